@@ -19,6 +19,7 @@ mod proxy;
 mod raw_receiver;
 mod receiver;
 pub mod reconciliation;
+pub mod records;
 pub mod shop;
 mod site;
 mod stored_times;

@@ -25,6 +25,7 @@ use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::idempotency::EncodedResponse;
+use crate::domain::level::Level;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
@@ -124,7 +125,9 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
         };
         let directory = &state.gateway.directory;
         let (entity, mut parameters) =
-            resolve_entity(directory, entity, received).await.map_err(|failure| ApiError::new(failure, early_ndc()))?;
+            resolve_entity(directory, entity, route.is_some_and(|route| route.accepts_divisions), received)
+                .await
+                .map_err(|failure| ApiError::new(failure, early_ndc()))?;
         let own = take_own_parameters(&mut parameters, route);
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
             return Err(ApiError::new(refusal, early_ndc()));
@@ -177,12 +180,15 @@ fn merge_parameters<'a>(parameters: &'a Parameters, own: &Parameters) -> Cow<'a,
 async fn resolve_entity(
     directory: &Directory,
     credential_entity: Arc<Entity>,
+    accepts_divisions: bool,
     received: ReceivedParameters,
 ) -> Result<(Arc<Entity>, Parameters), Failure> {
     let ReceivedParameters { mut parameters, repeated, unread } = received;
     let is_compatible = |entity: &Entity| directory.formats_of(entity) == FormatSet::Compatible;
     let in_parameters = match entity_id(&parameters) {
-        Some(_) => Some(find_entity_of_parameters(directory, Arc::clone(&credential_entity), &parameters)?),
+        Some(_) => {
+            Some(find_entity_of_parameters(directory, Arc::clone(&credential_entity), accepts_divisions, &parameters)?)
+        }
         None => None,
     };
     let reads_body = in_parameters
@@ -199,7 +205,7 @@ async fn resolve_entity(
         (None, Some(id)) => {
             parameters.set("entityId", id);
             // The merchant's other channels may have the mode while this channel does not.
-            Some(find_entity_of_parameters(directory, credential_entity, &parameters)?)
+            Some(find_entity_of_parameters(directory, credential_entity, accepts_divisions, &parameters)?)
                 .filter(|entity| is_compatible(entity))
                 .ok_or_else(missing_entity)?
         }
@@ -215,13 +221,15 @@ fn missing_entity() -> Refusal {
     Refusal::invalid_parameter("entityId", None, "may not be empty")
 }
 
-/// Finds the merchant or channel that `entityId` names: `entity`, which is that of the credentials, or one below it.
+/// Finds the merchant or channel, or with `accepts_divisions` the division, that `entityId` names: `entity`, which is
+/// that of the credentials, or one below it.
 ///
 /// # Errors
-/// 400 if the id is missing, malformed or that of a PSP or division; 403 if it is unknown or not below `entity`.
+/// 400 if the id is missing, malformed or that of another level; 403 if it is unknown or not below `entity`.
 fn find_entity_of_parameters(
     directory: &Directory,
     entity: Arc<Entity>,
+    accepts_divisions: bool,
     parameters: &Parameters,
 ) -> Result<Arc<Entity>, Refusal> {
     let id = entity_id(parameters).ok_or_else(missing_entity)?;
@@ -234,7 +242,7 @@ fn find_entity_of_parameters(
         let found = directory.find_entity(&id).filter(|found| directory.can_act_for(&entity.id, found));
         found.ok_or_else(Refusal::unknown_channel)?
     };
-    if found.level.allows_payments() {
+    if found.level.allows_payments() || (accepts_divisions && found.level == Level::Division) {
         return Ok(found);
     }
     let message = format!("is a {}: name a merchant or channel below it", found.level.display_name());

@@ -17,6 +17,7 @@ mod form_config;
 mod html_page;
 mod idempotency;
 mod json_object;
+mod line_stream;
 mod meta;
 mod payment_page;
 mod payment_state;
@@ -25,6 +26,8 @@ mod plain;
 mod policy_reports;
 mod query;
 mod received;
+mod reconciliation_record;
+mod reconciliations;
 mod registrations;
 mod reports;
 mod response;
@@ -154,6 +157,10 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
         .route("/reports/v1/transactions", get(transactions::report_transactions))
         .route("/reports/v1/authorizations", get(reports::report_authorizations))
         .route("/reports/v1/chargebacks", get(reports::report_chargebacks))
+        .route("/reports/v1/reconciliations/aggregations", get(reconciliations::report_aggregations))
+        .route("/reconciliations/v1/files", get(reconciliations::list_files))
+        .route("/reconciliations/v1/files/{name}", get(reconciliations::send_file))
+        .route("/reconciliations/v1/records", get(reconciliations::list_records))
         .route("/v1/query", get(query::query_payments))
         .route("/v1/query/{id}", get(query::query_by_id))
         .route("/v3/query", get(query::query_payments))

@@ -138,7 +138,7 @@ pub(super) fn open_reader(state: &AppState, entity: &Entity, period: PaymentRang
 }
 
 /// Builds the response with a report as CSV.
-fn build_csv(table: &ReportTable) -> Response {
+pub(super) fn build_csv(table: &ReportTable) -> Response {
     let mut response = Response::new(Body::from(table.format_csv()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     response

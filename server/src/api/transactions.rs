@@ -1,19 +1,14 @@
 //! `/reports/v1/transactions`: every payment of a period, oldest first, as CSV or as one JSON object a line.
-//!
-//! The payments are sent page by page while they are read, so the memory stays the same for any period. A page is read
-//! in the queue of the merchant's long reads when the client has taken the one before. A slow client holds no thread.
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use http_body_util::channel::{Channel, Sender};
 
 use super::AppState;
 use super::error::ApiError;
 use super::extract::MerchantRequest;
+use super::line_stream::{LineSource, stream_lines};
 use super::query::list_entry_fields;
 use super::reports::{ReportFormat, open_reader};
 use super::response::wire_time;
@@ -23,10 +18,8 @@ use crate::domain::query::PaymentRange;
 use crate::domain::spreadsheet::escape_formula;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
-use crate::store::{Cancellation, StoreError};
+use crate::store::StoreError;
 
-/// Number of pages that wait for a slow client.
-const BUFFERED_PAGES: usize = 2;
 /// Columns of the CSV.
 const COLUMNS: [&str; 13] = [
     "timestamp",
@@ -44,11 +37,11 @@ const COLUMNS: [&str; 13] = [
     "checkoutId",
 ];
 
-/// Sends the payments of a report.
-struct TransactionSender {
-    state: Arc<AppState>,
+/// The payments of a report as lines.
+struct TransactionLines {
     entity: Arc<Entity>,
     format: ReportFormat,
+    reader: ReportReader,
 }
 
 /// Handles `GET /reports/v1/transactions`.
@@ -60,60 +53,31 @@ pub(super) async fn report_transactions(
     start_response(state, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
 }
 
-/// Reads the first page, whose errors are the request's, and leaves the others to a task.
+/// Opens the payments and starts to send them.
 async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Result<Response, Failure> {
     let format = ReportFormat::parse(merchant.own.get("format"))?;
     let period = PaymentRange::require_from(&merchant.parameters)?;
     let reader = open_reader(&state, &merchant.entity, period)?;
-    let transactions = TransactionSender { state, entity: merchant.entity, format };
-    let (first, reader) = transactions.read_page(reader).await?;
-    let (sender, body) = Channel::new(BUFFERED_PAGES);
-    let header = if format == ReportFormat::Csv { COLUMNS.join(",") + "\r\n" } else { String::new() };
-    tokio::spawn(transactions.send_pages([header.into_bytes(), first].concat(), reader, sender));
-    let media_type = match format {
-        ReportFormat::Csv => "text/csv; charset=utf-8",
-        ReportFormat::Json => "application/x-ndjson",
+    let (header, media_type) = match format {
+        ReportFormat::Csv => (COLUMNS.join(",") + "\r\n", "text/csv; charset=utf-8"),
+        ReportFormat::Json => (String::new(), "application/x-ndjson"),
     };
-    let mut response = Response::new(Body::new(body));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    Ok(response)
+    let tenant = merchant.entity.merchant_or_self().clone();
+    let lines = TransactionLines { entity: merchant.entity, format, reader };
+    stream_lines(state, tenant, header.into_bytes(), lines, media_type).await
 }
 
-impl TransactionSender {
-    /// Reads the next page in the queue of the merchant's long reads. Returns its lines, and the reader.
-    async fn read_page(&self, mut reader: ReportReader) -> Result<(Vec<u8>, ReportReader), Failure> {
-        let (entity, format) = (Arc::clone(&self.entity), self.format);
-        let read = move |_: &Cancellation<'_>| -> Result<_, StoreError> {
-            let payments = reader.read_page()?;
-            let lines = match format {
-                ReportFormat::Csv => write_rows(&payments),
-                ReportFormat::Json => write_objects(&entity, &payments),
-            };
-            Ok((lines, reader))
-        };
-        Ok(self.state.gateway.store.long_reads.run_read(self.entity.merchant_or_self(), read).await??)
+impl LineSource for TransactionLines {
+    fn is_at_end(&self) -> bool {
+        self.reader.is_at_end()
     }
 
-    /// Sends a page and those after it. If one cannot be read, the response ends without its end, so that the client
-    /// does not take the part for the whole.
-    async fn send_pages(self, first: Vec<u8>, reader: ReportReader, mut sender: Sender<Bytes, Failure>) {
-        let (mut lines, mut reader) = (first, reader);
-        loop {
-            if !lines.is_empty() && sender.send_data(lines.into()).await.is_err() {
-                // The client has disconnected.
-                return;
-            }
-            if reader.is_at_end() {
-                return;
-            }
-            match self.read_page(reader).await {
-                Ok(page) => (lines, reader) = page,
-                Err(failure) => {
-                    tracing::warn!(entity = self.entity.id.as_str(), error = %failure, "a report cannot be read to its end");
-                    return sender.abort(failure);
-                }
-            }
-        }
+    fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
+        let payments = self.reader.read_page()?;
+        Ok(match self.format {
+            ReportFormat::Csv => write_rows(&payments),
+            ReportFormat::Json => write_objects(&self.entity, &payments),
+        })
     }
 }
 

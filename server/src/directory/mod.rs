@@ -18,6 +18,7 @@ use tillgate_shared::parameter::FormatSet;
 use zeroize::Zeroizing;
 
 pub use risk::{ActiveRules, CompiledVersion, RiskDirectory, StoredRisk};
+pub use tree::FileOwner;
 
 use crate::connector::registry;
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
@@ -46,6 +47,8 @@ struct Snapshot {
     /// Number of reloads that added, removed or moved a channel. Cached responses from before
     /// such a change are not sent again.
     moves: u64,
+    /// Number of reloads.
+    reloads: u64,
     /// True if there is a live entity.
     has_live: bool,
 }
@@ -93,9 +96,10 @@ impl Directory {
         let moved = merchants(&snapshot.credentials) != merchants(&credentials);
         let moves = snapshot.moves + u64::from(moved);
         warn_of_unknown_connectors(&snapshot.credentials, &credentials);
+        let reloads = snapshot.reloads + 1;
         let has_live = credentials.entities.values().any(|entity| entity.live);
         let compatible = tree::compatible_and_ancestors(&credentials.entities);
-        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, has_live });
+        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, reloads, has_live });
     }
 
     /// Returns the number of reloads so far that added, removed or moved a channel.
@@ -249,6 +253,16 @@ impl Directory {
     /// Returns the entities above one, nearest first, without itself.
     pub fn find_ancestors(&self, entity: &Entity) -> Vec<Entity> {
         tree::ancestors_of(&self.current_snapshot().credentials.entities, entity).cloned().collect()
+    }
+
+    /// Returns the entities with daily reconciliation files, in any order.
+    pub fn file_owners(&self) -> Vec<FileOwner> {
+        tree::file_owners(&self.current_snapshot().credentials.entities)
+    }
+
+    /// Returns the number of reloads so far.
+    pub fn reloads(&self) -> u64 {
+        self.current_snapshot().reloads
     }
 
     /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.

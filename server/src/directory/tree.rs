@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::inheritance::resolve_settings;
+use crate::domain::level::Level;
 
 type Entities = HashMap<EntityId, Arc<Entity>>;
 
@@ -46,4 +47,33 @@ pub(super) fn compatible_and_ancestors(entities: &Entities) -> HashSet<EntityId>
         .flat_map(|entity| std::iter::once(&**entity).chain(ancestors_of(entities, entity)))
         .map(|entity| entity.id.clone())
         .collect()
+}
+
+/// An entity with daily reconciliation files: a division, or a merchant.
+#[derive(Debug, Clone)]
+pub struct FileOwner {
+    /// The entity.
+    pub entity: Arc<Entity>,
+    /// The merchants whose days decide about its files: those of the division that it is or belongs to, or only itself.
+    pub merchants: Arc<[Arc<Entity>]>,
+}
+
+/// Returns the entities with files, in any order.
+pub(super) fn file_owners(entities: &Entities) -> Vec<FileOwner> {
+    let mut divisions: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
+    let mut owners = Vec::new();
+    for merchant in entities.values().filter(|entity| entity.level == Level::Merchant) {
+        match ancestors_of(entities, merchant).find(|above| above.level == Level::Division) {
+            Some(division) => divisions.entry(division.id.clone()).or_default().push(Arc::clone(merchant)),
+            None => {
+                owners.push(FileOwner { entity: Arc::clone(merchant), merchants: Arc::from([Arc::clone(merchant)]) })
+            }
+        }
+    }
+    for (division, merchants) in divisions {
+        let merchants: Arc<[Arc<Entity>]> = merchants.into();
+        let all = merchants.iter().chain(entities.get(&division));
+        owners.extend(all.map(|entity| FileOwner { entity: Arc::clone(entity), merchants: Arc::clone(&merchants) }));
+    }
+    owners
 }

@@ -111,9 +111,14 @@ impl PaymentTotal {
 
     /// Returns the amount with two decimals.
     pub fn format_amount(&self) -> String {
-        let sign = if self.hundredths < 0 { "-" } else { "" };
-        format!("{sign}{}.{:02}", self.hundredths.abs() / 100, self.hundredths.abs() % 100)
+        format_hundredths(self.hundredths)
     }
+}
+
+/// Formats a sum of hundredths with two decimals.
+pub fn format_hundredths(sum: i128) -> String {
+    let sign = if sum < 0 { "-" } else { "" };
+    format!("{sign}{}.{:02}", sum.abs() / 100, sum.abs() % 100)
 }
 
 /// Totals of payments.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
 use super::report::{AttemptCounts, AuthorizationReport, ChargebackReport, TotalsColumn, TotalsReport};
 
 /// A report as rows of text. All cells are codes, days and numbers.
@@ -101,5 +102,40 @@ impl From<&ChargebackReport> for ReportTable {
             row
         });
         Self { header, rows: brands.chain(reasons).collect(), labels: 3, charted: 5 }
+    }
+}
+
+impl From<&RecordTotals> for ReportTable {
+    /// Lists the totals of reconciliation records. Brands are codes, which need no quotes.
+    fn from(totals: &RecordTotals) -> Self {
+        let header = vec![
+            "day",
+            "currency",
+            "settlementCurrency",
+            "paymentBrand",
+            "recordType",
+            "transactionType",
+            "cashflow",
+            "status",
+            "count",
+            "amount",
+            "settlementAmount",
+            "fee",
+        ];
+        let row = |(key, total): (&RecordTotalsKey, &RecordTotal)| {
+            let labels = [
+                key.day.to_string(),
+                key.currency.to_owned(),
+                key.settlement_currency.to_owned(),
+                key.brand.clone(),
+                key.record_type.as_str().to_owned(),
+                key.transaction_type.as_str().to_owned(),
+                key.cashflow.as_str().to_owned(),
+                key.status.as_str().to_owned(),
+                total.count.to_string(),
+            ];
+            labels.into_iter().chain(total.format_sums()).collect()
+        };
+        Self { header, rows: totals.rows.iter().map(row).collect(), labels: 8, charted: 8 }
     }
 }

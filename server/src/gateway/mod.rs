@@ -17,6 +17,8 @@ pub mod order;
 pub mod pay;
 pub mod payment;
 pub mod query;
+pub mod reconciliation;
+pub mod reconciliation_days;
 pub mod registration;
 pub mod reminder;
 pub mod report;

@@ -126,8 +126,9 @@ impl<'a> SettlementRun<'a> {
             },
         };
         let owner = RecordOwner::of_entity(entity, &ancestors);
-        // The zone was checked when it was set.
-        let zone = TimeZone::get(entity.zone_name()).unwrap_or(TimeZone::UTC);
+        // A channel has the zone of its merchant. The zone was checked when it was set.
+        let merchant = ancestors.iter().find(|above| above.id == *entity.merchant_or_self()).unwrap_or(entity);
+        let zone = TimeZone::get(merchant.zone_name()).unwrap_or(TimeZone::UTC);
         Ok(Some(Self {
             gateway,
             entity,

@@ -31,7 +31,8 @@ pub(super) fn record_payment(
 ) -> Result<(), StoreError> {
     // A final result never changes, so a payment is approved once.
     let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
-    let was_approved = |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
+    let was_approved =
+        |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
     if before.is_some_and(was_approved) {
         return Ok(());
     }

@@ -59,6 +59,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0039_reconciliation",
     "0040_ledger",
     "0041_settlement",
+    "0042_reconciliation_files",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -38,6 +38,7 @@ pub mod policy_report;
 mod queries;
 mod readers;
 pub mod reconciliation;
+pub mod reconciliation_file;
 mod responses;
 pub mod restore;
 pub mod review;

@@ -1,10 +1,15 @@
 //! Reconciliation records as rows, in the order of owner, day and id.
+//!
+//! The day of a row is that of the file which has the record. It is the day of the settlement, unless the file of that
+//! day was complete when the record was written. Files are complete up to a day, which is kept for each entity: see
+//! [`super::reconciliation_file`].
 
 use jiff::civil::Date;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
-use super::{Changes, PaymentHistory, StoreError};
+use super::{AdminStore, Changes, PaymentHistory, StoreError};
 use crate::domain::id::{EntityId, RecordId};
 use crate::domain::reconciliation::ReconciliationRecord;
 
@@ -17,8 +22,37 @@ pub enum RecordOwnership<'a> {
     /// The records in the daily files of an entity: see
     /// [`RecordOwner::file_owner`](crate::domain::reconciliation::RecordOwner::file_owner).
     InFilesOf(&'a EntityId),
-    /// The records of payments that an entity made itself.
-    OfAccount(&'a EntityId),
+    /// The records of a merchant and its channels, as they were when the records were written.
+    OfMerchant(&'a EntityId),
+    /// The records of payments that a channel made for a merchant.
+    OfAccount {
+        /// The channel.
+        account: &'a EntityId,
+        /// Its merchant. A channel that was moved has none of the records of its former merchant.
+        merchant: &'a EntityId,
+    },
+}
+
+impl<'a> RecordOwnership<'a> {
+    /// Returns the condition of the selection, and the two values that it names `?1` and `?2`.
+    pub(super) fn condition(self) -> (&'static str, [&'a str; 2]) {
+        match self {
+            Self::InFilesOf(entity) => ("owner = ?1 AND ?2 = ''", [entity.as_str(), ""]),
+            Self::OfMerchant(entity) => ("merchant = ?1 AND ?2 = ''", [entity.as_str(), ""]),
+            Self::OfAccount { account, merchant } => {
+                ("account = ?1 AND merchant = ?2", [account.as_str(), merchant.as_str()])
+            }
+        }
+    }
+}
+
+/// Version of a record that has changed since its file was complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordVersion {
+    /// The version in the file.
+    Filed,
+    /// The latest version.
+    Latest,
 }
 
 /// Selection of records by their day.
@@ -32,6 +66,22 @@ pub struct RecordRange {
     pub after: Option<(Date, RecordId)>,
 }
 
+impl RecordRange {
+    /// Makes the range of all records from a day to another one, both included.
+    pub fn between(from: Date, to: Date) -> Self {
+        Self { from, to, after: None }
+    }
+}
+
+/// A page of records.
+#[derive(Debug)]
+pub struct RecordPage {
+    /// The records, each with the day of its file.
+    pub records: Vec<(Date, ReconciliationRecord)>,
+    /// The range after the page. `None` if the page is the last one.
+    pub rest: Option<RecordRange>,
+}
+
 impl Changes {
     /// Writes a new or changed reconciliation record.
     #[must_use]
@@ -41,52 +91,101 @@ impl Changes {
     }
 }
 
-/// Writes a record.
+/// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
+/// one leaves a complete file as it is.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
+    let owner = &record.owner;
+    let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;
+    let document = encode_document(record);
+    let changed = connection
+        .prepare_cached(
+            "UPDATE reconciliation_record
+             SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3 WHERE id = ?1",
+        )?
+        .execute(params![record.id.as_str(), closed.map(|day| day.to_string()).unwrap_or_default(), document])?;
+    if changed > 0 {
+        return Ok(());
+    }
+    let date = record.settlement.date;
+    let day = closed.filter(|closed| date <= *closed).map_or(date, |closed| closed.tomorrow().unwrap_or(closed));
     connection
         .prepare_cached(
-            "INSERT INTO reconciliation_record (owner, day, id, account, document) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (owner, day, id) DO UPDATE SET document = excluded.document",
+            "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
         .execute(params![
-            record.owner.file_owner().as_str(),
-            record.settlement.date.to_string(),
+            owner.file_owner().as_str(),
+            day.to_string(),
             record.id.as_str(),
-            record.owner.account.as_str(),
-            encode_document(record)
+            owner.account.as_str(),
+            owner.merchant.as_str(),
+            document
         ])?;
     Ok(())
 }
 
+/// Returns the last day whose file is complete for an owner of files or a merchant in them. `None` if there is none.
+fn load_closed_day(connection: &Connection, owner: &EntityId, merchant: &EntityId) -> Result<Option<Date>, StoreError> {
+    let query = "SELECT max(closed) FROM reconciliation_calendar WHERE owner IN (?1, ?2)";
+    let day: Option<String> = connection
+        .prepare_cached(query)?
+        .query_row([owner.as_str(), merchant.as_str()], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Ok(day.as_deref().map(parse_day).transpose()?)
+}
+
+/// Parses a stored day.
+pub(super) fn parse_day(text: &str) -> rusqlite::Result<Date> {
+    text.parse().map_err(|_| unreadable_column(0, "day of a reconciliation record"))
+}
+
+impl AdminStore {
+    /// Writes new or changed reconciliation records, all or none.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
+        self.in_transaction(|store| records.iter().try_for_each(|record| write_record(&store.connection, record)))
+    }
+}
+
 impl PaymentHistory {
-    /// Loads the first records in a range, at most 500, in the order of day and id. There are no more if there are
-    /// fewer.
+    /// Loads the first records in a range, at most 500, in the order of day and id.
     ///
     /// # Errors
     /// If the store cannot be read, or a record is damaged.
     pub fn load_records(
         &self,
         ownership: RecordOwnership<'_>,
+        version: RecordVersion,
         range: &RecordRange,
-    ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        let (column, entity) = match ownership {
-            RecordOwnership::InFilesOf(entity) => ("owner", entity),
-            RecordOwnership::OfAccount(entity) => ("account", entity),
+    ) -> Result<RecordPage, StoreError> {
+        let (condition, [entity, merchant]) = ownership.condition();
+        let document = match version {
+            RecordVersion::Filed => "coalesce(filed, document)",
+            RecordVersion::Latest => "document",
         };
         let query = format!(
-            "SELECT document FROM reconciliation_record
-             WHERE {column} = ?1 AND (day, id) > (?2, ?3) AND day <= ?4 ORDER BY day, id LIMIT ?5"
+            "SELECT day, {document} FROM reconciliation_record
+             WHERE {condition} AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6"
         );
         let (day, id) = match &range.after {
             Some((day, id)) => (day.to_string(), id.as_str()),
             None => (range.from.to_string(), ""),
         };
         let mut statement = self.connection().prepare_cached(&query)?;
-        let mut rows = statement.query(params![entity.as_str(), day, id, range.to.to_string(), PAGE])?;
-        let mut records = Vec::new();
+        let mut rows = statement.query(params![entity, merchant, day, id, range.to.to_string(), PAGE])?;
+        let mut records: Vec<(Date, ReconciliationRecord)> = Vec::new();
         while let Some(row) = rows.next()? {
-            records.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            records.push((
+                parse_day(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?,
+                decode_document(document)?,
+            ));
         }
-        Ok(records)
+        let last = records.last().filter(|_| records.len() == usize::from(PAGE));
+        let rest = last.map(|(day, record)| RecordRange { after: Some((*day, record.id.clone())), ..range.clone() });
+        Ok(RecordPage { records, rest })
     }
 }

@@ -1,6 +1,6 @@
 //! Settlements as rows: terms, rates, states, batches, and postponed entries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -111,6 +111,25 @@ impl Store {
                 }
             }
             Ok(rates)
+        })
+    }
+
+    /// Loads the merchants with a cut-off that has passed by `now` and is not settled yet, by themselves or by one of
+    /// their channels.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_unsettled_entities(&self, now: Timestamp) -> Result<HashSet<EntityId>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT DISTINCT coalesce(entity.merchant, entity.id)
+                 FROM timer JOIN entity ON entity.id = timer.entity WHERE kind = ?1 AND since <= ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = statement.query(params![TimerKind::Settle.as_str(), now.as_millisecond()])?;
+            let mut found = HashSet::new();
+            while let Some(row) = rows.next()? {
+                found.extend(EntityId::parse(&row.get::<_, String>(0)?));
+            }
+            Ok(found)
         })
     }
 

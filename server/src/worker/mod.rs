@@ -1,10 +1,11 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! settles payments, carries out requested review decisions, deletes expired data, checks the store's file, and marks the form's build as
-//! still in use.
+//! settles payments, completes reconciliation files, carries out requested review decisions, deletes expired data,
+//! checks the store's file, and marks the form's build as still in use.
 
 mod integrity;
 mod intents;
 mod outbox;
+mod reconciliation_files;
 mod review_callback;
 mod review_requests;
 mod risk_counters;
@@ -41,6 +42,7 @@ pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
         intents::resolve_periodically(Arc::clone(&app), stop.clone()),
         risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
         review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
+        reconciliation_files::complete_periodically(Arc::clone(&app), stop.clone()),
         schedules::run_periodically(Arc::clone(&app), stop.clone()),
         settlements::run_periodically(Arc::clone(&app), stop.clone()),
         outbox::run_deliveries(app, stop)

@@ -77,6 +77,8 @@ mod plain_form;
 mod policy_reports;
 mod presence;
 mod queries;
+mod reconciliation_files;
+mod reconciliation_records;
 mod redirects;
 mod reference;
 mod registered_accounts;

@@ -5,6 +5,7 @@ mod openapi;
 mod options;
 mod page;
 mod page_text;
+mod reconciliation_schemas;
 mod response_schemas;
 mod responses;
 mod route;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::schedule_schemas;
+use super::{reconciliation_schemas, schedule_schemas};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
@@ -14,6 +14,7 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         list_schemas(),
         review_schemas(),
         schedule_schemas::schedule_schemas(),
+        reconciliation_schemas::reconciliation_schemas(),
         service_schemas(),
     ]
     .concat()

@@ -143,6 +143,10 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Transactions => "The payments, one a line, or with format=csv as text/csv",
         ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
         ResponseContent::Authorizations => "The rate, or with format=csv the same as text/csv",
+        ResponseContent::ReconciliationFiles => "The files, oldest first",
+        ResponseContent::ReconciliationFile => "The file",
+        ResponseContent::ReconciliationRecords => "The records, one a line",
+        ResponseContent::Aggregations => "The totals, or with format=csv the same as text/csv",
         ResponseContent::Empty => "The decision is carried out, or was before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
@@ -158,7 +162,10 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
         ResponseContent::Script => "text/javascript",
         ResponseContent::File => "*/*",
         ResponseContent::Empty => "text/plain",
-        ResponseContent::DryRun | ResponseContent::Transactions => "application/x-ndjson",
+        ResponseContent::ReconciliationFile => "text/csv",
+        ResponseContent::DryRun | ResponseContent::Transactions | ResponseContent::ReconciliationRecords => {
+            "application/x-ndjson"
+        }
         _ => "application/json",
     }
 }
@@ -198,10 +205,15 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Authorizations => "AuthorizationsAnswer",
         ResponseContent::Chargebacks => "ChargebacksAnswer",
         ResponseContent::Transactions => "TransactionLine",
+        ResponseContent::ReconciliationFiles => "ReconciliationFilesAnswer",
+        ResponseContent::ReconciliationRecords => "ReconciliationRecordLine",
+        ResponseContent::Aggregations => "AggregationsAnswer",
         ResponseContent::OpenApi => "OpenApi",
-        ResponseContent::Html | ResponseContent::Script | ResponseContent::File | ResponseContent::Empty => {
-            return None;
-        }
+        ResponseContent::Html
+        | ResponseContent::Script
+        | ResponseContent::File
+        | ResponseContent::ReconciliationFile
+        | ResponseContent::Empty => return None,
     })
 }
 

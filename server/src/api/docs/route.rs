@@ -210,6 +210,14 @@ pub enum ResponseContent {
     Totals,
     /// Payments, one JSON object a line.
     Transactions,
+    /// A list of reconciliation files.
+    ReconciliationFiles,
+    /// A reconciliation file.
+    ReconciliationFile,
+    /// Reconciliation records, one JSON object a line.
+    ReconciliationRecords,
+    /// Totals of reconciliation records.
+    Aggregations,
     /// The authorization rate.
     Authorizations,
     /// Chargebacks beside charged payments.
@@ -262,6 +270,8 @@ pub struct Route {
     pub body: ResponseContent,
     /// True if the route has a rate limit and can respond 429.
     pub rate_limited: bool,
+    /// True if `entityId` may also be a division.
+    pub accepts_divisions: bool,
 }
 
 impl Route {
@@ -294,7 +304,13 @@ impl Route {
             required: &[],
             body,
             rate_limited: false,
+            accepts_divisions: false,
         }
+    }
+
+    /// Accepts divisions as `entityId`, besides merchants and channels.
+    pub(super) const fn for_divisions(self) -> Self {
+        Self { accepts_divisions: true, ..self }
     }
 
     /// Sets further notes.

@@ -286,6 +286,18 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/reports/v1/chargebacks", "reportChargebacks", Reports, "Read chargebacks beside charged payments, with their reasons", ResponseContent::Chargebacks)
         .with_note("Counts approved debits and captures, and the chargebacks of the same period, by brand and currency. chargebackRatio is the number of chargebacks as a part of these payments, in percent.")
         .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
+    Route::new(Get, "/reports/v1/reconciliations/aggregations", "reportAggregations", Reports, "Add up reconciliation records", ResponseContent::Aggregations)
+        .with_note("Totals of the records of an entity, a division's too, by the day of their file, currency and settlement currency, brand, recordType, transactionType, cashflow and status. Amounts have no sign: cashflow has the direction. With currency, only transactions in it. With testMode=INTERNAL, only what the gateway settles itself; with EXTERNAL, only records of an institute's files. At most 100000 rows.")
+        .with_accepted(AcceptedParameters::Names(&["date.from", "date.to", "currency", "testMode"])).with_required(PERIOD)
+        .with_route_parameters(&[REPORT_FORMAT]).for_divisions(),
+    Route::new(Get, "/reconciliations/v1/files", "listReconciliationFiles", Reports, "List the reconciliation files of an entity", ResponseContent::ReconciliationFiles)
+        .with_note("Each day with records has one file for each division and merchant, from the end of the day on. A listed file never changes. A channel has no files.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).for_divisions(),
+    Route::new(Get, "/reconciliations/v1/files/{name}", "readReconciliationFile", Reports, "Download a reconciliation file", ResponseContent::ReconciliationFile)
+        .with_note("CSV with semicolons and a header line. The same bytes as over FTP.").for_divisions(),
+    Route::new(Get, "/reconciliations/v1/records", "listReconciliationRecords", Reports, "Download reconciliation records", ResponseContent::ReconciliationRecords)
+        .with_note("One JSON object a line, in the order of the files, with the latest matching and the exact fxRate. merchantTransactionId and merchantInvoiceId are null if the payment has none. If the connection ends early, records are missing.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).for_divisions(),
 
     Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
         .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. A channel with --risk off refuses it with 600.200.201. The check counts in the velocity counters.")

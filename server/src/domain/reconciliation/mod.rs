@@ -1,7 +1,14 @@
 //! Reconciliation records: one for each line of a clearing institute's settlement, as a merchant's accountant compares
 //! them with payments (specification, document 3, "Reconciliation records").
 
+pub mod columns;
+pub mod days;
+pub mod file;
 mod line_type;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;
+pub mod totals;
 
 use jiff::civil::{Date, DateTime};
 use rust_decimal::Decimal;
@@ -69,6 +76,16 @@ pub struct ReconciliationRecord {
     pub chargeback: Option<PaymentId>,
 }
 
+/// Name of the format of settlements that the gateway itself computes, in place of an institute.
+pub const SIMULATED_FORMAT: &str = "TILLGATE-1";
+
+impl ReconciliationRecord {
+    /// Returns true if the gateway itself has settled the payment, so that no institute's file has the line.
+    pub fn is_simulated(&self) -> bool {
+        self.settlement.format == SIMULATED_FORMAT
+    }
+}
+
 /// The clearing institute of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstituteReference {
@@ -131,7 +148,8 @@ pub struct SettlementPart {
     pub fee: Option<Amount>,
     /// Units of the settlement's currency for one unit of the transaction's currency. Exact; files have two decimals.
     pub fx_rate: Decimal,
-    /// The day of the settlement by the calendar of the clearing institute. The record is in the file of this day.
+    /// The day of the settlement by the calendar of the clearing institute. The record is in the file of this day, or
+    /// of the next day whose file is open if that file is complete.
     pub date: Date,
     /// True for success.
     pub status: SettlementStatus,
@@ -165,6 +183,13 @@ pub struct ChargebackReason {
     /// The institute's own text, at most 128 characters. `None` if the code's description is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+}
+
+impl ChargebackReason {
+    /// Returns the institute's text, or else the description of the code.
+    pub fn description(&self) -> &str {
+        self.text.as_deref().unwrap_or_else(|| self.code.description())
+    }
 }
 
 /// The result of the search for the payments that a line settles.

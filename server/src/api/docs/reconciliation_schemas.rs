@@ -1,0 +1,61 @@
+//! Schemas of responses about reconciliation.
+
+use serde_json::{Value, json};
+
+use super::response_schemas::{response_schema, result_reference, text_schema};
+
+/// Returns the schemas of responses about reconciliation files, records and their totals.
+pub(super) fn reconciliation_schemas() -> Vec<(&'static str, Value)> {
+    let (day, count) = (json!({ "type": "string", "format": "date" }), json!({ "type": "integer", "minimum": 0 }));
+    let amount = json!({ "type": "string", "pattern": r"^\d+\.\d\d$" });
+    let file = json!({ "type": "object", "required": ["name", "day", "size", "records"], "properties": {
+        "name": text_schema(), "day": day, "size": count, "records": count,
+    } });
+    let total = json!({
+        "type": "object",
+        "required": [
+            "day", "currency", "settlementCurrency", "recordType", "transactionType", "cashflow", "status", "count",
+            "amount", "settlementAmount", "fee",
+        ],
+        "properties": {
+            "day": day, "currency": text_schema(), "settlementCurrency": text_schema(), "paymentBrand": text_schema(),
+            "recordType": text_schema(), "transactionType": text_schema(), "cashflow": text_schema(),
+            "status": text_schema(), "count": count, "amount": amount, "settlementAmount": amount, "fee": amount,
+        },
+    });
+    let files = json!({ "result": result_reference(), "files": { "type": "array", "items": file } });
+    let totals = json!({ "result": result_reference(), "aggregations": { "type": "array", "items": total } });
+    vec![
+        ("ReconciliationFilesAnswer", response_schema(&["result", "files"], files)),
+        ("AggregationsAnswer", response_schema(&["result", "aggregations"], totals)),
+        ("ReconciliationRecordLine", record_schema()),
+    ]
+}
+
+/// Returns the schema of a record.
+fn record_schema() -> Value {
+    let optional_text = json!({ "type": ["string", "null"] });
+    let group = json!({ "type": "object" });
+    json!({
+        "type": "object",
+        "required": [
+            "id", "recordType", "transactionType", "settlement", "clearingInstitute", "merchantAccount", "pspEntityId",
+            "merchantEntityId", "merchantTransactionId", "merchantInvoiceId", "amount", "currency",
+        ],
+        "properties": {
+            "id": text_schema(), "recordType": text_schema(), "transactionType": text_schema(),
+            "settlement": {
+                "type": "object",
+                "required": ["id", "cashflow", "amount", "currency", "fxRate", "date", "status", "format"],
+            },
+            "clearingInstitute": { "type": "object", "required": ["name", "merchantId"] },
+            "merchantAccount": { "type": "object", "required": ["id", "name"] },
+            "pspEntityId": text_schema(), "divisionEntityId": text_schema(), "merchantEntityId": text_schema(),
+            "payment": group, "shortId": text_schema(),
+            "merchantTransactionId": optional_text, "merchantInvoiceId": optional_text,
+            "amount": text_schema(), "currency": text_schema(), "paymentBrand": text_schema(),
+            "presentmentDate": text_schema(), "descriptor": text_schema(), "card": group, "bankAccount": group,
+            "result": group, "matchedTransactions": group, "chargebackTransaction": group,
+        },
+    })
+}

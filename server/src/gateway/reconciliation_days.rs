@@ -1,0 +1,78 @@
+//! The days of reconciliation files: completes the files of each day that is over, and lists them.
+
+use std::collections::HashMap;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::Gateway;
+use super::reconciliation::select_records;
+use crate::directory::FileOwner;
+use crate::domain::entity::Entity;
+use crate::domain::id::EntityId;
+use crate::domain::reconciliation::file::FileName;
+use crate::store::StoreError;
+
+/// Days up to which the files of entities are known to be listed, so that a pass without news reads nothing.
+#[derive(Debug, Default)]
+pub struct ListedDays(HashMap<EntityId, Date>);
+
+impl Gateway {
+    /// Completes the files of every day that is over, and lists them. Returns their names.
+    ///
+    /// A day is over for a merchant when it is over by the merchant's clock and time zone. For a division, it is over
+    /// when it is over for each merchant below it, and these merchants follow their division. A day waits for settlements that are due. Nothing is written into
+    /// the file of such a day any more, so its bytes never change.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn complete_files(&self, listed: &mut ListedDays) -> Result<Vec<FileName>, StoreError> {
+        // A cut-off that has passed may still write records of the day, so their files wait for its settlement.
+        let unsettled = self.store.load_unsettled_entities(self.now())?;
+        let owners: Vec<(FileOwner, Date)> = self
+            .directory
+            .file_owners()
+            .into_iter()
+            .filter(|owner| {
+                let merchants = owner.merchants.iter().map(|merchant| &merchant.id);
+                !merchants.chain([&owner.entity.id]).any(|id| unsettled.contains(id))
+            })
+            .filter_map(|owner| self.last_day_over(&owner).map(|day| (owner, day)))
+            .filter(|(owner, day)| listed.0.get(&owner.entity.id) != Some(day))
+            .collect();
+        if owners.is_empty() {
+            return Ok(Vec::new());
+        }
+        let days = owners.iter().map(|(owner, day)| (owner.entity.id.clone(), *day)).collect();
+        self.store.close_file_days(days).await?;
+        let calendars = self.store.load_file_calendars()?;
+        let mut completed = Vec::new();
+        for (owner, day) in owners {
+            if let Some(calendar) = calendars.get(&owner.entity.id)
+                && calendar.filed.is_none_or(|filed| filed < calendar.closed)
+            {
+                let days = self.store.find_unlisted_days(select_records(&owner.entity), *calendar)?;
+                let mut files = Vec::with_capacity(days.len());
+                for day in days {
+                    files.push(self.measure_file(&owner.entity, day).await?);
+                    completed.push(FileName { entity: owner.entity.id.clone(), day });
+                }
+                self.store.list_complete_files(owner.entity.id.clone(), files, calendar.closed).await?;
+            }
+            listed.0.insert(owner.entity.id.clone(), day);
+        }
+        Ok(completed)
+    }
+
+    /// Returns the last day that is over for an owner of files: the earliest of its merchants. `None` for a division
+    /// without merchants.
+    fn last_day_over(&self, owner: &FileOwner) -> Option<Date> {
+        owner.merchants.iter().filter_map(|merchant| self.last_day_over_for_merchant(merchant)).min()
+    }
+
+    /// Returns the last day that is over for a merchant. `None` if its time zone is unknown.
+    fn last_day_over_for_merchant(&self, merchant: &Entity) -> Option<Date> {
+        let zone = TimeZone::get(merchant.zone_name()).ok()?;
+        self.now_of(merchant).to_zoned(zone).date().yesterday().ok()
+    }
+}

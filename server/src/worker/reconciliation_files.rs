@@ -1,0 +1,44 @@
+//! Completes the reconciliation files of days that are over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::gateway::reconciliation_days::ListedDays;
+
+/// Interval of checks for news.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Interval of passes without news: days end by themselves.
+const PASS_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Completes files until `stop` changes. A pass runs after every change of entities, which includes the clocks of
+/// sandboxes, and otherwise every few seconds. A failed pass is repeated.
+pub(super) async fn complete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(CHECK_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut listed = ListedDays::default();
+    let mut latest = None;
+    loop {
+        tokio::select! {
+            _ = stop.changed() => return,
+            _ = ticks.tick() => {}
+        }
+        let reloads = app.gateway.directory.reloads();
+        let is_current = |(at, seen): (Instant, u64)| seen == reloads && at.elapsed() < PASS_INTERVAL;
+        if latest.is_some_and(is_current) {
+            continue;
+        }
+        match app.gateway.complete_files(&mut listed).await {
+            Ok(completed) => {
+                latest = Some((Instant::now(), reloads));
+                for file in completed {
+                    tracing::info!(%file, "a reconciliation file is complete");
+                }
+            }
+            Err(error) => tracing::warn!(%error, "completing reconciliation files"),
+        }
+    }
+}
