@@ -35,6 +35,7 @@ mod schedule_run;
 pub mod security_codes;
 mod sender;
 pub mod settlement;
+pub mod settlement_report;
 mod stored_credentials;
 pub mod submit;
 pub mod summary;

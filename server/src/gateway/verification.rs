@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT};
 use crate::domain::id::{EntityId, PaymentId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::compute_record_movement;
+use crate::domain::reconciliation::TransactionType;
+use crate::domain::settlement::{BatchTotals, compute_record_movement};
 use crate::store::StoreError;
 use crate::store::snapshot::StoreSnapshot;
 
@@ -221,18 +223,36 @@ impl Verification {
         journal: &Journal,
     ) -> Result<(), StoreError> {
         let mut settled = Sums::new();
+        let mut totals: BTreeMap<(Date, String), BatchTotals> = BTreeMap::new();
         let mut records = 0;
         snapshot.for_each_record(entity, |record| {
             records += 1;
+            if record.is_simulated() && record.transaction_type != TransactionType::Batch {
+                let batch = (record.settlement.date, record.settlement.amount.currency().code().to_owned());
+                totals.entry(batch).or_default().count_line(&record);
+            }
             compute_record_movement(&record).into_iter().for_each(|(currency, sums)| {
                 add_sums(&mut settled, &currency, sums);
             });
         })?;
         self.records += records;
+        let mut faults = Vec::new();
         snapshot.for_each_batch(entity, |batch| {
+            let lines = totals.remove(&(batch.day, batch.currency.clone())).unwrap_or_default();
+            let BatchTotals { reserved, released, .. } = batch.totals;
+            if batch.totals != (BatchTotals { reserved, released, ..lines }) {
+                faults.push(format!(
+                    "the batch of {entity} on {} in {} differs from its lines",
+                    batch.day, batch.currency
+                ));
+            }
             let kept = batch.totals.reserved - batch.totals.released;
             add_sums(&mut settled, &batch.currency, LedgerSums { reserve: -kept, cash: kept, ..LedgerSums::default() });
         })?;
+        faults.extend(
+            totals.keys().map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
+        );
+        faults.into_iter().for_each(|fault| self.add_fault(fault));
         let currencies = settled.keys().chain(journal.settled.keys()).collect::<std::collections::BTreeSet<_>>();
         for currency in currencies {
             let sums = |of: &Sums| of.get(currency).copied().unwrap_or_default();

@@ -17,13 +17,11 @@ use crate::domain::ledger::LedgerSums;
 use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::reconciliation::{
     Cashflow, ChargebackReason, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord,
-    RecordAccount, RecordOwner, RecordType, SettlementPart, SettlementStatus, TransactionType,
+    RecordAccount, RecordOwner, RecordType, SIMULATED_FORMAT, SettlementPart, SettlementStatus, TransactionType,
 };
 
 /// Name of the sandbox's clearing institute.
 const INSTITUTE: &str = "Tillgate sandbox";
-/// Name of the format of its settlements.
-const FORMAT: &str = "TILLGATE-1";
 
 /// A day of an entity whose payments are settled.
 pub struct BatchDay<'a> {
@@ -266,7 +264,7 @@ impl BatchDay<'_> {
                 fx_rate,
                 date: self.day,
                 status,
-                format: FORMAT.to_owned(),
+                format: SIMULATED_FORMAT.to_owned(),
             },
             payment: None,
             merchant_transaction_id: None,
@@ -299,7 +297,7 @@ pub fn settlement_id(day: Date, currency: Currency, account: &EntityId) -> Strin
 
 impl BatchTotals {
     /// Counts a line that is not a total.
-    fn count_line(&mut self, line: &ReconciliationRecord) {
+    pub fn count_line(&mut self, line: &ReconciliationRecord) {
         if line.settlement.status == SettlementStatus::Failed {
             self.failed += 1;
             return;
