@@ -106,7 +106,7 @@ impl Gateway {
 }
 
 impl<'a> SettlementRun<'a> {
-    /// Loads what the settlements of an entity need. Returns `None` if the entity has no entries.
+    /// Loads what the settlements of an entity need. Returns `None` if the entity has no approved payments.
     fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Option<Self>, Failure> {
         let ancestors = gateway.directory.find_ancestors(entity);
         let holders: Vec<EntityId> =
@@ -119,9 +119,9 @@ impl<'a> SettlementRun<'a> {
         let history = gateway.store.open_history()?;
         let state = match gateway.store.load_settlement_state(&entity.id)? {
             Some(state) => state,
-            None => match history.load_entity_entries(&entity.id, 0)?.first() {
-                // The first cut-off is the next one after the first entry.
-                Some((_, first)) => SettlementState::new(entity.id.clone(), first.time),
+            // The first cut-off is the next one after the first payment.
+            None => match find_first_payment(&history, &entity.id, 0)? {
+                Some(time) => SettlementState::new(entity.id.clone(), time),
                 None => return Ok(None),
             },
         };
@@ -164,7 +164,7 @@ impl<'a> SettlementRun<'a> {
 
     /// Opens the next batch with something to settle whose cut-off has passed. Returns false if there is none.
     fn open_batch(&mut self, now: Timestamp) -> Result<bool, Failure> {
-        let first_entry = self.history.load_entity_entries(&self.entity.id, self.state.settled)?.into_iter().next();
+        let first_payment = find_first_payment(&self.history, &self.entity.id, self.state.settled)?;
         let has_postponed = !self.gateway.store.load_postponed_entries(&self.entity.id, 0)?.is_empty();
         let is_periodic = |on: FeeEvent| FeeEvent::PERIODIC.contains(&on);
         let has_month_fees = self.terms.fee.iter().any(|rule| is_periodic(rule.on));
@@ -174,7 +174,7 @@ impl<'a> SettlementRun<'a> {
                 return Ok(false);
             }
             let begins_month = self.state.begin_month(day);
-            let has_entries = first_entry.as_ref().is_some_and(|(_, entry)| entry.time <= cut_off);
+            let has_entries = first_payment.is_some_and(|time| time <= cut_off);
             let has_reserve = self.state.reserves.iter().any(|reserve| reserve.until <= day);
             if has_entries || has_postponed || has_reserve || (begins_month && has_month_fees) {
                 let begins_after = self.state.settled;
@@ -189,7 +189,7 @@ impl<'a> SettlementRun<'a> {
         }
     }
 
-    /// Returns the number of the last entry before the first one that is later than a cut-off.
+    /// Returns the number of the last entry before the first payment that is later than a cut-off.
     fn find_end(&self, cut_off: Timestamp) -> Result<i64, Failure> {
         let mut end = self.state.settled;
         loop {
@@ -198,7 +198,7 @@ impl<'a> SettlementRun<'a> {
                 return Ok(end);
             }
             for (number, entry) in entries {
-                if entry.time > cut_off {
+                if entry.action == PAYMENT && entry.time > cut_off {
                     return Ok(end);
                 }
                 end = number;
@@ -398,5 +398,18 @@ impl<'a> SettlementRun<'a> {
         });
         let state = SettlementState { version, ..self.state.clone() };
         SettlementWrite { state, time, records, money, batches, postponed, resumed, next }
+    }
+}
+
+/// Returns the time of the first approved payment of an entity after an entry. `None` if there is none.
+fn find_first_payment(history: &PaymentHistory, entity: &EntityId, after: i64) -> Result<Option<Timestamp>, Failure> {
+    let mut after = after;
+    loop {
+        let entries = history.load_entity_entries(entity, after)?;
+        let Some((last, _)) = entries.last() else { return Ok(None) };
+        after = *last;
+        if let Some((_, first)) = entries.iter().find(|(_, entry)| entry.action == PAYMENT) {
+            return Ok(Some(first.time));
+        }
     }
 }
