@@ -77,10 +77,10 @@ function startLoader() {
   }
 
   function placeForms(isParsed) {
-    if (!placeAll(isParsed)) return;
-    // First what the form waits for. From far away the sheet is there before the frames, so the page has time for it.
+    // Browsers read it while frames are made, which takes longer than anything else here.
+    if (!placeAll(isParsed, requestPageModule)) return;
+    // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
-    requestPageModule();
     if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
   }
