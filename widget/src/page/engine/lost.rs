@@ -1,7 +1,7 @@
-//! A submit whose frame is gone. The page may remove the frame of the card number, reload it or show another document in
-//! it, and the answer of the gateway goes with it. The payment may have been made, so the gateway is asked for the state
-//! of the checkout. A shopper who has paid goes to the result page. Everyone else reads that the result is unknown, and
-//! may pay again: the gateway charges a checkout once.
+//! A submit whose frame is gone. The page may remove the frame of the card number, reload it or show another document
+//! in it, and the answer of the gateway goes with it. The payment may have been made, so the gateway is asked for the
+//! state of the checkout. A shopper who has paid goes to the result page. Everyone else reads that the result is
+//! unknown, and may pay again: the gateway charges a checkout once.
 
 use tillgate_shared::brand::Flow;
 use tillgate_shared::wire::{FieldMessage, FrameField, NextStep, RelayCall};
