@@ -12,6 +12,8 @@ import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
 var MISSING = "there is no form.paymentWidgets; inside of another form, browsers leave it out";
+// Browsers show no frame of the gateway in a page without an origin, and a frame in a sandbox could not reach another.
+var NO_ORIGIN = "this page has no origin; a sandbox needs allow-same-origin, or the form's frames do not load";
 
 function startLoader() {
   var framesOrigin = new URL(framesBase).origin;
@@ -48,7 +50,7 @@ function startLoader() {
     go: startPage, look: lookForForms, unload: unload,
   };
 
-  function watch() { beginWatch(function () { return !!page || !listForms().length; }); }
+  function watch() { if (!hasNoOrigin()) beginWatch(function () { return !!page || !listForms().length; }); }
   function restyle() { if (page) page.restyle(); }
 
   // Frames speak from their own origin. The page module reads what they say.
@@ -70,15 +72,15 @@ function startLoader() {
 
   // Starts the page module once it has come, the page's own scripts have run, and the language is there.
   function startPage() {
-    if (!isSettled || isEnded || page || !loader.start || !listForms().length) return;
+    if (!isSettled || isEnded || page || hasNoOrigin() || !loader.start || !listForms().length) return;
     runSoon(function () { if (!isEnded && !page) loader.start(loader); });
   }
 
   function placeForms(isParsed) {
-    if (!placeAll(isParsed)) return;
-    // First what the form waits for. From far away the sheet is there before the frames, so the page has time for it.
+    // Browsers read it while frames are made, which takes longer than anything else here.
+    if (!placeAll(isParsed, requestPageModule)) return;
+    // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
-    requestPageModule();
     if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
   }
@@ -92,7 +94,8 @@ function startLoader() {
     if (!listForms().length && !isSettled) reportError("WidgetError", MISSING, true);
     loadLanguage(readOption("locale")).then(function () {
       isSettled = true;
-      if (page) page.takeForms();
+      if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
+      else if (page) page.takeForms();
       else startPage();
     });
   }
@@ -129,6 +132,9 @@ function startLoader() {
   observer.observe(document, copyBare({ childList: true, subtree: true }));
   lookForForms();
 }
+
+// Returns true for a page without an origin. Pages in files have none either, and some browsers show frames there.
+function hasNoOrigin() { return globalOf("origin") === "null" && location.protocol !== "file:"; }
 
 // Calls `work` two tasks after DOMContentLoaded: the page's scripts, also those that wait for jQuery, have run then.
 function afterPageScripts(work) {

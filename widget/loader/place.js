@@ -75,12 +75,14 @@ function removeForms(entry) {
   listContainers(entry).forEach(function (container) { container.remove(); });
 }
 
-// Places the forms of all placeholders that stand in the page. Returns the number of new ones.
-export function placeAll(isParsed) {
+// Places the forms of all placeholders that stand in the page, and calls `prepare` before it if there are new ones.
+// Returns their number.
+export function placeAll(isParsed, prepare) {
   var found = Array.from(nativeCall(document, "querySelectorAll", "form.paymentWidgets")).filter(function (form) {
     var isKnown = pending.some(function (entry) { return entry.placeholder === form; });
     return !isKnown && (isParsed || !nativeCall(form, "contains", ownScript));
   });
+  if (found.length) prepare();
   found.forEach(function (placeholder) {
     var entry = { placeholder: placeholder, brands: "", forms: [] };
     addForms(entry, found.length > 1);

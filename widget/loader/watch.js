@@ -65,19 +65,24 @@ export function reloadFrames() {
   });
 }
 
-// Says in every form that it cannot be used, with a button. What was typed stays.
-export function showFailure(text, name) {
+function makeRetryButton() {
+  var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
+  button.onclick = function () { retry(); };
+  return button;
+}
+
+// Says in every form that it cannot be used, with a button unless it is the page's fault. What was typed stays.
+export function showFailure(text, name, isOfPage) {
   clearTimeout(timer);
   removeMessages();
   listForms().forEach(function (form) {
     if (form.isDone && !form.isCard) return;
-    var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
-    button.onclick = function () { retry(); };
-    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed"), " ", button]);
+    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed"), " "]);
+    if (!isOfPage) form.message.append(makeRetryButton());
     setFormHidden(form, true);
     form.wasBusy = form.container.classList.contains("wpwl-loading");
     setBusy(form.container, false);
     form.container.append(form.message);
   });
-  reportError(name, text);
+  reportError(name, text, isOfPage);
 }

@@ -4,8 +4,10 @@
 use serde_json::json;
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME};
-use tillgate_tests::{Browser, MerchantPage, run_in_browser};
+use tillgate_tests::{Browser, MerchantPage, Proxy, ProxyFault, run_in_browser};
 
+use crate::forms::click_element;
+use crate::lost_responses::{count_payments, fixture_behind_proxy};
 use crate::{APPROVED, CheckoutFixture};
 
 /// Fills in the form of the current page, pays, and asserts that the shopper is on the merchant's result page.
@@ -177,6 +179,86 @@ async fn a_frame_that_a_callback_takes_away_is_told_and_nothing_is_sent() -> any
     .await
 }
 
+/// Fills in the card form of a page, pays, and runs a script once the request to pay has met a fault.
+async fn pay_and_disturb(
+    browser: &Browser,
+    fixture: &CheckoutFixture,
+    proxy: &Proxy,
+    fault: ProxyFault,
+    script: &str,
+) -> anyhow::Result<()> {
+    browser
+        .goto(fixture.add_page("var wpwlOptions = { onError(error) { witness.note('failed', error.name); } };"))
+        .await?;
+    let form = CardForm::wait_until_ready(browser).await?;
+    form.fill_fields().await?;
+    form.wait_until_code_valid().await?;
+    proxy.schedule_fault("POST", "/payment", fault);
+    form.press_pay_button().await?;
+    proxy.wait_for_faults(1).await?;
+    browser.execute(format!("const frame = document.querySelector('{NUMBER_FRAME}'); {script}"), vec![]).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_number_frame_that_goes_after_the_payment_leads_to_the_result_and_nobody_pays_twice() -> anyhow::Result<()> {
+    for (order, script) in [
+        ("frame-removed", "frame.remove()"),
+        ("frame-reloaded", "frame.src += ''"),
+        ("frame-moved", "const group = frame.closest('.wpwl-group'); group.parentNode.append(group)"),
+        ("frame-foreign", "frame.src = 'about:blank'"),
+        ("form-removed", "document.querySelector('.wpwl-container').remove()"),
+    ] {
+        let (fixture, proxy) = fixture_behind_proxy(order).await?;
+        run_in_browser(move |browser| async move {
+            pay_and_disturb(&browser, &fixture, &proxy, ProxyFault::ResponseDropped, script).await?;
+            let result = browser.query(By::Id("result")).first().await;
+            result.map_err(|_| anyhow::anyhow!("no result page: {order}"))?;
+            assert_eq!(fixture.read_result_code().await?, APPROVED, "{order}");
+            assert_eq!((fixture.submit_count(), count_payments(&fixture, order).await?), (1, Some(1)), "{order}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_number_frame_that_goes_with_an_unpaid_request_is_told_and_the_button_lives_again() -> anyhow::Result<()> {
+    for (order, script, is_usable) in
+        [("unpaid-removed", "frame.remove()", false), ("unpaid-reloaded", "frame.src += ''", true)]
+    {
+        let (fixture, proxy) = fixture_behind_proxy(order).await?;
+        run_in_browser(move |browser| async move {
+            pay_and_disturb(&browser, &fixture, &proxy, ProxyFault::RequestDropped, script).await?;
+            assert_eq!(browser.wait_for_observation("failed").await?, "PciIframeSubmitError", "{order}");
+            let message = browser.query(By::Css(".wpwl-message[role=alert]")).and_displayed().first().await?;
+            let text = message.text().await?;
+            assert!(text.contains("it is not known whether") && text.contains("charged only once"), "{order}: {text}");
+            browser.wait_until("!document.querySelector('.wpwl-button-busy, .wpwl-button-pay:disabled')").await?;
+            let form = CardForm::in_page(&browser);
+            if is_usable {
+                form.enter_number("4200000000000000").await?;
+                form.wait_until_code_valid().await?;
+            }
+            form.press_pay_button().await?;
+            if is_usable {
+                browser.query(By::Id("result")).first().await?;
+                assert_eq!(fixture.read_result_code().await?, APPROVED, "{order}");
+                assert_eq!((fixture.submit_count(), count_payments(&fixture, order).await?), (1, Some(1)), "{order}");
+            } else {
+                browser
+                    .wait_until("/changed by the page/.test(document.querySelector('.wpwl-message').textContent)")
+                    .await?;
+                assert_eq!((fixture.submit_count(), count_payments(&fixture, order).await?), (0, None), "{order}");
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_relay_frame_that_the_page_takes_away_comes_again() -> anyhow::Result<()> {
     let fixture = CheckoutFixture::new().await?;
@@ -191,6 +273,29 @@ async fn a_relay_frame_that_the_page_takes_away_comes_again() -> anyhow::Result<
         Ok(())
     })
     .await
+}
+
+#[tokio::test]
+async fn a_relay_frame_that_goes_with_a_request_is_told_and_the_button_lives_again() -> anyhow::Result<()> {
+    for (order, script) in [("relay-removed", "relay.remove()"), ("relay-reloaded", "relay.src += ''")] {
+        let (fixture, proxy) = fixture_behind_proxy(order).await?;
+        run_in_browser(move |browser| async move {
+            fixture.open_forms(&browser, "IDEAL", "onError(error) { witness.note('failed', error.name); }").await?;
+            proxy.schedule_fault("POST", "/payment", ProxyFault::RequestDropped);
+            click_element(&browser, ".wpwl-button-brand-IDEAL").await?;
+            proxy.wait_for_faults(1).await?;
+            let relay = "const relay = document.querySelector('iframe[src*=internalRequestIframe]');";
+            browser.execute(format!("{relay} {script}"), vec![]).await?;
+            assert_eq!(browser.wait_for_observation("failed").await?, "PciIframeSubmitError", "{order}");
+            browser.wait_until("!document.querySelector('.wpwl-button-busy')").await?;
+            click_element(&browser, ".wpwl-button-brand-IDEAL").await?;
+            browser.wait_until("location.pathname.startsWith('/v1/simulator/')").await?;
+            assert_eq!((fixture.submit_count(), count_payments(&fixture, order).await?), (1, Some(1)), "{order}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ const RELAY: &str = "iframe[src*='internalRequestIframe.html']";
 const PATIENCE: u64 = 30_000;
 
 /// Creates a fixture whose browsers reach the gateway through a proxy. Its checkout has this order reference.
-async fn fixture_behind_proxy(order: &str) -> anyhow::Result<(CheckoutFixture, Proxy)> {
+pub(crate) async fn fixture_behind_proxy(order: &str) -> anyhow::Result<(CheckoutFixture, Proxy)> {
     let fixture = CheckoutFixture::with_fields(&[("merchantTransactionId", order)]).await?;
     let proxy = Proxy::start(fixture.gateway).await?;
     let site = MerchantSite::start_at(&proxy.public).await?;
@@ -43,7 +43,7 @@ async fn fire_timer(browser: &Browser, frame: &str) -> anyhow::Result<()> {
 }
 
 /// Returns the number of payments of an order, or `None` if the query finds none.
-async fn count_payments(fixture: &CheckoutFixture, order: &str) -> anyhow::Result<Option<usize>> {
+pub(crate) async fn count_payments(fixture: &CheckoutFixture, order: &str) -> anyhow::Result<Option<usize>> {
     let found = fixture.merchant.get(&format!("v1/query?merchantTransactionId={order}")).await?;
     Ok(found.json["payments"].as_array().map(Vec::len))
 }

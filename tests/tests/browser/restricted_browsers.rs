@@ -74,6 +74,36 @@ async fn with_leave_for_wasm_it_is_wasm() -> anyhow::Result<()> {
     .await
 }
 
+#[tokio::test]
+async fn a_page_in_a_sandbox_that_takes_its_origin_is_told_so_at_once() -> anyhow::Result<()> {
+    let policy = LEAST.replace("'self'", "http:");
+    for sandbox in ["allow-scripts allow-forms allow-same-origin", "allow-scripts allow-forms"] {
+        let stage = CheckoutFixture::new().await?;
+        stage.site.set_policy(&format!("{policy}; sandbox {sandbox}"));
+        run_in_browser(move |browser| async move {
+            let script = "var wpwlOptions = { onReady() { witness.note('ready', 1); },
+                onError(error) { witness.note('failed', `${error.name}: ${error.message}`); } };";
+            browser.goto(stage.add_page(script)).await?;
+            if sandbox.contains("same-origin") {
+                browser.wait_for_observation("ready").await?;
+                return Ok(());
+            }
+            let error = browser.wait_for_observation("failed").await?;
+            assert!(error.starts_with("PciIframeCommunicationError: this page has no origin"), "{error}");
+            let message = browser.query(By::Css(".wpwl-message[role=alert]")).and_displayed().first().await?;
+            assert!(message.text().await?.starts_with("The payment form could not be loaded."));
+            assert_eq!(browser.evaluate("!!document.querySelector('.wpwl-button-retry, [aria-busy]')").await?, false);
+            assert!(
+                browser.console_warnings().await?.iter().any(|it| it.contains("Tillgate: this page has no origin"))
+            );
+            assert_eq!(browser.observed_details("failed").await?.len(), 1);
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
 /// Removes newer features that the loader and the page module use if they exist.
 const NEWEST: &str = "delete Uint8Array.fromBase64; delete window.scheduler; delete window.requestIdleCallback;";
 

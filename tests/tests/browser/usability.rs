@@ -364,7 +364,7 @@ async fn the_codes_hint_leaves_date_code_and_button_free_in_a_column_of_any_widt
             const isInside = hint.left >= form.left - 0.5 && hint.right <= form.right + 0.5 && hint.width > 120;
             return ['.wpwl-control-expiry', '.wpwl-control-cvv', '.wpwl-button-pay'].filter(css => isOver(box(css))).concat(isInside ? [] : 'beside the form');
         })()";
-        for width in ["16rem", "19.4rem", "19.6rem", "22rem", "24.9rem", "25.5rem", "27.9rem", "28.1rem", "32rem"] {
+        for width in ["10rem", "13rem", "14.9rem", "16rem", "19.4rem", "19.6rem", "22rem", "24.9rem", "25.5rem", "27.9rem", "28.1rem", "32rem"] {
             browser.execute("document.querySelector('.wpwl-container').style.width = arguments[0]", vec![json!(width)]).await?;
             browser.save_screenshot(&format!("form-code-hint-{width}")).await?;
             assert_eq!(browser.evaluate(covered).await?, json!([]), "{width}");

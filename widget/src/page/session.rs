@@ -34,8 +34,10 @@ pub struct Session {
     pub forms: RefCell<Vec<Rc<FormHandle>>>,
     /// Forms of brands that are not offered. Their places stay, because the merchant may change the checkout.
     pub away: RefCell<Vec<Rc<FormHandle>>>,
-    /// The configuration of the relay frame, once it has come.
+    /// The last configuration of the checkout in which it could be paid.
     pub config: RefCell<Option<Rc<Config>>>,
+    /// True once a frame told that the checkout has been paid.
+    pub is_paid: Cell<bool>,
     /// The form that was submitted last.
     pub submitting: RefCell<Option<Rc<FormHandle>>>,
     /// A checkout of which nobody knows if it is paid. A page that creates checkouts must not create another.
@@ -80,6 +82,7 @@ impl Session {
             forms: RefCell::default(),
             away: RefCell::default(),
             config: RefCell::default(),
+            is_paid: Cell::default(),
             submitting: RefCell::default(),
             uncertain_checkout: RefCell::default(),
             challenges: Challenges::default(),
@@ -320,7 +323,7 @@ impl Session {
         };
         let Some(report) = FieldReport::read(data) else { return };
         if let FieldReport::Ready(Some(config)) = &report {
-            wpwl::publish_config(config);
+            self.take_config(&Rc::new((**config).clone()));
             if config.has_registrations {
                 self.open_relay();
             }
@@ -331,9 +334,8 @@ impl Session {
     fn receive_from_relay(self: &Rc<Self>, frame: &HtmlIFrameElement, report: RelayReport<Value>) {
         match report {
             RelayReport::Ready(config) => {
-                wpwl::publish_config(&config);
                 let config = Rc::new(*config);
-                self.config.replace(Some(config.clone()));
+                self.take_config(&config);
                 self.relay.open(frame, &self.loader);
                 self.awaits_relay.set(false);
                 kinds::offer(self, &config);
@@ -342,6 +344,14 @@ impl Session {
             }
             RelayReport::Answer { call, answer } => self.relay.receive_answer(call, *answer),
             RelayReport::Wallet { form, agreed } => self.sheets.close(&form, agreed),
+        }
+    }
+
+    fn take_config(&self, config: &Rc<Config>) {
+        wpwl::publish_config(config);
+        self.is_paid.set(config.closed.as_ref().is_some_and(|closed| closed.paid));
+        if config.closed.is_none() {
+            self.config.replace(Some(config.clone()));
         }
     }
 

@@ -169,8 +169,9 @@ impl Form {
     /// Receives what a frame reports about its field.
     pub(super) fn receive_report(&mut self, context: &Context<Self>, field: FrameField, report: FieldReport<Value>) {
         let Some(at) = self.fields.iter().position(|known| known.is_frame(field)) else { return };
+        self.note_sign_of_life(field);
         match report {
-            FieldReport::Ready(config) => self.frame_ready(at, field, config.map(|config| *config)),
+            FieldReport::Ready(config) => self.frame_ready(context, at, field, config.map(|config| *config)),
             FieldReport::State(state) => {
                 if self.take_state(at, state) {
                     self.is_halted = false;

@@ -12,6 +12,7 @@ use web_sys::{HtmlButtonElement, HtmlElement};
 use yew::prelude::*;
 
 use super::field::{Field, Place};
+use super::lost::SubmitStage;
 use crate::page::bridge::{FormNode, Value};
 use crate::page::dom::Listener;
 use crate::page::handle::{FormHandle, HandleKind};
@@ -132,6 +133,10 @@ pub enum Message {
     },
     /// The gateway answered.
     Answered(Box<RelayAnswer>),
+    /// Time to look after the frame that has the request.
+    FrameCheckDue,
+    /// The gateway told the state of the checkout of a lost submit. `None` if it did not in time.
+    StateRead(Option<Box<RelayAnswer>>),
     /// The checkout may offer other brands or accounts than before.
     Offered(Rc<Config>),
     /// Shows a message, or none.
@@ -166,6 +171,12 @@ pub struct Form {
     pub(in crate::page) announcement: String,
     /// True while a submit is under way.
     pub(in crate::page) is_busy: bool,
+    /// The part of a card's submit that the form waits for.
+    pub(super) stage: SubmitStage,
+    /// The timer of the stage.
+    pub(super) stage_timer: Option<i32>,
+    /// The checkout that was submitted last.
+    pub(super) paid_checkout: String,
     pub(in crate::page) form_ref: NodeRef,
     pub(in crate::page) button_ref: NodeRef,
     pub(in crate::page) listeners: Vec<Listener>,
@@ -189,6 +200,9 @@ impl Component for Form {
             notice: None,
             announcement: String::new(),
             is_busy: false,
+            stage: SubmitStage::default(),
+            stage_timer: None,
+            paid_checkout: String::new(),
             form_ref: NodeRef::default(),
             button_ref: NodeRef::default(),
             listeners: Vec::new(),
@@ -209,10 +223,13 @@ impl Component for Form {
             Message::Confirmed(checkout) => self.confirmed(context, checkout),
             Message::SheetClosed { checkout, agreed } => self.sheet_closed(context, checkout, agreed),
             Message::Answered(answer) => self.answered(&answer),
+            Message::FrameCheckDue => self.check_frame(context),
+            Message::StateRead(answer) => self.state_read(answer.as_deref()),
             Message::Offered(config) => self.follow_offer(&config),
             Message::Notice(notice) => self.notice = notice,
             Message::Announce(text) => self.announcement = text,
             Message::Idle => {
+                self.stage = SubmitStage::Idle;
                 self.is_busy = false;
                 self.announcement.clear();
             }

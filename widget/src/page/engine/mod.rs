@@ -10,6 +10,8 @@ pub mod field;
 #[cfg(target_arch = "wasm32")]
 pub mod form;
 #[cfg(target_arch = "wasm32")]
+pub mod lost;
+#[cfg(target_arch = "wasm32")]
 pub mod submit;
 #[cfg(target_arch = "wasm32")]
 pub mod view;

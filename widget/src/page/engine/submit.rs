@@ -14,6 +14,7 @@ use super::check;
 use super::fault::Fault;
 use super::field::Place;
 use super::form::{Form, Message, Notice, Part};
+use super::lost::SubmitStage;
 use crate::page::callbacks::{self, Callback, ErrorName};
 use crate::page::handle::HandleKind;
 use crate::page::relay::RelayAnswer;
@@ -135,8 +136,10 @@ impl Form {
         if let Some(number) = self.fields.iter().find(|field| field.is_frame(FrameField::Number)) {
             let options = self.session.options();
             let code_required = options.require_code && !options.allow_empty_code;
+            self.paid_checkout.clone_from(&checkout);
             let submit = Submit { fields, checkout, code: options.require_code, code_required };
             self.send_to_frame(number, &FieldMessage::Submit(submit));
+            self.watch_frame(context);
         } else {
             let code = self.fields.iter().any(|field| field.is_frame(FrameField::Code));
             let call = RelayCall::Submit { fields, form: self.handle.nonce.clone(), code, wallet: has_token };
@@ -200,6 +203,7 @@ impl Form {
     /// The gateway, or the frame of the card number, found these parameters wrong.
     pub(super) fn refuse_fields(&mut self, names: &[String]) {
         self.is_busy = false;
+        self.stage = SubmitStage::Idle;
         for name in names {
             if let Some(at) = self.find_field_of_parameter(name) {
                 let fault = self.fields.get(at).map(|field| Fault::of_field(field.row));
@@ -212,6 +216,7 @@ impl Form {
     /// The request did not get through, or nobody knows if it did.
     pub(in crate::page) fn unsent(&mut self, key: &str) {
         self.is_busy = false;
+        self.stage = SubmitStage::Idle;
         self.notice = Some(Notice::error(self.session.text(key)));
         self.announcement.clear();
         self.session.raise(ErrorName::FrameSubmit, "the payment request was not answered");
@@ -219,6 +224,7 @@ impl Form {
 
     /// The gateway answered.
     pub(super) fn answered(&mut self, answer: &RelayAnswer) {
+        self.stage = SubmitStage::Idle;
         let is_own = |name: &str| self.find_field_of_parameter(name).is_some();
         match answer::classify(answer.status, &answer.description, &answer.wrong, is_own) {
             Outcome::Accepted => return self.accepted(answer),

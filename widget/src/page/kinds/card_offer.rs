@@ -2,6 +2,7 @@
 
 use tillgate_shared::wire::{Config, FieldState, FrameField};
 use web_sys::Element;
+use yew::prelude::Context;
 
 use super::card::SizeObserver;
 use crate::page::bridge::document;
@@ -17,7 +18,13 @@ const OBSERVE_DELAY: i32 = 500;
 
 impl Form {
     /// A frame has loaded: for the first time, or again because the page has moved it.
-    pub(in crate::page) fn frame_ready(&mut self, at: usize, kind: FrameField, config: Option<Config>) {
+    pub(in crate::page) fn frame_ready(
+        &mut self,
+        context: &Context<Self>,
+        at: usize,
+        kind: FrameField,
+        config: Option<Config>,
+    ) {
         let Some(field) = self.fields.get_mut(at) else { return };
         field.shown = None;
         let is_rendered = matches!(field.place, Place::Frame { is_placed: false, .. });
@@ -25,9 +32,8 @@ impl Form {
         let was_ready = std::mem::replace(window, element.content_window()).is_some();
         *state = FieldState::empty();
         let element = element.clone();
-        if kind == FrameField::Number && self.is_busy {
-            // The request, or its answer, went with the frame that the page has moved.
-            self.unsent(keys::COMMUNICATION_ERROR);
+        if kind == FrameField::Number {
+            self.follow_lost_frame(context);
         }
         if let Some(config) = config {
             self.configure_card(&config);
