@@ -24,27 +24,27 @@ pub(super) struct FtpArguments {
     /// Serve reconciliation files by FTP at this address; port 0 takes a free one. `tillgate ftp-user create` makes the
     /// users.
     #[arg(long = "ftp", value_name = "ADDR", env = "TILLGATE_FTP", group = "ftp_server")]
-    address: Option<SocketAddr>,
+    ftp_address: Option<SocketAddr>,
     /// The certificate of the FTP server with those of its issuers, in PEM. Clients then have to use TLS (AUTH TLS).
-    #[arg(long = "ftp-certificate", value_name = "FILE", env = "TILLGATE_FTP_CERTIFICATE", requires_all = ["ftp_server", "key"])]
-    certificate: Option<PathBuf>,
+    #[arg(long = "ftp-certificate", value_name = "FILE", env = "TILLGATE_FTP_CERTIFICATE", requires_all = ["ftp_server", "ftp_key"])]
+    ftp_certificate: Option<PathBuf>,
     /// The private key of the certificate, in PEM.
-    #[arg(long = "ftp-key", id = "key", value_name = "FILE", env = "TILLGATE_FTP_KEY", requires = "certificate")]
-    key: Option<PathBuf>,
+    #[arg(long = "ftp-key", value_name = "FILE", env = "TILLGATE_FTP_KEY", requires = "ftp_certificate")]
+    ftp_key: Option<PathBuf>,
     /// Serve FTP without encryption although the address is not this machine's own, behind a tunnel. Users of live
     /// entities still cannot log in.
-    #[arg(long = "ftp-plain", env = "TILLGATE_FTP_PLAIN", requires = "ftp_server", conflicts_with = "certificate")]
-    plain: bool,
+    #[arg(long = "ftp-plain", env = "TILLGATE_FTP_PLAIN", requires = "ftp_server", conflicts_with = "ftp_certificate")]
+    ftp_plain: bool,
     /// The ports of data connections, such as 50000-50099. Free ones that the system selects, if not given.
     #[arg(long = "ftp-passive-ports", value_name = "FROM-TO", env = "TILLGATE_FTP_PASSIVE_PORTS", value_parser = parse_ports)]
-    passive_ports: Option<RangeInclusive<u16>>,
+    ftp_passive_ports: Option<RangeInclusive<u16>>,
     /// The address that clients connect to for data, behind a router that translates addresses.
     #[arg(long = "ftp-public-address", value_name = "IPV4", env = "TILLGATE_FTP_PUBLIC_ADDRESS")]
-    public_address: Option<Ipv4Addr>,
+    ftp_public_address: Option<Ipv4Addr>,
     /// FTP sessions that may be open at once. Further ones are refused.
     #[arg(long = "ftp-sessions", value_name = "N", env = "TILLGATE_FTP_SESSIONS", default_value_t = 200)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-    sessions: u16,
+    ftp_sessions: u16,
     /// FTP sessions of one address (IPv6: of one /64).
     #[arg(
         long = "ftp-sessions-per-address",
@@ -53,11 +53,11 @@ pub(super) struct FtpArguments {
         default_value_t = 20
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-    sessions_per_address: u16,
+    ftp_sessions_per_address: u16,
     /// Longest time between two commands of an FTP session.
     #[arg(long = "ftp-idle-timeout", value_name = "DURATION", env = "TILLGATE_FTP_IDLE_TIMEOUT", default_value = "5m")]
     #[arg(value_parser = parse_timeout)]
-    idle_timeout: Duration,
+    ftp_idle_timeout: Duration,
 }
 
 /// A bound FTP server that does not serve yet.
@@ -72,26 +72,26 @@ impl FtpArguments {
     /// # Errors
     /// If the address would be served without encryption, or the certificate cannot be used.
     pub(super) async fn bind_server(&self) -> anyhow::Result<Option<BoundFtp>> {
-        let Some(address) = self.address else { return Ok(None) };
-        if self.certificate.is_none() && !self.plain && !address.ip().is_loopback() {
+        let Some(address) = self.ftp_address else { return Ok(None) };
+        if self.ftp_certificate.is_none() && !self.ftp_plain && !address.ip().is_loopback() {
             bail!(
                 "--ftp {address} would send passwords unencrypted: name --ftp-certificate and --ftp-key, or --ftp-plain"
             );
         }
         let options = FtpOptions {
             tls: self.load_tls()?,
-            passive_ports: self.passive_ports.clone(),
-            public_address: self.public_address,
-            sessions: self.sessions.into(),
-            sessions_per_address: self.sessions_per_address.into(),
-            idle_timeout: self.idle_timeout,
+            passive_ports: self.ftp_passive_ports.clone(),
+            public_address: self.ftp_public_address,
+            sessions: self.ftp_sessions.into(),
+            sessions_per_address: self.ftp_sessions_per_address.into(),
+            idle_timeout: self.ftp_idle_timeout,
         };
         Ok(Some(BoundFtp { listener: super::serve::bind_listener(address).await?, options }))
     }
 
     /// Loads the certificate and its key. Returns `None` if there is none.
     fn load_tls(&self) -> anyhow::Result<Option<TlsAcceptor>> {
-        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(None) };
+        let (Some(certificate), Some(key)) = (&self.ftp_certificate, &self.ftp_key) else { return Ok(None) };
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
             .and_then(Iterator::collect)
             .with_context(|| format!("reading the certificate {}", certificate.display()))?;

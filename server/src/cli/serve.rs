@@ -205,8 +205,8 @@ pub(super) async fn bind_listener(address: SocketAddr) -> anyhow::Result<TcpList
     TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
 }
 
-/// Serves requests and FTP, and runs the worker, until `stop` completes. Then waits up to 15 s for the requests in flight, and as
-/// long again for the worker's messages; what is not done by then is given up, with a warning.
+/// Serves requests and FTP, and runs the worker, until `stop` completes. Then waits up to 15 s for the requests in
+/// flight, and as long again for the worker's messages; what is not done by then is given up, with a warning.
 pub(super) async fn serve_until_stopped(
     state: Arc<AppState>,
     listener: TcpListener,

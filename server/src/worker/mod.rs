@@ -1,6 +1,6 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! completes reconciliation files, carries out requested review decisions, deletes expired data, checks the store's file, and marks the form's build as
-//! still in use.
+//! completes reconciliation files, carries out requested review decisions, deletes expired data, checks the store's
+//! file, and marks the form's build as still in use.
 
 mod integrity;
 mod intents;
