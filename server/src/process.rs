@@ -1,5 +1,5 @@
-//! Limits of this process: how many files it may open, and that its memory is not written to disk or read by other
-//! processes of the same user.
+//! This process: how many files it may open, that its memory is not written to disk or read by other processes of the
+//! same user, and who runs it.
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
@@ -21,4 +21,21 @@ pub fn forbid_dumps() -> std::io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     Ok(())
+}
+
+/// Returns the name of the user who runs this process: that of the environment, or the number of the user.
+pub fn find_user() -> String {
+    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok().filter(|name| is_user(name)));
+    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+}
+
+/// Returns the user who runs this process, with the number that the environment cannot change: `jo (uid 1000)`.
+pub fn describe_user() -> String {
+    let (name, number) = (find_user(), format!("uid {}", rustix::process::getuid().as_raw()));
+    if name == number { number } else { format!("{name} ({number})") }
+}
+
+/// Returns true if a name from the environment is short and printable.
+fn is_user(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control)
 }

@@ -42,6 +42,7 @@ mod risk_screen;
 mod schedule_view;
 mod schedules;
 mod scripts;
+mod settlement_reports;
 mod shopper_return;
 mod sprite;
 mod three_ds;
@@ -156,6 +157,9 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
         .route("/reports/v1/transactions", get(transactions::report_transactions))
         .route("/reports/v1/authorizations", get(reports::report_authorizations))
         .route("/reports/v1/chargebacks", get(reports::report_chargebacks))
+        .route("/reports/v1/settlements", get(settlement_reports::report_settlements))
+        .route("/reports/v1/fees", get(settlement_reports::report_fees))
+        .route("/ledger/v1/balances", get(settlement_reports::list_balances))
         .route("/reports/v1/reconciliations/aggregations", get(reconciliations::report_aggregations))
         .route("/reconciliations/v1/files", get(reconciliations::list_files))
         .route("/reconciliations/v1/files/{name}", get(reconciliations::send_file))

@@ -121,7 +121,7 @@ async fn start_records(state: Arc<AppState>, merchant: MerchantRequest) -> Resul
 }
 
 /// Opens the latest version of the records in the days of a request.
-fn open_records(state: &AppState, merchant: &MerchantRequest) -> Result<RecordReader, Failure> {
+pub(super) fn open_records(state: &AppState, merchant: &MerchantRequest) -> Result<RecordReader, Failure> {
     let days = DayRange::require_from(&merchant.parameters)?;
     let range = RecordRange::between(days.from, days.to);
     Ok(state.gateway.open_records(&merchant.entity, RecordVersion::Latest, range)?)

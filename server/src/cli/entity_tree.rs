@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::domain::channel::{Channel, ThreeDsPolicy, sort_by_priority};
+use crate::domain::entity::DEFAULT_ZONE;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance::resolve_settings;
 use crate::domain::level::Level;
 use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use crate::domain::schedule::retry::RetryPlan;
-use crate::gateway::schedule::DEFAULT_ZONE;
 use crate::store::AdminStore;
 
 /// Description of the compatibility mode.

@@ -3,6 +3,7 @@
 
 mod acquirer;
 mod acquirer_host;
+mod audit;
 mod backup;
 mod channel;
 mod clock;
@@ -37,6 +38,7 @@ mod risk_input;
 mod risk_list;
 mod risk_versions;
 mod serve;
+mod settlement;
 mod table;
 mod token;
 mod vault;
@@ -107,6 +109,17 @@ enum Command {
     /// Report totals of payments, the authorization rate, and chargebacks.
     #[command(subcommand)]
     Report(report::ReportCommand),
+    /// Set and show the terms by which sandboxes are settled, and show the batches.
+    #[command(subcommand)]
+    Settlement(settlement::SettlementCommand),
+    /// Add rates of exchange for settlements.
+    #[command(subcommand)]
+    FxRate(settlement::FxRateCommand),
+    /// Verify and export the audit log.
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Verify that payments, journal, settlement lines and balances agree.
+    Verify(audit::Verify),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
     /// Put a backup in the place of the store.
@@ -172,6 +185,10 @@ pub fn run() -> ExitCode {
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Settlement(command) => command.run(),
+        Command::FxRate(command) => command.run(),
+        Command::Audit(command) => command.run(),
+        Command::Verify(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
     };

@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use super::channel::{ChannelOptions, OnOff};
 use super::place::PlaceOptions;
 use crate::connector::registry::is_for_sandboxes_only;
+use crate::domain::entity::DEFAULT_ZONE;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance;
 use crate::domain::schedule::retry::RetryPlan;
-use crate::gateway::schedule::DEFAULT_ZONE;
 use crate::store::AdminStore;
 
 /// The value that allows every origin.

@@ -13,7 +13,7 @@ use super::review_output::{
     ReviewListOutput, ReviewOutput, ReviewRecordOutput, describe_record, describe_review, format_list, format_record,
     format_review,
 };
-use super::risk_versions::{find_system_user, parse_author};
+use super::risk_versions::parse_author;
 use super::token::parse_entity_id;
 use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
@@ -23,6 +23,7 @@ use crate::domain::review_filter::{
     AnalystFilter, ReviewFilter, parse_age, parse_hundredths, parse_score, parse_state,
 };
 use crate::domain::review_queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus, parse_note};
+use crate::process;
 use crate::store::AdminStore;
 use crate::store::review_queue::ReviewSelection;
 
@@ -61,7 +62,7 @@ pub(super) struct AnalystOptions {
 impl AnalystOptions {
     /// Returns the name that was given, or that of the user who runs the command.
     pub(super) fn find_analyst(&self) -> String {
-        self.analyst.clone().unwrap_or_else(find_system_user)
+        self.analyst.clone().unwrap_or_else(process::find_user)
     }
 }
 

@@ -15,6 +15,7 @@ use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
 use crate::domain::risk_list::MAX_AUTHOR;
 use crate::domain::risk_rules::{RiskChange, VersionRole};
+use crate::process;
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
 use crate::store::risk_audit::{RiskAuditKind, RiskAuditRow};
@@ -36,14 +37,8 @@ pub(super) struct AuthorOptions {
 impl AuthorOptions {
     /// Returns the name that was given, or that of the user who runs the command.
     pub(super) fn find_author(&self) -> String {
-        self.author.clone().unwrap_or_else(find_system_user)
+        self.author.clone().unwrap_or_else(process::find_user)
     }
-}
-
-/// Returns the name of the user who runs the command.
-pub(super) fn find_system_user() -> String {
-    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| parse_author(&std::env::var(name).ok()?).ok());
-    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }
 
 /// Checks the name of an author or analyst.

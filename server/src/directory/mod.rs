@@ -250,6 +250,11 @@ impl Directory {
         found
     }
 
+    /// Returns the entities above one, nearest first, without itself.
+    pub fn find_ancestors(&self, entity: &Entity) -> Vec<Entity> {
+        tree::ancestors_of(&self.current_snapshot().credentials.entities, entity).cloned().collect()
+    }
+
     /// Returns the entities with daily reconciliation files, in any order.
     pub fn file_owners(&self) -> Vec<FileOwner> {
         tree::file_owners(&self.current_snapshot().credentials.entities)

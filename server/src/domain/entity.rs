@@ -13,6 +13,9 @@ use super::refusal::Refusal;
 /// Furthest that a sandbox's clock can be moved ahead. It is far enough to test the end of long retentions.
 pub const MAX_CLOCK_ADVANCE: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
+/// Time zone of an entity that has none of its own.
+pub const DEFAULT_ZONE: &str = "UTC";
+
 /// A node of the entity tree. Payments belong to merchants and channels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
@@ -61,7 +64,7 @@ pub struct EntitySettings {
     /// `docs/compatibility.md`. A merchant's channels use the setting of their merchant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compatible: bool,
-    /// Name of the time zone of its schedules, from the IANA database. `None` for UTC.
+    /// Name of the time zone of its schedules and settlements, from the IANA database. `None` for UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
     /// The plan for retries of scheduled payments, in the form of [`super::schedule::retry::RetryPlan`]. `None` for the
@@ -114,6 +117,11 @@ impl Entity {
     /// Returns the merchant of a channel, or the entity itself.
     pub fn merchant_or_self(&self) -> &EntityId {
         self.parent_merchant().unwrap_or(&self.id)
+    }
+
+    /// Returns the name of the time zone of its schedules and settlements.
+    pub fn zone_name(&self) -> &str {
+        self.settings.time_zone.as_deref().unwrap_or(DEFAULT_ZONE)
     }
 
     /// Returns the entity whose clock applies: the merchant for a channel, otherwise the entity itself.

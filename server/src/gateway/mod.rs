@@ -34,10 +34,13 @@ pub mod schedule;
 mod schedule_run;
 pub mod security_codes;
 mod sender;
+pub mod settlement;
+pub mod settlement_report;
 mod stored_credentials;
 pub mod submit;
 pub mod summary;
 pub mod velocity;
+pub mod verification;
 pub mod wallet;
 
 use std::sync::Arc;

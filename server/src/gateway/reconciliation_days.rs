@@ -21,16 +21,22 @@ impl Gateway {
     /// Completes the files of every day that is over, and lists them. Returns their names.
     ///
     /// A day is over for a merchant when it is over by the merchant's clock and time zone. For a division, it is over
-    /// when it is over for each merchant below it, and these merchants follow their division. Nothing is written into
+    /// when it is over for each merchant below it, and these merchants follow their division. A day waits for settlements that are due. Nothing is written into
     /// the file of such a day any more, so its bytes never change.
     ///
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn complete_files(&self, listed: &mut ListedDays) -> Result<Vec<FileName>, StoreError> {
+        // A cut-off that has passed may still write records of the day, so their files wait for its settlement.
+        let unsettled = self.store.load_unsettled_entities(self.now())?;
         let owners: Vec<(FileOwner, Date)> = self
             .directory
             .file_owners()
             .into_iter()
+            .filter(|owner| {
+                let merchants = owner.merchants.iter().map(|merchant| &merchant.id);
+                !merchants.chain([&owner.entity.id]).any(|id| unsettled.contains(id))
+            })
             .filter_map(|owner| self.last_day_over(&owner).map(|day| (owner, day)))
             .filter(|(owner, day)| listed.0.get(&owner.entity.id) != Some(day))
             .collect();
@@ -66,10 +72,7 @@ impl Gateway {
 
     /// Returns the last day that is over for a merchant. `None` if its time zone is unknown.
     fn last_day_over_for_merchant(&self, merchant: &Entity) -> Option<Date> {
-        let zone = match &merchant.settings.time_zone {
-            Some(name) => TimeZone::get(name).ok()?,
-            None => TimeZone::UTC,
-        };
+        let zone = TimeZone::get(merchant.zone_name()).ok()?;
         self.now_of(merchant).to_zoned(zone).date().yesterday().ok()
     }
 }

@@ -65,7 +65,7 @@ impl ReportReader {
             let payments = self.read_page()?;
             payments.iter().for_each(|payment| report.add_payment(payment));
             if report.row_count() > MAX_ROWS {
-                return Err(refuse_rows());
+                return Err(refuse_rows("groupBy"));
             }
             read += u64::try_from(payments.len()).unwrap_or(u64::MAX);
             if !goes_on(read) {
@@ -76,7 +76,8 @@ impl ReportReader {
     }
 }
 
-fn refuse_rows() -> Failure {
+/// Returns the refusal of a report with too many rows, which names the parameter that can lead to fewer.
+pub(super) fn refuse_rows(parameter: &'static str) -> Failure {
     let message = format!("leads to more than {MAX_ROWS} rows: ask for a shorter period or fewer columns");
-    Refusal::invalid_parameter("groupBy", None, message).into()
+    Refusal::invalid_parameter(parameter, None, message).into()
 }

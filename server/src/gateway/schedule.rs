@@ -18,8 +18,6 @@ use crate::domain::registration::Registration;
 use crate::domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
 use crate::store::{Changes, RecordKeys};
 
-/// Time zone of an entity that has none of its own.
-pub const DEFAULT_ZONE: &str = "UTC";
 /// Maximum number of active schedules of a registration.
 const MAX_ACTIVE: u32 = 100;
 /// Parameters that are about the request and not about the payments of the schedule.
@@ -87,7 +85,7 @@ impl Gateway {
             live: ScheduleStep { id: step_id, step_type: StepType::Schedule, at: now, ndc: recorder.ndc().cloned() },
             parameters: repeated,
             job,
-            zone: time_zone_of(entity).to_owned(),
+            zone: entity.zone_name().to_owned(),
             missed: MissedRuns::read(own)?.unwrap_or_default(),
             ends: None,
             ended: None,
@@ -135,7 +133,7 @@ impl Gateway {
         let owner = self.owner_of_schedule(entity, &known);
         let (job, repeated) = split_parameters(parameters);
         let missed = MissedRuns::read(own)?;
-        let zone = time_zone_of(&owner).to_owned();
+        let zone = owner.zone_name().to_owned();
         let change = move |schedule: &Schedule, step| {
             let changed = schedule.reschedule(step, &job, &repeated, missed, zone)?;
             check_payments(&owner, &registration, &changed)?;
@@ -225,11 +223,6 @@ impl Gateway {
     fn owner_of_schedule(&self, entity: &Arc<Entity>, schedule: &Schedule) -> Arc<Entity> {
         self.directory.find_entity(&schedule.entity).unwrap_or_else(|| Arc::clone(entity))
     }
-}
-
-/// Returns the time zone of an entity's schedules.
-fn time_zone_of(entity: &Entity) -> &str {
-    entity.settings.time_zone.as_deref().unwrap_or(DEFAULT_ZONE)
 }
 
 /// Splits the parameters of a request into those with the times, and those that its payments repeat. Credentials are in

@@ -1,12 +1,29 @@
 //! The store for the command line: one connection, which may run beside a server on the same file.
 //!
 //! The methods are in one file per subject: entities, tokens, webhooks, wallet keys, the vault's keys, sandbox clocks.
+//! Each change has its entry in the audit log, in the same transaction.
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use jiff::Timestamp;
+use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 
-use super::{StoreError, open_connection, store_path};
+use super::{StoreError, ledger, open_connection, store_path};
+use crate::domain::audit::AuditEntry;
+use crate::domain::id::EntityId;
+use crate::process;
+
+/// An act of an administrator, for the audit log.
+pub(super) struct Act<'a> {
+    /// The act, as two words: `token create`.
+    pub action: &'static str,
+    /// The id of the changed thing.
+    pub subject: &'a str,
+    /// The entity that it belongs to. `None` if it belongs to the whole gateway.
+    pub entity: Option<&'a EntityId>,
+    /// What was changed, by name. Never a secret.
+    pub details: &'a [(&'a str, &'a str)],
+}
 
 /// A store that is open during one command. A running server notices its writes.
 pub struct AdminStore {
@@ -43,6 +60,45 @@ impl AdminStore {
         Ok(value)
     }
 
+    /// Runs a statement of an administrator, and writes its entry if it changes a row: both or neither. Returns true if
+    /// it changes one.
+    pub(super) fn execute_act(
+        &self,
+        act: &Act<'_>,
+        statement: &str,
+        parameters: impl Params,
+    ) -> Result<bool, StoreError> {
+        // The statement comes first, because it waits for the write lock. The entry then reads the end of the chain.
+        self.in_savepoint(|connection| {
+            let is_changed = connection.execute(statement, parameters)? > 0;
+            if is_changed {
+                write_act(connection, act)?;
+            }
+            Ok(is_changed)
+        })
+    }
+
+    /// Runs a change of an administrator and writes its entry: both or neither.
+    pub(super) fn record_act(
+        &self,
+        act: &Act<'_>,
+        change: impl FnOnce(&Connection) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.in_savepoint(|connection| {
+            change(connection)?;
+            write_act(connection, act)
+        })
+    }
+
+    /// Runs writes as a transaction, or as a part of the one that is open. Nothing of them stays if they fail.
+    fn in_savepoint<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.connection.execute_batch("SAVEPOINT act")?;
+        let outcome = work(&self.connection);
+        let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
+        self.connection.execute_batch(end)?;
+        outcome
+    }
+
     /// Copies the whole store consistently to a new or empty file, even while a server is running on it.
     ///
     /// # Errors
@@ -51,4 +107,12 @@ impl AdminStore {
         self.connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
         Ok(())
     }
+}
+
+/// Writes the entry of an act of the user who runs this program.
+fn write_act(connection: &Connection, act: &Act<'_>) -> Result<(), StoreError> {
+    let now = Timestamp::now();
+    let entry = AuditEntry::new(now, act.action, act.subject).by(process::describe_user());
+    let entry = act.details.iter().fold(entry, |entry, (name, value)| entry.with_detail(name, *value));
+    ledger::write_entry(connection, act.entity, &entry, now)
 }

@@ -215,7 +215,7 @@ impl Changes {
             timer::stop_timer(connection, *kind, subject)?;
         }
         for clock in &self.clocks {
-            clock.apply(connection)?;
+            clock.apply(connection, sources.now())?;
         }
         for change in &self.review_changes {
             review_queue::apply_change(connection, change)?;

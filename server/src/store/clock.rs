@@ -1,9 +1,11 @@
 //! Clocks of sandbox entities. Moving a clock moves everything that has started by it.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, params};
 
-use super::{AdminStore, Changes, StoreError};
+use super::admin::Act;
+use super::{AdminStore, Changes, StoreError, ledger};
+use crate::domain::audit::AuditEntry;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 
@@ -25,8 +27,11 @@ impl Changes {
 }
 
 impl ClockMove {
-    pub(super) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        move_clock(connection, &self.clock, self.by)
+    /// Moves the clock, with its entry in the audit log. `now` is the machine's time.
+    pub(super) fn apply(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
+        move_clock(connection, &self.clock, self.by)?;
+        let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
+        ledger::write_entry(connection, Some(&self.clock), &entry, now)
     }
 }
 
@@ -37,7 +42,10 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn move_clock(&self, entity: &Entity, by: SignedDuration) -> Result<(), StoreError> {
-        move_clock(&self.connection, entity.clock_owner(), by)
+        let (clock, by_text) = (entity.clock_owner(), by.to_string());
+        let details = [("by", &*by_text)];
+        let act = Act { action: "clock advance", subject: clock.as_str(), entity: Some(clock), details: &details };
+        self.record_act(&act, |connection| move_clock(connection, clock, by))
     }
 }
 

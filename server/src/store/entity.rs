@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
+use super::admin::Act;
 use super::error::unreadable_column;
 use super::{AdminStore, StoreError, clock, risk_rules, token};
 use crate::directory::{Credentials, Directory};
@@ -145,14 +146,19 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, the id exists, or the place in the tree of entities is not allowed.
     pub fn add_entity(&self, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
-        self.connection.execute(
+        let settings = serde_json::to_string(&entity.settings)?;
+        let details = [("name", &*entity.name), ("level", entity.level.as_str()), ("settings", &settings)];
+        let (id, entity_id) = (entity.id.as_str(), Some(&entity.id));
+        let act = Act { action: "entity create", subject: id, entity: entity_id, details: &details };
+        self.execute_act(
+            &act,
             "INSERT INTO entity (id, name, live, settings, created, parent, level)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
                 entity.id.as_str(),
                 entity.name,
                 entity.live,
-                serde_json::to_string(&entity.settings)?,
+                settings,
                 now.as_millisecond(),
                 entity.parent.as_ref().map(EntityId::as_str),
                 entity.level.as_str()
@@ -179,7 +185,11 @@ impl AdminStore {
     /// If the store cannot be written, or the place in the tree of entities is not allowed.
     pub fn update_entity(&self, entity: &Entity) -> Result<bool, StoreError> {
         let settings = serde_json::to_string(&entity.settings)?;
-        let changed = self.connection.execute(
+        let details = [("name", &*entity.name), ("level", entity.level.as_str()), ("settings", &settings)];
+        let (id, entity_id) = (entity.id.as_str(), Some(&entity.id));
+        let act = Act { action: "entity set", subject: id, entity: entity_id, details: &details };
+        self.execute_act(
+            &act,
             "UPDATE entity SET name = ?2, settings = ?3, live = ?4, parent = ?5, ahead = ?6, level = ?7
              WHERE id = ?1",
             params![
@@ -191,7 +201,6 @@ impl AdminStore {
                 clock::to_milliseconds(entity.ahead),
                 entity.level.as_str()
             ],
-        )?;
-        Ok(changed == 1)
+        )
     }
 }

@@ -1,13 +1,13 @@
 //! The migrations of the store: numbered SQL files, applied in order.
 //!
 //! The number of a file is the schema version after it. A new migration needs a new file and a new line at the end of
-//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, the line uses `M::up_with_hook` with a
-//! function.
+//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to the
+//! migration.
 
-use rusqlite::Connection;
-use rusqlite_migration::{M, Migrations};
+use rusqlite::{Connection, Transaction};
+use rusqlite_migration::{HookError, M, Migrations};
 
-use super::StoreError;
+use super::{StoreError, ledger_migration};
 
 /// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
@@ -57,7 +57,10 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0037_no_purge_index",
     "0038_schedules",
     "0039_reconciliation",
-    "0040_reconciliation_files",
+    "0040_ledger",
+    "0041_settlement",
+    "0042_reconciliation_files",
+    "0043_ftp_users",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
@@ -69,7 +72,16 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 }
 
 fn all_migrations() -> Migrations<'static> {
-    Migrations::new(MIGRATIONS.iter().map(|(_, migration)| migration.clone()).collect())
+    let with_hook = |(name, migration): &(&str, M<'static>)| match *name {
+        "0040_ledger" => {
+            M::up_with_hook(include_str!("migrations/0040_ledger.sql"), |transaction: &Transaction<'_>| {
+                ledger_migration::record_earlier_payments(transaction)
+                    .map_err(|error| HookError::Hook(error.to_string()))
+            })
+        }
+        _ => migration.clone(),
+    };
+    Migrations::new(MIGRATIONS.iter().map(with_hook).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Sources, StoreError, event, guards, review};
+use super::{AdminStore, Sources, StoreError, event, guards, ledger, review};
 use crate::domain::effects::{self, AtWrite, TimerEffect};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
@@ -52,6 +52,7 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     }
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
+    ledger::record_payment(connection, sources, before.as_ref(), payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
         TimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,

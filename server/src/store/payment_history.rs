@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::queries::MAX_ID;
 use super::schema::open_reader;
-use super::{AdminStore, Store, StoreError, risk_list, shared_parameters};
+use super::{AdminStore, Store, StoreError, risk_list, rows, shared_parameters};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::query::PaymentRange;
@@ -80,6 +80,14 @@ impl PaymentHistory {
     ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
         let transaction = self.connection.unchecked_transaction()?;
         read_payments(&transaction, entity, range)
+    }
+
+    /// Loads a payment of an entity.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`].
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        rows::load_payment(&self.connection, entity, id)
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::timer::{self, TimerKind};
-use super::{Changes, Sources, StoreError};
+use super::{Changes, Sources, StoreError, ledger};
+use crate::domain::audit::AuditEntry;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::Payment;
 use crate::domain::review_decision::{DecisionType, ReviewDecision};
@@ -63,7 +64,8 @@ pub(super) fn record_decision(connection: &Connection, decision: &ReviewDecision
             note,
             processed.as_millisecond()
         ])?;
-    Ok(())
+    let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
+    ledger::write_entry(connection, Some(&decision.entity), &entry.by(user_id.as_str()), *at)
 }
 
 /// Returns the name of a decision in the column `action`.

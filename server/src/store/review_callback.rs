@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::admin::Act;
 use super::error::unreadable_column;
 use super::message::{self, MessageTarget};
 use super::rows::{encode_document, load_payment};
@@ -148,7 +149,10 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
     pub fn save_review_callback(&self, callback: &StoredCallback) -> Result<(), StoreError> {
-        self.connection.execute(
+        let (id, entity) = (callback.entity.as_str(), Some(&callback.entity));
+        let act = Act { action: "review-callback set", subject: id, entity, details: &[] };
+        self.execute_act(
+            &act,
             "INSERT INTO review_callback (entity, sealed, sends, changed) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (entity) DO UPDATE SET sealed = ?2, sends = ?3, changed = ?4",
             params![callback.entity.as_str(), callback.sealed, callback.sends, callback.changed.as_millisecond()],
@@ -166,7 +170,8 @@ impl AdminStore {
         self.connection
             .execute("DELETE FROM delivery WHERE message IN (SELECT id FROM message WHERE callback = ?1)", [id])?;
         self.connection.execute("DELETE FROM message WHERE callback = ?1", [id])?;
-        Ok(self.connection.execute("DELETE FROM review_callback WHERE entity = ?1", [id])? == 1)
+        let act = Act { action: "review-callback remove", subject: id, entity: Some(entity), details: &[] };
+        self.execute_act(&act, "DELETE FROM review_callback WHERE entity = ?1", [id])
     }
 
     /// Queues a callback for the destination of a configuration, due at once. Returns the message's id.

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
-use super::{AdminStore, Store, StoreError, risk_rules};
+use super::{AdminStore, Store, StoreError, ledger, risk_rules};
+use crate::domain::audit::AuditEntry;
 use crate::domain::id::EntityId;
 use crate::domain::risk_list::ListPosition;
 use crate::domain::risk_rules::{RiskAction, RiskChange};
@@ -87,6 +88,7 @@ pub(super) fn insert_row(connection: &Connection, change: &RiskChange) -> Result
             (RiskAuditKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
         }
     };
+    record_act(connection, change, kind, action)?;
     let (entity, kind) = (entity.as_str(), kind.as_str());
     connection
         .prepare_cached(
@@ -101,6 +103,27 @@ pub(super) fn insert_row(connection: &Connection, change: &RiskChange) -> Result
         )?
         .execute(params![entity, kind, MAX_ROWS])?;
     Ok(())
+}
+
+/// Writes the entry of a change of rules or lists in the audit log. The entry is kept for ever, so it does not contain
+/// the value of a list's entry, which may be an address.
+fn record_act(
+    connection: &Connection,
+    change: &RiskChange,
+    kind: RiskAuditKind,
+    action: &str,
+) -> Result<(), StoreError> {
+    let RiskChange { entity, action: act, author, at, .. } = change;
+    let subject = match act {
+        RiskAction::AddVersion { version, .. } => version.clone(),
+        RiskAction::UseVersion { version, .. } => version.clone().unwrap_or_else(|| "none".to_owned()),
+        RiskAction::PutEntry(entry) => format!("{} {}", entry.position.list.as_str(), entry.position.key),
+        RiskAction::RemoveEntry(position) => format!("{} {}", position.list.as_str(), position.key),
+        // The gateway itself has reached it.
+        RiskAction::ReachLimit { .. } => return Ok(()),
+    };
+    let entry = AuditEntry::new(*at, &format!("risk-{} {action}", kind.as_str()), subject).by(author.as_str());
+    ledger::write_entry(connection, Some(entity), &entry, *at)
 }
 
 fn describe_position(position: &ListPosition) -> String {

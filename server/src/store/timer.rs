@@ -27,6 +27,9 @@ pub enum TimerKind {
     /// the commit that reserves the amount, and is due at once: if the process dies in between, it shows which outcome
     /// is unknown.
     Inquire,
+    /// Settles the payments of an entity, at each of its cut-offs. Its subject is the entity. Starts with the entity's
+    /// first movement of money, and is postponed from cut-off to cut-off.
+    Settle,
 }
 
 /// A timer that is due.
@@ -44,12 +47,13 @@ pub struct Timer {
 
 impl TimerKind {
     /// Returns the name in the column `kind`.
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
             Self::Review => "review",
             Self::Remind => "remind",
             Self::Inquire => "ask",
+            Self::Settle => "settle",
         }
     }
 }
@@ -141,6 +145,18 @@ pub(super) fn start_inquiry_timer(
             payment.entity.as_str(),
             since.as_millisecond()
         ])?;
+    Ok(())
+}
+
+/// Starts the timer of the settlements of an entity at a moment of the machine's clock, unless it is running already.
+pub(super) fn start_settlement_timer(
+    connection: &Connection,
+    entity: &EntityId,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?2, ?3)")?
+        .execute(params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()])?;
     Ok(())
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::admin::Act;
 use super::sealed_key::SealedKeyError;
 use super::{AdminStore, Store, StoreError};
 use crate::credential::{Credential, HashKey, Usage};
@@ -75,7 +76,12 @@ impl AdminStore {
     /// If the store cannot be written, or there is no such entity.
     pub fn add_token(&self, credential: &Credential, label: &str, now: Timestamp) -> Result<(), StoreError> {
         let networks: Vec<String> = credential.networks.iter().map(ToString::to_string).collect();
-        self.connection.execute(
+        let (networks, scopes) = (networks.join(","), credential.scopes.to_string());
+        let details = [("label", label), ("networks", &networks), ("scopes", &scopes)];
+        let (user_id, entity) = (&*credential.user_id, Some(&credential.entity));
+        let act = Act { action: "token create", subject: user_id, entity, details: &details };
+        self.execute_act(
+            &act,
             "INSERT INTO token (user_id, entity, hash, label, created, keyed, expires, networks, scopes)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
@@ -86,8 +92,8 @@ impl AdminStore {
                 now.as_millisecond(),
                 credential.keyed,
                 credential.expires.map(|expires| expires.as_millisecond()),
-                networks.join(","),
-                credential.scopes.to_string()
+                networks,
+                scopes
             ],
         )?;
         Ok(())
@@ -124,11 +130,15 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn revoke_token(&self, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let changed = self.connection.execute(
+        let query = "SELECT entity FROM token WHERE user_id = ?1";
+        let entity: Option<String> = self.connection.query_row(query, [user_id], |row| row.get(0)).optional()?;
+        let entity = entity.as_deref().and_then(EntityId::parse);
+        let act = Act { action: "token revoke", subject: user_id, entity: entity.as_ref(), details: &[] };
+        self.execute_act(
+            &act,
             "UPDATE token SET revoked = ?2 WHERE user_id = ?1 AND revoked IS NULL",
             params![user_id, now.as_millisecond()],
-        )?;
-        Ok(changed == 1)
+        )
     }
 }
 

@@ -4,8 +4,10 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::admin::Act;
 use super::sealed::count_by_key;
 use super::{AdminStore, StoreError};
+use crate::domain::id::to_hex;
 use crate::vault::{KeyId, Keyring, Vault};
 
 /// A recorded key.
@@ -92,8 +94,9 @@ impl AdminStore {
         let query = "SELECT 1 FROM vault_key WHERE id = ?1";
         let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
         if known.is_none() {
+            let act = Act { action: "vault-key add", subject: &to_hex(&id.0), entity: None, details: &[] };
             let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
-            self.connection.execute(query, params![id.0, now.as_millisecond()])?;
+            self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
         }
         Ok(())
     }
@@ -125,8 +128,9 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let act = Act { action: "vault-key retire", subject: &to_hex(&id.0), entity: None, details: &[] };
         let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
-        self.connection.execute(query, params![id.0, now.as_millisecond()])?;
+        self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::admin::Act;
 use super::{AdminStore, Store, StoreError};
 use crate::domain::id::EntityId;
 use crate::vault::Sealed;
@@ -106,7 +107,9 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
     pub fn add_wallet_key(&self, key: &StoredWalletKey) -> Result<(), StoreError> {
-        self.connection.execute(
+        let act = Act { action: "wallet-key create", subject: &key.id, entity: Some(&key.entity), details: &[] };
+        self.execute_act(
+            &act,
             "INSERT INTO wallet_key (entity, id, public, sealed, created) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![key.entity.as_str(), key.id, key.public, key.sealed, key.created.as_millisecond()],
         )?;
@@ -119,11 +122,12 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn retire_wallet_key(&self, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let changed = self.connection.execute(
+        let act = Act { action: "wallet-key retire", subject: id, entity: Some(entity), details: &[] };
+        self.execute_act(
+            &act,
             "UPDATE wallet_key SET retired = ?3, sealed = x'' WHERE entity = ?1 AND id = ?2 AND retired IS NULL",
             params![entity.as_str(), id, now.as_millisecond()],
-        )?;
-        Ok(changed == 1)
+        )
     }
 }
 

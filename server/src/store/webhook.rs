@@ -1,8 +1,9 @@
 //! Webhooks: receivers of all events of an entity's payments and registrations, and of those of the entities below it.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
+use super::admin::Act;
 use super::error::unreadable_column;
 use super::{AdminStore, StoreError};
 use crate::domain::id::{EntityId, MessageId};
@@ -107,7 +108,11 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
     pub fn add_webhook(&self, webhook: &Webhook) -> Result<(), StoreError> {
-        self.connection.execute(
+        let details = [("url", &*webhook.url), ("types", &*webhook.types)];
+        let (id, entity) = (webhook.id.as_str(), Some(&webhook.entity));
+        let act = Act { action: "webhook create", subject: id, entity, details: &details };
+        self.execute_act(
+            &act,
             &format!("INSERT INTO webhook ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
             params![
                 webhook.id.as_str(),
@@ -151,7 +156,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn activate_webhook(&self, id: &MessageId) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
+        self.change_webhook(id, "webhook activate", "UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
         Ok(())
     }
 
@@ -162,7 +167,21 @@ impl AdminStore {
     /// If the store cannot be written.
     pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
-        Ok(self.connection.execute(query, params![id.as_str(), next])? == 1)
+        let action = if next.is_some() { "webhook rotate" } else { "webhook cancel-rotation" };
+        self.change_webhook(id, action, query, params![id.as_str(), next])
+    }
+
+    /// Runs a statement that changes a webhook, with its entry in the audit log. Returns true if it changes it.
+    fn change_webhook(
+        &self,
+        id: &MessageId,
+        action: &'static str,
+        statement: &str,
+        parameters: impl Params,
+    ) -> Result<bool, StoreError> {
+        let entity = self.load_webhook(id.as_str())?.map(|webhook| webhook.entity);
+        let act = Act { action, subject: id.as_str(), entity: entity.as_ref(), details: &[] };
+        self.execute_act(&act, statement, parameters)
     }
 
     /// Replaces the secret with the next one and deletes the old one. Returns false if `next` is not the next secret
@@ -172,7 +191,7 @@ impl AdminStore {
     /// If the store cannot be written.
     pub fn finish_webhook_rotation(&self, id: &MessageId, next: &Sealed) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
-        Ok(self.connection.execute(query, params![id.as_str(), next])? == 1)
+        self.change_webhook(id, "webhook finish-rotation", query, params![id.as_str(), next])
     }
 
     /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or
@@ -181,11 +200,11 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn delete_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
-        let id = id.as_str();
+        let text = id.as_str();
         self.connection
-            .execute("DELETE FROM delivery WHERE message IN (SELECT id FROM message WHERE webhook = ?1)", [id])?;
-        self.connection.execute("DELETE FROM message WHERE webhook = ?1", [id])?;
-        Ok(self.connection.execute("DELETE FROM webhook WHERE id = ?1", [id])? == 1)
+            .execute("DELETE FROM delivery WHERE message IN (SELECT id FROM message WHERE webhook = ?1)", [text])?;
+        self.connection.execute("DELETE FROM message WHERE webhook = ?1", [text])?;
+        self.change_webhook(id, "webhook delete", "DELETE FROM webhook WHERE id = ?1", [text])
     }
 
     /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A

@@ -1,6 +1,6 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! completes reconciliation files, carries out requested review decisions, deletes expired data, checks the store's
-//! file, and marks the form's build as still in use.
+//! settles payments, completes reconciliation files, carries out requested review decisions, deletes expired data,
+//! checks the store's file, and marks the form's build as still in use.
 
 mod integrity;
 mod intents;
@@ -10,6 +10,7 @@ mod review_callback;
 mod review_requests;
 mod risk_counters;
 mod schedules;
+mod settlements;
 mod timers;
 pub(crate) mod tokens;
 
@@ -43,6 +44,7 @@ pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
         review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
         reconciliation_files::complete_periodically(Arc::clone(&app), stop.clone()),
         schedules::run_periodically(Arc::clone(&app), stop.clone()),
+        settlements::run_periodically(Arc::clone(&app), stop.clone()),
         outbox::run_deliveries(app, stop)
     );
 }

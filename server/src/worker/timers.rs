@@ -55,5 +55,7 @@ pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer)
         (TimerKind::End | TimerKind::Review | TimerKind::Inquire, None) => {
             Ok(gateway.store.stop_timer(kind, timer.subject.clone()).await?)
         }
+        // Settlements have a thread of their own.
+        (TimerKind::Settle, _) => Ok(()),
     }
 }

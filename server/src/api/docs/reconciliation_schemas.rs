@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::response_schemas::{response_schema, result_reference, text_schema};
+use crate::domain::ledger::ACCOUNT_NAMES;
+use crate::domain::settlement_report::AMOUNT_NAMES;
 
 /// Returns the schemas of responses about reconciliation files, records and their totals.
 pub(super) fn reconciliation_schemas() -> Vec<(&'static str, Value)> {
@@ -27,9 +29,22 @@ pub(super) fn reconciliation_schemas() -> Vec<(&'static str, Value)> {
     let totals = json!({ "result": result_reference(), "aggregations": { "type": "array", "items": total } });
     vec![
         ("ReconciliationFilesAnswer", response_schema(&["result", "files"], files)),
+        ("SettlementsAnswer", rows_schema("settlements", &["day", "entityId", "currency", "status"], &AMOUNT_NAMES)),
+        ("FeesAnswer", rows_schema("fees", &["day", "transactionType", "paymentBrand", "currency"], &["fee"])),
+        ("BalancesAnswer", rows_schema("balances", &["entityId", "currency"], &ACCOUNT_NAMES)),
         ("AggregationsAnswer", response_schema(&["result", "aggregations"], totals)),
         ("ReconciliationRecordLine", record_schema()),
     ]
+}
+
+/// Returns the schema of a list of rows with texts and signed amounts.
+fn rows_schema(name: &str, texts: &[&str], amounts: &[&str]) -> Value {
+    let signed = json!({ "type": "string", "pattern": r"^-?\d+\.\d\d$" });
+    let texts = texts.iter().map(|text| ((*text).to_owned(), text_schema()));
+    let amounts = amounts.iter().map(|amount| ((*amount).to_owned(), signed.clone()));
+    let row = json!({ "type": "object", "properties": Value::Object(texts.chain(amounts).collect()) });
+    let list = json!({ "result": result_reference(), name: { "type": "array", "items": row } });
+    response_schema(&["result", name], list)
 }
 
 /// Returns the schema of a record.

@@ -218,6 +218,12 @@ pub enum ResponseContent {
     ReconciliationRecords,
     /// Totals of reconciliation records.
     Aggregations,
+    /// Batches of settlements.
+    Settlements,
+    /// Fees of settlements.
+    Fees,
+    /// Balances of the ledger.
+    Balances,
     /// The authorization rate.
     Authorizations,
     /// Chargebacks beside charged payments.

@@ -286,6 +286,14 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/reports/v1/chargebacks", "reportChargebacks", Reports, "Read chargebacks beside charged payments, with their reasons", ResponseContent::Chargebacks)
         .with_note("Counts approved debits and captures, and the chargebacks of the same period, by brand and currency. chargebackRatio is the number of chargebacks as a part of these payments, in percent.")
         .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
+    Route::new(Get, "/reports/v1/settlements", "reportSettlements", Reports, "Read the batches of settlements", ResponseContent::Settlements)
+        .with_note("The batches of the entity and of those below it, by day, entity and currency. paidOut is what the merchant gets: charged less refunded, credited, chargedBack, fees and reserved, plus chargebacksReversed and released; it is negative if the merchant owes it. Amounts are in the currency of the settlement. At most 100000 rows.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]),
+    Route::new(Get, "/reports/v1/fees", "reportFees", Reports, "Add up fees by day, transaction type, brand and currency", ResponseContent::Fees)
+        .with_note("Fees on the lines of payments have the transaction type of their payment, such as DEBIT; the others have that of the fee, such as AUTH_FEE or MONTHLY. Days are those of the reconciliation files.")
+        .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[REPORT_FORMAT]).for_divisions(),
+    Route::new(Get, "/ledger/v1/balances", "listBalances", Reports, "Read the balances of the ledger", ResponseContent::Balances)
+        .with_note("The accounts of the entity and of those below it, now, by currency. Debits are positive and credits negative, and the accounts of a currency add up to 0. receivable is captured money that no settlement has paid yet; payable is what the merchant is owed of it; fees and reserve were kept, and cash is what they are in."),
     Route::new(Get, "/reports/v1/reconciliations/aggregations", "reportAggregations", Reports, "Add up reconciliation records", ResponseContent::Aggregations)
         .with_note("Totals of the records of an entity, a division's too, by the day of their file, currency and settlement currency, brand, recordType, transactionType, cashflow and status. Amounts have no sign: cashflow has the direction. With currency, only transactions in it. With testMode=INTERNAL, only what the gateway settles itself; with EXTERNAL, only records of an institute's files. At most 100000 rows.")
         .with_accepted(AcceptedParameters::Names(&["date.from", "date.to", "currency", "testMode"])).with_required(PERIOD)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::domain::id::to_hex;
+use crate::domain::id::{decode_hex, to_hex};
 
 /// Length of a key in bytes.
 const LENGTH: usize = 32;
@@ -109,20 +109,6 @@ impl fmt::Debug for SharedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SharedKey(****)")
     }
-}
-
-/// Decodes hexadecimal digits of either case. Returns `None` if they are not exactly `N` bytes.
-pub(super) fn decode_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let mut bytes = [0; N];
-    if pairs.len() != N || !rest.is_empty() {
-        return None;
-    }
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

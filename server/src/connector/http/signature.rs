@@ -10,7 +10,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-use super::key::{SharedKey, decode_hex};
+use super::key::SharedKey;
+use crate::domain::id::decode_hex;
 use crate::domain::id::to_hex;
 
 /// Header with the signature of a request or a response.

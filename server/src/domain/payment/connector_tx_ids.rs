@@ -25,6 +25,11 @@ impl ConnectorTxIds {
         self.0.get(place)?.as_ref()
     }
 
+    /// Returns the ids in the order of their numbers.
+    pub fn to_array(&self) -> [Option<String>; 3] {
+        std::array::from_fn(|place| self.get(place).cloned())
+    }
+
     /// Returns true if there is no id at all.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -18,7 +18,9 @@ use tillgate_shared::result::ResultCode;
 
 pub use line_type::{Cashflow, MatchingStatus, RecordType, SettlementStatus, TransactionType};
 
+use super::entity::Entity;
 use super::id::{EntityId, PaymentId, RecordId};
+use super::level::Level;
 use super::payment::money;
 use super::payment::result_code;
 
@@ -113,6 +115,18 @@ pub struct RecordOwner {
 }
 
 impl RecordOwner {
+    /// Returns the owner of the records of an entity. `ancestors` are the entities above it, nearest first.
+    pub fn of_entity(entity: &Entity, ancestors: &[Entity]) -> Self {
+        let division = ancestors.iter().find(|above| above.level == Level::Division);
+        Self {
+            account: entity.id.clone(),
+            account_name: entity.name.clone(),
+            merchant: entity.merchant_or_self().clone(),
+            division: division.map(|division| division.id.clone()),
+            psp: ancestors.last().map_or_else(|| entity.id.clone(), |top| top.id.clone()),
+        }
+    }
+
     /// Returns the entity whose daily file has the record: the division, or the merchant without one.
     pub fn file_owner(&self) -> &EntityId {
         self.division.as_ref().unwrap_or(&self.merchant)

@@ -9,8 +9,3 @@ CREATE TABLE reconciliation_calendar (owner TEXT PRIMARY KEY, closed TEXT NOT NU
 CREATE TABLE reconciliation_file (
     owner TEXT NOT NULL, day TEXT NOT NULL, records INTEGER NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY (owner, day)
 ) WITHOUT ROWID;
--- Users of the FTP server. The hash is Argon2id of the password with the salt.
-CREATE TABLE ftp_user (
-    name TEXT PRIMARY KEY, entity TEXT NOT NULL REFERENCES entity (id), salt BLOB NOT NULL, hash BLOB NOT NULL,
-    created INTEGER NOT NULL, revoked INTEGER
-) WITHOUT ROWID;

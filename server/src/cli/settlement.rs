@@ -1,0 +1,198 @@
+//! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow, ensure};
+use clap::{Args, Subcommand};
+use jiff::civil::Date;
+use rust_decimal::Decimal;
+use serde::Serialize;
+use tillgate_shared::money::Currency;
+
+use super::risk_versions::load_entity_argument;
+use super::{CommonOptions, open_existing};
+use crate::domain::settlement::SettlementTerms;
+use crate::store::AdminStore;
+use crate::store::settlement::StoredBatch;
+
+/// The settlements of sandboxes.
+#[derive(Debug, Subcommand)]
+pub(super) enum SettlementCommand {
+    /// Set the terms of an entity: cut-off, currency, fees and reserve, from a TOML file.
+    Set(SetTerms),
+    /// Show the terms of an entity and its latest batches.
+    Show(ShowSettlements),
+}
+
+/// Rates of exchange.
+#[derive(Debug, Subcommand)]
+pub(super) enum FxRateCommand {
+    /// Add rates from a CSV file with the columns date, from, to and rate.
+    Import(ImportRates),
+}
+
+/// Set the terms of an entity. They also apply to the entities below it that have none of their own.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate settlement set 8a01… --file terms.toml\n\n\
+    A file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
+    [[fee]]\n  on = \"charge\"\n  percent = \"1.4\"\n  fixed = \"0.10\"")]
+pub(super) struct SetTerms {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(value_name = "ENTITY")]
+    entity: String,
+    /// The file.
+    #[arg(long, value_name = "FILE", required_unless_present = "default", conflicts_with = "default")]
+    file: Option<PathBuf>,
+    /// Remove the terms of the entity, so that those of the entity above apply.
+    #[arg(long)]
+    default: bool,
+}
+
+/// Show the terms of an entity and its latest batches.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate settlement show 8a01…")]
+pub(super) struct ShowSettlements {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(value_name = "ENTITY")]
+    entity: String,
+}
+
+/// Add rates of exchange. A rate is the number of units of `to` for one unit of `from`, and applies from its date until
+/// the next one.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate fx-rate import rates.csv\n\n\
+    A file:\n  date,from,to,rate\n  2026-11-01,USD,EUR,0.8641")]
+pub(super) struct ImportRates {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The file.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SettlementsOutput {
+    entity_id: String,
+    terms: Option<SettlementTerms>,
+    batches: Vec<StoredBatch>,
+}
+
+impl SettlementCommand {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Set(command) => command.run(),
+            Self::Show(command) => command.run(),
+        }
+    }
+}
+
+impl FxRateCommand {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Import(command) => command.run(),
+        }
+    }
+}
+
+impl SetTerms {
+    /// Stores the terms. They apply from the next batch.
+    fn run(self) -> anyhow::Result<()> {
+        let terms = match &self.file {
+            Some(file) => {
+                let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+                Some(SettlementTerms::parse(&text).map_err(|error| anyhow!("{}: {error}", file.display()))?)
+            }
+            None => None,
+        };
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        store.save_settlement_terms(&entity.id, terms.as_ref())?;
+        let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches: Vec::new() };
+        self.common.print_output(&output, |output| match output.terms {
+            Some(_) => format!("{} is settled by these terms from its next batch", output.entity_id),
+            None => format!("{} has no terms of its own", output.entity_id),
+        })
+    }
+}
+
+/// Number of batches that are shown.
+const SHOWN_BATCHES: u64 = 31;
+
+impl ShowSettlements {
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let history = AdminStore::open_history(&self.common.data)?;
+        let mut batches = history.load_latest_batches(&entity.id, SHOWN_BATCHES)?;
+        batches.reverse();
+        let terms = store.load_settlement_terms(&entity.id)?;
+        let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches };
+        self.common.print_output(&output, format_settlements)
+    }
+}
+
+/// Formats terms and batches as text.
+fn format_settlements(output: &SettlementsOutput) -> String {
+    let mut lines = Vec::new();
+    match output.terms.as_ref().map(toml::to_string) {
+        Some(Ok(terms)) => lines.push(terms),
+        _ => lines.push("It has no terms of its own.".to_owned()),
+    }
+    for batch in &output.batches {
+        let net = batch.totals.net();
+        let (sign, amount) = (if net < 0 { "-" } else { "" }, net.unsigned_abs());
+        let state = if batch.complete { "" } else { "  in progress" };
+        let (lines_count, failed) = (batch.totals.lines, batch.totals.failed);
+        let failed = if failed == 0 { String::new() } else { format!("  {failed} failed") };
+        lines.push(format!(
+            "{}  {sign}{}.{:02} {}  {lines_count} lines{failed}{state}",
+            batch.day,
+            amount / 100,
+            amount % 100,
+            batch.currency
+        ));
+    }
+    lines.join("\n")
+}
+
+impl ImportRates {
+    /// Stores all rates of the file, or none if a line is wrong.
+    fn run(self) -> anyhow::Result<()> {
+        let name = self.file.display();
+        let mut reader = csv::Reader::from_path(&self.file).with_context(|| format!("cannot read {name}"))?;
+        ensure!(
+            reader.headers()?.iter().eq(["date", "from", "to", "rate"]),
+            "{name}: the first line must be date,from,to,rate"
+        );
+        let mut rates = Vec::new();
+        for (number, line) in (2..).zip(reader.records()) {
+            let line = line.with_context(|| format!("{name}, line {number}"))?;
+            rates.push(parse_rate(&line).map_err(|error| anyhow!("{name}, line {number}: {error}"))?);
+        }
+        let store = open_existing(&self.common.data)?;
+        store.in_transaction(|store| store.save_fx_rates(&rates))?;
+        let output = serde_json::json!({ "rates": rates.len() });
+        self.common.print_output(&output, |_| format!("{} rates are stored", rates.len()))
+    }
+}
+
+/// Parses a line with a rate. Fails with a message that names the column.
+fn parse_rate(line: &csv::StringRecord) -> Result<(Currency, Currency, Date, Decimal), String> {
+    let column = |index| line.get(index).unwrap_or_default().trim();
+    let date = column(0).parse().map_err(|_| "date: must be yyyy-MM-dd".to_owned())?;
+    let currency = |name: &str, text: &str| {
+        Currency::parse(text).ok_or_else(|| format!("{name}: {text} is no currency of ISO 4217"))
+    };
+    let (from, to) = (currency("from", column(1))?, currency("to", column(2))?);
+    let rate: Decimal = column(3).parse().map_err(|_| "rate: must be a number such as 0.8641".to_owned())?;
+    if rate <= Decimal::ZERO || rate > Decimal::from(1_000_000) || from == to {
+        return Err("rate: must be above 0, at most 1000000, and between two currencies".to_owned());
+    }
+    Ok((from, to, date, rate))
+}

@@ -1,0 +1,402 @@
+//! Settles the payments of an entity: one batch for each cut-off that has passed, written part by part. Each part is
+//! prepared from the journal beside the writer, and continues from the state that the part before left.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::{Failure, Gateway, random_bytes};
+use crate::domain::audit::{AuditEntry, PAYMENT};
+use crate::domain::entity::Entity;
+use crate::domain::id::{EntityId, PaymentId, RecordId};
+use crate::domain::ledger::LedgerSums;
+use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
+use crate::domain::settlement::{
+    BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
+};
+use crate::store::PaymentHistory;
+use crate::store::settlement::{SettlementWrite, StoredBatch};
+use crate::store::timer::TimerKind;
+
+/// Number of entries in a part. A part delays other writes by a few milliseconds.
+const PART: usize = 250;
+
+/// The settlements of an entity, from the stored state to the latest cut-off.
+struct SettlementRun<'a> {
+    gateway: &'a Gateway,
+    entity: &'a Entity,
+    terms: SettlementTerms,
+    rates: FxRates,
+    zone: TimeZone,
+    owner: RecordOwner,
+    history: PaymentHistory,
+    state: SettlementState,
+    /// The payments of the open batch that were reversed within it, and their reversals.
+    reversed: HashSet<PaymentId>,
+    /// The last postponed entry that the open batch has tried again.
+    resumed: i64,
+    /// Number of records so far. It is part of their ids, so that those of one millisecond are in the order of the
+    /// lines.
+    records: u32,
+}
+
+/// The lines of a part, before they are written.
+#[derive(Default)]
+struct Part {
+    records: Vec<ReconciliationRecord>,
+    money: BTreeMap<String, LedgerSums>,
+    postponed: Vec<i64>,
+    resumed: Vec<i64>,
+}
+
+impl Part {
+    /// Adds a line with its movements.
+    fn add_lines(&mut self, records: Vec<ReconciliationRecord>) {
+        for record in &records {
+            self.add_money(compute_record_movement(record));
+        }
+        self.records.extend(records);
+    }
+
+    fn add_money(&mut self, money: BTreeMap<String, LedgerSums>) {
+        for (currency, sums) in money {
+            let sum = self.money.entry(currency).or_default();
+            *sum = sum.checked_add(sums).unwrap_or(*sum);
+        }
+    }
+}
+
+impl Gateway {
+    /// Returns the entities that may have something to settle by now, at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_due_settlements(&self, limit: u32) -> Result<Vec<EntityId>, Failure> {
+        let timers = self.store.load_due_timers(TimerKind::Settle, self.now(), limit)?;
+        Ok(timers.into_iter().map(|timer| timer.entity).collect())
+    }
+
+    /// Settles the payments of an entity up to its latest cut-off. Blocks its thread while it reads, so it needs one
+    /// of its own. Calls `goes_on` after each part, and stops if it returns false; the next call continues.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn settle_entity(&self, id: &EntityId, goes_on: &dyn Fn() -> bool) -> Result<(), Failure> {
+        let Some(entity) = self.directory.find_entity(id) else {
+            return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
+        };
+        let Some(mut run) = SettlementRun::begin(self, &entity)? else { return Ok(()) };
+        run.find_reversed()?;
+        while goes_on() {
+            let (write, is_end) = run.prepare_step()?;
+            if !self.store.write_settlement(write).await? {
+                tracing::info!("another process settles the same entity");
+                return Ok(());
+            }
+            run.state.version += 1;
+            if is_end {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> SettlementRun<'a> {
+    /// Loads what the settlements of an entity need. Returns `None` if the entity has no entries.
+    fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Option<Self>, Failure> {
+        let ancestors = gateway.directory.find_ancestors(entity);
+        let holders: Vec<EntityId> =
+            std::iter::once(&entity.id).chain(ancestors.iter().map(|above| &above.id)).cloned().collect();
+        let terms = gateway.store.load_settlement_terms(&holders)?;
+        let rates = match &terms.currency {
+            Some(currency) => gateway.store.load_fx_rates(currency)?,
+            None => FxRates::default(),
+        };
+        let history = gateway.store.open_history()?;
+        let state = match gateway.store.load_settlement_state(&entity.id)? {
+            Some(state) => state,
+            None => match history.load_entity_entries(&entity.id, 0)?.first() {
+                // The first cut-off is the next one after the first entry.
+                Some((_, first)) => SettlementState::new(entity.id.clone(), first.time),
+                None => return Ok(None),
+            },
+        };
+        let owner = RecordOwner::of_entity(entity, &ancestors);
+        // A channel has the zone of its merchant. The zone was checked when it was set.
+        let merchant = ancestors.iter().find(|above| above.id == *entity.merchant_or_self()).unwrap_or(entity);
+        let zone = TimeZone::get(merchant.zone_name()).unwrap_or(TimeZone::UTC);
+        Ok(Some(Self {
+            gateway,
+            entity,
+            terms,
+            rates,
+            zone,
+            owner,
+            history,
+            state,
+            reversed: HashSet::new(),
+            resumed: 0,
+            records: 0,
+        }))
+    }
+
+    /// Prepares the next write. The flag is true if nothing is left to settle after it.
+    fn prepare_step(&mut self) -> Result<(SettlementWrite, bool), Failure> {
+        let now = self.gateway.now_of(self.entity);
+        let version = self.state.version;
+        if self.state.open.is_none() && !self.open_batch(now)? {
+            let (next, _) = self.terms.next_cut_off(self.state.cut_off, &self.zone);
+            return Ok((self.write_of(Part::default(), version, now, Some(next)), true));
+        }
+        let part = match self.prepare_postponed()? {
+            Some(part) => part,
+            None => match self.prepare_entries()? {
+                Some(part) => part,
+                None => return self.close_batch(version, now),
+            },
+        };
+        Ok((self.write_of(part, version, now, None), false))
+    }
+
+    /// Opens the next batch with something to settle whose cut-off has passed. Returns false if there is none.
+    fn open_batch(&mut self, now: Timestamp) -> Result<bool, Failure> {
+        let first_entry = self.history.load_entity_entries(&self.entity.id, self.state.settled)?.into_iter().next();
+        let has_postponed = !self.gateway.store.load_postponed_entries(&self.entity.id, 0)?.is_empty();
+        let is_periodic = |on: FeeEvent| FeeEvent::PERIODIC.contains(&on);
+        let has_month_fees = self.terms.fee.iter().any(|rule| is_periodic(rule.on));
+        loop {
+            let (cut_off, day) = self.terms.next_cut_off(self.state.cut_off, &self.zone);
+            if cut_off > now {
+                return Ok(false);
+            }
+            let begins_month = self.state.begin_month(day);
+            let has_entries = first_entry.as_ref().is_some_and(|(_, entry)| entry.time <= cut_off);
+            let has_reserve = self.state.reserves.iter().any(|reserve| reserve.until <= day);
+            if has_entries || has_postponed || has_reserve || (begins_month && has_month_fees) {
+                let begins_after = self.state.settled;
+                let ends_at = self.find_end(cut_off)?;
+                let totals = BTreeMap::new();
+                self.state.open = Some(OpenBatch { cut_off, day, begins_month, begins_after, ends_at, totals });
+                self.resumed = 0;
+                self.find_reversed()?;
+                return Ok(true);
+            }
+            self.state.cut_off = cut_off;
+        }
+    }
+
+    /// Returns the number of the last entry before the first one that is later than a cut-off.
+    fn find_end(&self, cut_off: Timestamp) -> Result<i64, Failure> {
+        let mut end = self.state.settled;
+        loop {
+            let entries = self.history.load_entity_entries(&self.entity.id, end)?;
+            if entries.is_empty() {
+                return Ok(end);
+            }
+            for (number, entry) in entries {
+                if entry.time > cut_off {
+                    return Ok(end);
+                }
+                end = number;
+            }
+        }
+    }
+
+    /// Finds the payments of the open batch that were reversed within it. Both they and their reversals are left out.
+    fn find_reversed(&mut self) -> Result<(), Failure> {
+        self.reversed.clear();
+        let Some((begins_after, ends_at)) = self.state.open.as_ref().map(|open| (open.begins_after, open.ends_at))
+        else {
+            return Ok(());
+        };
+        let mut reversals = Vec::new();
+        self.for_each_entry(begins_after, ends_at, |_, entry| {
+            if entry.payment_type == Some(PaymentType::Reversal)
+                && let (Some(reversal), Some(reversed)) = (PaymentId::parse(&entry.subject), entry.referenced)
+            {
+                reversals.push((reversed, reversal));
+            }
+        })?;
+        if reversals.is_empty() {
+            return Ok(());
+        }
+        let mut unsettled: HashSet<String> = HashSet::new();
+        let reversed: HashSet<String> = reversals.iter().map(|(reversed, _)| reversed.as_str().to_owned()).collect();
+        self.for_each_entry(begins_after, ends_at, |_, entry| {
+            if reversed.contains(&entry.subject) {
+                unsettled.insert(entry.subject);
+            }
+        })?;
+        for number in self.load_all_postponed()? {
+            if let Some(entry) = self.load_entry(number)?.filter(|entry| reversed.contains(&entry.subject)) {
+                unsettled.insert(entry.subject);
+            }
+        }
+        for (reversed, reversal) in reversals {
+            if unsettled.contains(reversed.as_str()) {
+                self.reversed.extend([reversed, reversal]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a function with each entry after a number, up to another one.
+    fn for_each_entry(&self, after: i64, until: i64, mut visit: impl FnMut(i64, AuditEntry)) -> Result<(), Failure> {
+        let mut after = after;
+        while after < until {
+            let entries = self.history.load_entity_entries(&self.entity.id, after)?;
+            let Some((last, _)) = entries.last() else { break };
+            after = *last;
+            entries.into_iter().filter(|(number, _)| *number <= until).for_each(|(number, entry)| visit(number, entry));
+        }
+        Ok(())
+    }
+
+    fn load_all_postponed(&self) -> Result<Vec<i64>, Failure> {
+        let mut numbers: Vec<i64> = Vec::new();
+        loop {
+            let after = numbers.last().copied().unwrap_or(0);
+            let page = self.gateway.store.load_postponed_entries(&self.entity.id, after)?;
+            if page.is_empty() {
+                return Ok(numbers);
+            }
+            numbers.extend(page);
+        }
+    }
+
+    /// Loads an entry of the entity by its number.
+    fn load_entry(&self, number: i64) -> Result<Option<AuditEntry>, Failure> {
+        let entries = self.history.load_entity_entries(&self.entity.id, number - 1)?;
+        Ok(entries.into_iter().find(|(found, _)| *found == number).map(|(_, entry)| entry))
+    }
+
+    /// Prepares the next lines that failed in an earlier batch. Returns `None` if none is left.
+    fn prepare_postponed(&mut self) -> Result<Option<Part>, Failure> {
+        let Some(begins_after) = self.state.open.as_ref().map(|open| open.begins_after) else { return Ok(None) };
+        let mut numbers = self.gateway.store.load_postponed_entries(&self.entity.id, self.resumed)?;
+        numbers.retain(|number| *number <= begins_after);
+        numbers.truncate(PART);
+        let Some(last) = numbers.last().copied() else { return Ok(None) };
+        let mut part = Part::default();
+        for number in numbers {
+            if let Some(entry) = self.load_entry(number)? {
+                self.settle_entry(&mut part, number, &entry)?;
+            }
+            if part.postponed.last() != Some(&number) {
+                part.resumed.push(number);
+            }
+        }
+        self.resumed = last;
+        Ok(Some(part))
+    }
+
+    /// Prepares the lines of the next entries of the open batch. Returns `None` if none is left.
+    fn prepare_entries(&mut self) -> Result<Option<Part>, Failure> {
+        let Some(ends_at) = self.state.open.as_ref().map(|open| open.ends_at) else { return Ok(None) };
+        let mut entries = self.history.load_entity_entries(&self.entity.id, self.state.settled)?;
+        entries.retain(|(number, _)| *number <= ends_at);
+        entries.truncate(PART);
+        let Some((last, _)) = entries.last() else { return Ok(None) };
+        let last = *last;
+        let mut part = Part::default();
+        for (number, entry) in &entries {
+            self.settle_entry(&mut part, *number, entry)?;
+        }
+        self.state.settled = last;
+        Ok(Some(part))
+    }
+
+    /// Adds the lines of an entry to a part. An entry without a payment has none, and neither has a payment of an
+    /// external connector, whose own institute settles it.
+    fn settle_entry(&mut self, part: &mut Part, number: i64, entry: &AuditEntry) -> Result<(), Failure> {
+        let Some(payment) = self.load_payment(entry)?.filter(|payment| payment.connector.is_none()) else {
+            return Ok(());
+        };
+        let referenced = match (&payment.referenced, payment.payment_type) {
+            (Some(referenced), PaymentType::Reversal) => {
+                self.history.load_payment(&self.entity.id, referenced)?.map(|referenced| referenced.payment_type)
+            }
+            _ => None,
+        };
+        let is_reversed = self.reversed.contains(&payment.id);
+        let settled = SettledEntry { payment: &payment, referenced, is_reversed };
+        let records = self.with_day(|day, state| day.settle_entry(state, &settled))?;
+        if records.iter().any(|record| record.settlement.status == SettlementStatus::Failed) {
+            part.postponed.push(number);
+        }
+        part.add_lines(records);
+        Ok(())
+    }
+
+    fn load_payment(&self, entry: &AuditEntry) -> Result<Option<Payment>, Failure> {
+        match PaymentId::parse(&entry.subject).filter(|_| entry.action == PAYMENT) {
+            Some(id) => Ok(self.history.load_payment(&self.entity.id, &id)?),
+            None => Ok(None),
+        }
+    }
+
+    /// Calls a function with the day of the open batch and the state.
+    fn with_day<T>(&mut self, work: impl FnOnce(&mut BatchDay<'_>, &mut SettlementState) -> T) -> Result<T, Failure> {
+        let day = self.state.open.as_ref().map_or(Date::MIN, |open| open.day);
+        let (time, mut random) = (self.gateway.next_id_time(self.entity), random_bytes::<9>()?);
+        let number = &mut self.records;
+        let mut new_id = || {
+            for (byte, counted) in random.iter_mut().zip(number.to_be_bytes()) {
+                *byte = counted;
+            }
+            *number = number.wrapping_add(1);
+            RecordId::new(time, random)
+        };
+        let mut day = BatchDay {
+            day,
+            terms: &self.terms,
+            rates: &self.rates,
+            owner: self.owner.clone(),
+            institute_merchant: self.entity.acquirer_merchant_id().to_owned(),
+            zone: self.zone.clone(),
+            new_id: &mut new_id,
+        };
+        Ok(work(&mut day, &mut self.state))
+    }
+
+    /// Prepares the last part of the open batch: the fees for a month, the reserve and the totals.
+    fn close_batch(&mut self, version: u64, now: Timestamp) -> Result<(SettlementWrite, bool), Failure> {
+        let begins_month = self.state.open.as_ref().is_some_and(|open| open.begins_month);
+        let mut part = Part::default();
+        if begins_month {
+            part.add_lines(self.with_day(|day, state| day.settle_month(state))?);
+        }
+        let (totals, money) = self.with_day(|day, state| day.close_batch(state))?;
+        part.add_lines(totals);
+        part.add_money(money);
+        let mut write = self.write_of(part, version, now, None);
+        write.batches.iter_mut().for_each(|batch| batch.complete = true);
+        if let Some(open) = self.state.open.take() {
+            self.state.cut_off = open.cut_off;
+            // A reversal in a later batch may refer to a payment of this one, which is then settled.
+            self.reversed.clear();
+        }
+        write.state = SettlementState { version, ..self.state.clone() };
+        Ok((write, false))
+    }
+
+    /// Returns the write of a part after the state `version`.
+    fn write_of(&self, part: Part, version: u64, time: Timestamp, next: Option<Timestamp>) -> SettlementWrite {
+        let Part { records, money, postponed, resumed } = part;
+        let batches = self.state.open.as_ref().map_or_else(Vec::new, |open| {
+            let batch = |(currency, totals): (&String, &_)| StoredBatch {
+                day: open.day,
+                currency: currency.clone(),
+                complete: false,
+                totals: *totals,
+            };
+            open.totals.iter().map(batch).collect()
+        });
+        let state = SettlementState { version, ..self.state.clone() };
+        SettlementWrite { state, time, records, money, batches, postponed, resumed, next }
+    }
+}

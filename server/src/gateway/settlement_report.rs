@@ -1,0 +1,72 @@
+//! Reads batches and balances for reports: those of an entity and of the entities below it.
+
+use jiff::civil::Date;
+
+use super::Failure;
+use super::report::refuse_rows;
+use crate::directory::Directory;
+use crate::domain::id::EntityId;
+use crate::domain::reconciliation::days::DayRange;
+use crate::domain::report::MAX_ROWS;
+use crate::domain::settlement_report::{SettlementReport, SettlementRow};
+use crate::store::PaymentHistory;
+use crate::store::ledger::Balances;
+
+/// Reads the batches of some days, in the order of day, entity and currency.
+///
+/// # Errors
+/// 400 if there are more than 100,000; if the store cannot be read.
+pub fn read_settlements(
+    directory: &Directory,
+    history: &PaymentHistory,
+    entity: &EntityId,
+    days: DayRange,
+) -> Result<SettlementReport, Failure> {
+    let mut report = SettlementReport::default();
+    for entity in paying_entities(directory, entity) {
+        let mut after = (days.from.yesterday().unwrap_or(Date::MIN), "~".to_owned());
+        loop {
+            let batches = history.load_batches(&entity, (after.0, &after.1), days.to)?;
+            let Some(last) = batches.last() else { break };
+            after = (last.day, last.currency.clone());
+            report.rows.extend(batches.into_iter().map(|batch| SettlementRow {
+                day: batch.day,
+                entity: entity.clone(),
+                currency: batch.currency,
+                complete: batch.complete,
+                totals: batch.totals,
+            }));
+            if report.rows.len() > MAX_ROWS {
+                return Err(refuse_rows("date.to"));
+            }
+        }
+    }
+    report.rows.sort_by(|one, other| (one.day, &one.entity).cmp(&(other.day, &other.entity)));
+    Ok(report)
+}
+
+/// Reads the balances of an entity and of those below it. Entities without movements are left out.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn read_balances(
+    directory: &Directory,
+    history: &PaymentHistory,
+    entity: &EntityId,
+) -> Result<Vec<(EntityId, Balances)>, Failure> {
+    let mut found = Vec::new();
+    for entity in paying_entities(directory, entity) {
+        let balances = history.load_balances(&entity)?;
+        if !balances.is_empty() {
+            found.push((entity, balances));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the entities at and below one that take payments, in the order of their ids.
+fn paying_entities(directory: &Directory, entity: &EntityId) -> Vec<EntityId> {
+    let entities = directory.entities_at_and_below(entity);
+    let paying = entities.iter().filter(|entity| entity.level.allows_payments());
+    paying.map(|entity| entity.id.clone()).collect()
+}

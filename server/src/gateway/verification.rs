@@ -1,0 +1,318 @@
+//! Verifies the books: the chain of the audit log, and that payments, journal, settlement lines and balances agree to
+//! the cent, in every currency.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT};
+use crate::domain::id::{EntityId, PaymentId, to_hex};
+use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
+use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::reconciliation::TransactionType;
+use crate::domain::settlement::{BatchTotals, compute_record_movement};
+use crate::store::StoreError;
+use crate::store::snapshot::StoreSnapshot;
+
+/// Largest number of faults that are described.
+const MAX_FAULTS: usize = 100;
+
+/// Sums by the code of the currency.
+type Sums = BTreeMap<String, LedgerSums>;
+
+/// The result of a verification.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    /// Number of entries of the audit log.
+    pub entries: u64,
+    /// Number of the last entry.
+    pub last: i64,
+    /// Hash of the last entry, in hexadecimal digits. Keep it elsewhere: a log that has this entry has the same past.
+    pub hash: String,
+    /// Number of payments, of any result.
+    pub payments: u64,
+    /// Number of settlement lines.
+    pub records: u64,
+    /// Money that is captured and not settled, by entity and currency, in hundredths.
+    pub open: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Number of faults.
+    pub fault_count: u64,
+    /// The first faults, at most 100.
+    pub faults: Vec<String>,
+}
+
+/// An entry of the audit log that has to be there: its number and its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpectedEntry {
+    /// The number.
+    pub number: i64,
+    /// The hash.
+    pub hash: ChainHash,
+}
+
+/// The movements of an entity in the journal.
+#[derive(Default)]
+struct Journal {
+    /// All movements together.
+    total: Sums,
+    /// Those of settlements.
+    settled: Sums,
+    /// The movement of each payment. It is removed when the payment is found.
+    payments: HashMap<PaymentId, (PaymentType, Sums)>,
+}
+
+impl Verification {
+    /// Verifies only the chain of the audit log. `expected` is an entry that was noted earlier.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn verify_chain(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+        let mut verification = Self::default();
+        verification.read_chain(snapshot, expected, |_, _, _| {})?;
+        Ok(verification)
+    }
+
+    /// Verifies the chain and the books.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn verify_books(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+        let mut verification = Self::default();
+        let mut journals: HashMap<EntityId, Journal> = HashMap::new();
+        let mut faults = Vec::new();
+        verification.read_chain(snapshot, expected, |number, entity, entry| {
+            let Some(entity) = entity else { return };
+            let journal = journals.entry(entity.clone()).or_default();
+            if let Err(fault) = journal.add_entry(entry) {
+                faults.push(format!("entry {number}: {fault}"));
+            }
+        })?;
+        faults.into_iter().for_each(|fault| verification.add_fault(fault));
+        verification.verify_balances(snapshot, &journals)?;
+        for entity in snapshot.load_paying_entities()? {
+            let mut journal = journals.remove(&entity).unwrap_or_default();
+            verification.verify_payments(snapshot, &entity, &mut journal)?;
+            verification.verify_records(snapshot, &entity, &journal)?;
+            let open: BTreeMap<String, i64> = journal
+                .total
+                .iter()
+                .filter(|(_, sums)| sums.receivable != 0)
+                .map(|(currency, sums)| (currency.clone(), sums.receivable))
+                .collect();
+            if !open.is_empty() {
+                verification.open.insert(entity.as_str().to_owned(), open);
+            }
+        }
+        for (entity, journal) in journals {
+            if journal.total.values().any(|sums| *sums != LedgerSums::default()) {
+                verification.add_fault(format!("the journal has movements of {entity}, which has no payments"));
+            }
+        }
+        Ok(verification)
+    }
+
+    /// Returns true if nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.fault_count == 0
+    }
+
+    fn add_fault(&mut self, fault: String) {
+        self.fault_count += 1;
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Reads the audit log, verifies its chain, and calls a function with each entry that can be decoded.
+    fn read_chain(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        expected: Option<ExpectedEntry>,
+        mut visit: impl FnMut(i64, Option<&EntityId>, AuditEntry),
+    ) -> Result<(), StoreError> {
+        let mut previous = FIRST_HASH;
+        let mut is_expected_found = expected.is_none();
+        snapshot.for_each_entry(|entry| {
+            self.verify_link(&previous, &entry);
+            if let Some(expected) = expected.filter(|expected| expected.number == entry.number) {
+                is_expected_found = expected.hash == entry.hash;
+            }
+            match serde_json::from_slice(&entry.document) {
+                Ok(content) => visit(entry.number, entry.entity.as_ref(), content),
+                Err(error) => self.add_fault(format!("entry {} cannot be read: {error}", entry.number)),
+            }
+            self.last = entry.number;
+            self.entries += 1;
+            previous = entry.hash;
+        })?;
+        if let Some(expected) = expected.filter(|_| !is_expected_found) {
+            self.add_fault(format!("entry {} is missing or has another hash than expected", expected.number));
+        }
+        self.hash = to_hex(&previous);
+        Ok(())
+    }
+
+    /// Verifies the number and the hash of an entry.
+    fn verify_link(&mut self, previous: &ChainHash, entry: &ChainedEntry) {
+        if entry.number != self.last + 1 {
+            self.add_fault(format!("entry {} follows {}: entries are missing", entry.number, self.last));
+        }
+        if !entry.follows(previous) {
+            self.add_fault(format!("entry {} or the one before was changed: the hash differs", entry.number));
+        }
+    }
+
+    /// Compares the stored balances with the sums of the journal.
+    fn verify_balances(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        journals: &HashMap<EntityId, Journal>,
+    ) -> Result<(), StoreError> {
+        let mut unseen: HashMap<(EntityId, String), LedgerSums> = HashMap::new();
+        for (entity, journal) in journals {
+            let sums = journal.total.iter().map(|(currency, sums)| ((entity.clone(), currency.clone()), *sums));
+            unseen.extend(sums);
+        }
+        for (entity, balance) in snapshot.load_all_balances()? {
+            let code = balance.currency.code();
+            let expected = unseen.remove(&(entity.clone(), code.to_owned())).unwrap_or_default();
+            if balance.sums != expected {
+                let (found, expected) = (describe_sums(balance.sums), describe_sums(expected));
+                self.add_fault(format!("the balance of {entity} in {code} is {found}; its movements are {expected}"));
+            }
+        }
+        for ((entity, currency), sums) in unseen.into_iter().filter(|(_, sums)| *sums != LedgerSums::default()) {
+            self.add_fault(format!("the balance of {entity} in {currency} is missing: {}", describe_sums(sums)));
+        }
+        Ok(())
+    }
+
+    /// Compares the approved payments of an entity with the entries of its journal.
+    fn verify_payments(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        entity: &EntityId,
+        journal: &mut Journal,
+    ) -> Result<(), StoreError> {
+        // The types of payments that reversals refer to. Ids begin with the time, so these come first.
+        let mut types: HashMap<PaymentId, PaymentType> = HashMap::new();
+        let mut faults = Vec::new();
+        let mut payments = 0;
+        snapshot.for_each_payment(entity, |payment| {
+            payments += 1;
+            if PaymentType::INITIAL.contains(&payment.payment_type) {
+                types.insert(payment.id.clone(), payment.payment_type);
+            }
+            faults.extend(compare_payment(&payment, &types, journal));
+        })?;
+        self.payments += payments;
+        faults.into_iter().for_each(|fault| self.add_fault(fault));
+        for id in journal.payments.keys() {
+            self.add_fault(format!("the journal has payment {id}, which is not stored or not approved"));
+        }
+        Ok(())
+    }
+
+    /// Compares the settlement lines of an entity, and the reserves of its batches, with the journal.
+    fn verify_records(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        entity: &EntityId,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        let mut settled = Sums::new();
+        let mut totals: BTreeMap<(Date, String), BatchTotals> = BTreeMap::new();
+        let mut records = 0;
+        snapshot.for_each_record(entity, |record| {
+            records += 1;
+            if record.is_simulated() && record.transaction_type != TransactionType::Batch {
+                let batch = (record.settlement.date, record.settlement.amount.currency().code().to_owned());
+                totals.entry(batch).or_default().count_line(&record);
+            }
+            compute_record_movement(&record).into_iter().for_each(|(currency, sums)| {
+                add_sums(&mut settled, &currency, sums);
+            });
+        })?;
+        self.records += records;
+        let mut faults = Vec::new();
+        snapshot.for_each_batch(entity, |batch| {
+            let lines = totals.remove(&(batch.day, batch.currency.clone())).unwrap_or_default();
+            let BatchTotals { reserved, released, .. } = batch.totals;
+            if batch.totals != (BatchTotals { reserved, released, ..lines }) {
+                faults.push(format!(
+                    "the batch of {entity} on {} in {} differs from its lines",
+                    batch.day, batch.currency
+                ));
+            }
+            let kept = batch.totals.reserved - batch.totals.released;
+            add_sums(&mut settled, &batch.currency, LedgerSums { reserve: -kept, cash: kept, ..LedgerSums::default() });
+        })?;
+        faults.extend(
+            totals.keys().map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
+        );
+        faults.into_iter().for_each(|fault| self.add_fault(fault));
+        let currencies = settled.keys().chain(journal.settled.keys()).collect::<std::collections::BTreeSet<_>>();
+        for currency in currencies {
+            let sums = |of: &Sums| of.get(currency).copied().unwrap_or_default();
+            let (lines, entries) = (sums(&settled), sums(&journal.settled));
+            if lines != entries {
+                let (lines, entries) = (describe_sums(lines), describe_sums(entries));
+                self.add_fault(format!(
+                    "the settlement lines of {entity} in {currency} are {lines}; its journal has {entries}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Journal {
+    /// Adds an entry. Fails with a description if its debits and credits differ.
+    fn add_entry(&mut self, entry: AuditEntry) -> Result<(), String> {
+        for (currency, sums) in &entry.money {
+            add_sums(&mut self.total, currency, *sums);
+            if entry.action != PAYMENT {
+                add_sums(&mut self.settled, currency, *sums);
+            }
+        }
+        let is_balanced = entry.money.values().all(|sums| sums.is_balanced());
+        if let (PAYMENT, Some(id), Some(payment_type)) =
+            (&*entry.action, PaymentId::parse(&entry.subject), entry.payment_type)
+            && self.payments.insert(id, (payment_type, entry.money)).is_some()
+        {
+            return Err(format!("payment {} is in the journal twice", entry.subject));
+        }
+        if is_balanced { Ok(()) } else { Err("debits and credits differ".to_owned()) }
+    }
+}
+
+/// Compares a payment with its entry, and removes the entry. Returns a description of the difference.
+fn compare_payment(
+    payment: &Payment,
+    types: &HashMap<PaymentId, PaymentType>,
+    journal: &mut Journal,
+) -> Option<String> {
+    let approved = ApprovedPayment::from_payment(payment)?;
+    let referenced = payment.referenced.as_ref().and_then(|referenced| types.get(referenced)).copied();
+    let movement = approved.compute_movement(referenced);
+    let expected = (payment.payment_type, Sums::from([(movement.currency.code().to_owned(), movement.sums)]));
+    match journal.payments.remove(&payment.id) {
+        None => Some(format!("payment {} is not in the journal", payment.id)),
+        Some(found) if found != expected => Some(format!("payment {} differs from the journal", payment.id)),
+        Some(_) => None,
+    }
+}
+
+fn add_sums(total: &mut Sums, currency: &str, sums: LedgerSums) {
+    let sum = total.entry(currency.to_owned()).or_default();
+    *sum = sum.checked_add(sums).unwrap_or(*sum);
+}
+
+/// Formats the sums that are not 0, in hundredths.
+fn describe_sums(sums: LedgerSums) -> String {
+    let names = ACCOUNT_NAMES.iter().zip(sums.to_array());
+    let parts: Vec<String> = names.filter(|(_, sum)| *sum != 0).map(|(name, sum)| format!("{name} {sum}")).collect();
+    if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,329 @@
+//! Settlements as rows: terms, rates, states, batches, and postponed entries.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use tillgate_shared::money::Currency;
+
+use super::admin::Act;
+use super::rows::{decode_document, encode_document};
+use super::timer::TimerKind;
+use super::{AdminStore, PaymentHistory, Store, StoreError, ledger, reconciliation};
+use crate::domain::audit::{AuditEntry, SETTLEMENT};
+use crate::domain::id::EntityId;
+use crate::domain::ledger::LedgerSums;
+use crate::domain::reconciliation::ReconciliationRecord;
+use crate::domain::settlement::{BatchTotals, FxRates, SettlementState, SettlementTerms};
+
+/// Largest number of batches on a page, and of postponed entries that are loaded at once.
+const PAGE: u16 = 500;
+
+/// A batch in one settlement currency.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredBatch {
+    /// The day.
+    pub day: Date,
+    /// Code of the settlement's currency.
+    pub currency: String,
+    /// False while parts of the batch are missing.
+    pub complete: bool,
+    /// The totals so far.
+    #[serde(flatten)]
+    pub totals: BatchTotals,
+}
+
+/// A step of a settlement to be written in one commit.
+#[derive(Debug)]
+pub struct SettlementWrite {
+    /// The new state, with the version of the state that it follows.
+    pub state: SettlementState,
+    /// The time of the step by the clock of the entity.
+    pub time: Timestamp,
+    /// The lines.
+    pub records: Vec<ReconciliationRecord>,
+    /// Their movements by the code of the currency.
+    pub money: BTreeMap<String, LedgerSums>,
+    /// The batches after the step.
+    pub batches: Vec<StoredBatch>,
+    /// Entries that are settled again in the next batch.
+    pub postponed: Vec<i64>,
+    /// Entries that were postponed and are now settled.
+    pub resumed: Vec<i64>,
+    /// The next cut-off by the clock of the entity, if it has no more to settle before.
+    pub next: Option<Timestamp>,
+}
+
+impl Store {
+    /// Writes a step of a settlement, with its entry in the audit log. Returns false, and writes nothing, if another
+    /// process has continued from the same state.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn write_settlement(&self, write: SettlementWrite) -> Result<bool, StoreError> {
+        let now = self.sources.now();
+        self.run_write(move |connection| write.apply(connection, now)).await
+    }
+
+    /// Loads the state of an entity's settlements. `None` before the first one.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT document FROM settlement_state WHERE entity = ?1";
+            load_document(connection, query, entity)
+        })
+    }
+
+    /// Loads the terms of the first of some entities that has its own; the default terms if none has.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_settlement_terms(&self, entities: &[EntityId]) -> Result<SettlementTerms, StoreError> {
+        self.run_read(|connection| {
+            for entity in entities {
+                if let Some(terms) = load_terms(connection, entity)? {
+                    return Ok(terms);
+                }
+            }
+            Ok(SettlementTerms::default())
+        })
+    }
+
+    /// Loads the rates to a currency.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_fx_rates(&self, target: &str) -> Result<FxRates, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT source, target, day, rate FROM fx_rate WHERE target = ?1";
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = statement.query([target])?;
+            let mut rates = FxRates::default();
+            while let Some(row) = rows.next()? {
+                let [source, target, day, rate]: [String; 4] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+                if let (Ok(day), Ok(rate)) = (day.parse(), rate.parse()) {
+                    rates.insert(&source, &target, day, rate);
+                }
+            }
+            Ok(rates)
+        })
+    }
+
+    /// Loads the merchants with a cut-off that has passed by `now` and is not settled yet, by themselves or by one of
+    /// their channels.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_unsettled_entities(&self, now: Timestamp) -> Result<HashSet<EntityId>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT DISTINCT coalesce(entity.merchant, entity.id)
+                 FROM timer JOIN entity ON entity.id = timer.entity WHERE kind = ?1 AND since <= ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = statement.query(params![TimerKind::Settle.as_str(), now.as_millisecond()])?;
+            let mut found = HashSet::new();
+            while let Some(row) = rows.next()? {
+                found.extend(EntityId::parse(&row.get::<_, String>(0)?));
+            }
+            Ok(found)
+        })
+    }
+
+    /// Loads the first entries of an entity after a number whose lines failed, at most 500.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_postponed_entries(&self, entity: &EntityId, after: i64) -> Result<Vec<i64>, StoreError> {
+        self.run_read(|connection| {
+            let query =
+                "SELECT number FROM settlement_postponed WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
+            let mut statement = connection.prepare_cached(query)?;
+            let numbers = statement.query_map(params![entity.as_str(), after, PAGE], |row| row.get(0))?;
+            Ok(numbers.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+impl SettlementWrite {
+    /// Writes the step, unless the stored state has another version.
+    fn apply(&self, connection: &Connection, now: Timestamp) -> Result<bool, StoreError> {
+        let entity = self.state.entity.as_str();
+        let state = SettlementState { version: self.state.version + 1, ..self.state.clone() };
+        let version = i64::try_from(self.state.version).unwrap_or(i64::MAX);
+        let statement = if version == 0 {
+            "INSERT INTO settlement_state (entity, version, document) VALUES (?1, ?2 + 1, ?3) ON CONFLICT DO NOTHING"
+        } else {
+            "UPDATE settlement_state SET version = ?2 + 1, document = ?3 WHERE entity = ?1 AND version = ?2"
+        };
+        let is_next =
+            connection.prepare_cached(statement)?.execute(params![entity, version, encode_document(&state)])? == 1;
+        if !is_next {
+            return Ok(false);
+        }
+        self.apply_lines(connection, now)?;
+        for number in &self.resumed {
+            connection
+                .prepare_cached("DELETE FROM settlement_postponed WHERE entity = ?1 AND number = ?2")?
+                .execute(params![entity, number])?;
+        }
+        for number in &self.postponed {
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO settlement_postponed (entity, number) VALUES (?1, ?2)")?
+                .execute(params![entity, number])?;
+        }
+        if let Some(next) = self.next {
+            connection
+                .prepare_cached(
+                    "UPDATE timer SET since = ?3 - (
+                         SELECT coalesce(owner.ahead, entity.ahead) FROM entity LEFT JOIN entity AS owner
+                             ON owner.id = entity.merchant WHERE entity.id = ?2)
+                     WHERE kind = ?1 AND subject = ?2",
+                )?
+                .execute(params![TimerKind::Settle.as_str(), entity, next.as_millisecond()])?;
+        }
+        Ok(true)
+    }
+
+    /// Writes records and batches, and the entry with their movements.
+    fn apply_lines(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
+        for record in &self.records {
+            reconciliation::write_record(connection, record)?;
+        }
+        for batch in &self.batches {
+            connection
+                .prepare_cached(
+                    "INSERT INTO settlement_batch (entity, day, currency, document) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (entity, day, currency) DO UPDATE SET document = excluded.document",
+                )?
+                .execute(params![
+                    self.state.entity.as_str(),
+                    batch.day.to_string(),
+                    batch.currency,
+                    encode_document(batch)
+                ])?;
+        }
+        let Some(day) = self.records.first().map(|record| record.settlement.date) else { return Ok(()) };
+        let mut entry =
+            AuditEntry::new(self.time, SETTLEMENT, format!("{}-{}", day.strftime("%Y%m%d"), self.state.entity))
+                .with_detail("lines", self.records.len().to_string());
+        entry.money = self.money.clone();
+        ledger::write_entry(connection, Some(&self.state.entity), &entry, now)
+    }
+}
+
+/// Loads the own terms of an entity.
+fn load_terms(connection: &Connection, entity: &EntityId) -> Result<Option<SettlementTerms>, StoreError> {
+    load_document(connection, "SELECT document FROM settlement_terms WHERE entity = ?1", entity)
+}
+
+fn load_document<T: serde::de::DeserializeOwned>(
+    connection: &Connection,
+    query: &str,
+    entity: &EntityId,
+) -> Result<Option<T>, StoreError> {
+    let mut statement = connection.prepare_cached(query)?;
+    let document: Option<Vec<u8>> = statement.query_row([entity.as_str()], |row| row.get(0)).optional()?;
+    Ok(document.map(|document| decode_document(&document)).transpose()?)
+}
+
+impl PaymentHistory {
+    /// Loads the first batches of an entity in a range of days, at most 500, after a day and a currency.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_batches(
+        &self,
+        entity: &EntityId,
+        after: (Date, &str),
+        until: Date,
+    ) -> Result<Vec<StoredBatch>, StoreError> {
+        let query = "SELECT document FROM settlement_batch
+             WHERE entity = ?1 AND (day, currency) > (?2, ?3) AND day <= ?4 ORDER BY day, currency LIMIT ?5";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let parameters = params![entity.as_str(), after.0.to_string(), after.1, until.to_string(), PAGE];
+        let mut rows = statement.query(parameters)?;
+        let mut batches = Vec::new();
+        while let Some(row) = rows.next()? {
+            batches.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+        }
+        Ok(batches)
+    }
+}
+
+impl PaymentHistory {
+    /// Loads the latest batches of an entity, newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_latest_batches(&self, entity: &EntityId, limit: u64) -> Result<Vec<StoredBatch>, StoreError> {
+        let query = "SELECT document FROM settlement_batch WHERE entity = ?1 ORDER BY day DESC, currency DESC LIMIT ?2";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query(params![entity.as_str(), i64::try_from(limit).unwrap_or(i64::MAX)])?;
+        let mut batches = Vec::new();
+        while let Some(row) = rows.next()? {
+            batches.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+        }
+        Ok(batches)
+    }
+}
+
+impl AdminStore {
+    /// Loads the own terms of an entity. `None` if it has those of an entity above, or the default ones.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_settlement_terms(&self, entity: &EntityId) -> Result<Option<SettlementTerms>, StoreError> {
+        load_terms(&self.connection, entity)
+    }
+
+    /// Replaces the own terms of an entity, or removes them.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn save_settlement_terms(&self, entity: &EntityId, terms: Option<&SettlementTerms>) -> Result<(), StoreError> {
+        let id = entity.as_str();
+        let text = terms.map(serde_json::to_string).transpose()?;
+        let details = [("terms", text.as_deref().unwrap_or("default"))];
+        let act = Act { action: "settlement set", subject: id, entity: Some(entity), details: &details };
+        self.record_act(&act, |connection| {
+            match terms {
+                Some(terms) => connection.execute(
+                    "INSERT INTO settlement_terms (entity, document) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET document = excluded.document",
+                    params![id, encode_document(terms)],
+                )?,
+                None => connection.execute("DELETE FROM settlement_terms WHERE entity = ?1", [id])?,
+            };
+            Ok(())
+        })
+    }
+
+    /// Adds rates of exchange. A rate of the same currencies and day replaces the earlier one.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn save_fx_rates(&self, rates: &[(Currency, Currency, Date, Decimal)]) -> Result<(), StoreError> {
+        let describe = |(source, target, day, rate): &(Currency, Currency, Date, Decimal)| {
+            format!("{day} {source} {target} {rate}")
+        };
+        let listed = rates.iter().map(describe).collect::<Vec<_>>().join(", ");
+        let (count, details) = (rates.len().to_string(), [("rates", &*listed)]);
+        self.record_act(
+            &Act { action: "fx-rate import", subject: &count, entity: None, details: &details },
+            |connection| {
+                let mut statement = connection.prepare_cached(
+                    "INSERT INTO fx_rate (source, target, day, rate) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (source, target, day) DO UPDATE SET rate = excluded.rate",
+                )?;
+                for (source, target, day, rate) in rates {
+                    statement.execute(params![source.code(), target.code(), day.to_string(), rate.to_string()])?;
+                }
+                Ok(())
+            },
+        )
+    }
+}

@@ -1,0 +1,149 @@
+//! A snapshot of the whole store, read row by row: for the verification of the books while a server goes on writing.
+//!
+//! While it is open, the write-ahead log cannot be shortened and grows.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Row, params};
+use tillgate_shared::money::Currency;
+
+use super::rows::decode_document;
+use super::schema::open_reader;
+use super::settlement::StoredBatch;
+use super::{AdminStore, StoreError, ledger, shared_parameters};
+use crate::domain::audit::ChainedEntry;
+use crate::domain::id::EntityId;
+use crate::domain::ledger::LedgerSums;
+use crate::domain::payment::Payment;
+use crate::domain::reconciliation::ReconciliationRecord;
+
+/// A read transaction on the store.
+pub struct StoreSnapshot {
+    connection: Connection,
+}
+
+/// A stored balance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredBalance {
+    /// The currency.
+    pub currency: Currency,
+    /// The sums.
+    pub sums: LedgerSums,
+}
+
+impl AdminStore {
+    /// Opens a snapshot of the store of a data folder, which has to exist and be migrated.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn open_snapshot(folder: &Path) -> Result<StoreSnapshot, StoreError> {
+        let connection = open_reader(folder)?;
+        connection.execute_batch("BEGIN")?;
+        // The snapshot is taken by the first read.
+        connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
+        Ok(StoreSnapshot { connection })
+    }
+}
+
+impl StoreSnapshot {
+    /// Calls a function with each row of a query.
+    fn for_each_row(
+        &self,
+        query: &str,
+        parameters: impl rusqlite::Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+
+    /// Calls a function with each entry of the audit log, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn for_each_entry(&self, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry ORDER BY number";
+        self.for_each_row(query, [], |row| {
+            visit(ledger::read_entry(row)?);
+            Ok(())
+        })
+    }
+
+    /// Calls a function with each payment of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a payment is damaged.
+    pub fn for_each_payment(&self, entity: &EntityId, mut visit: impl FnMut(Payment)) -> Result<(), StoreError> {
+        let query = "SELECT document FROM payment WHERE entity = ?1 ORDER BY id";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(shared_parameters::decode_payment(&self.connection, &row.get::<_, Vec<u8>>(0)?)?);
+            Ok(())
+        })
+    }
+
+    /// Calls a function with each reconciliation record of an entity's own payments.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
+    pub fn for_each_record(
+        &self,
+        entity: &EntityId,
+        mut visit: impl FnMut(ReconciliationRecord),
+    ) -> Result<(), StoreError> {
+        let query = "SELECT document FROM reconciliation_record WHERE account = ?1";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            Ok(())
+        })
+    }
+
+    /// Calls a function with each batch of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a batch is damaged.
+    pub fn for_each_batch(&self, entity: &EntityId, mut visit: impl FnMut(StoredBatch)) -> Result<(), StoreError> {
+        let query = "SELECT document FROM settlement_batch WHERE entity = ?1";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            Ok(())
+        })
+    }
+
+    /// Loads the entities that have payments, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_paying_entities(&self) -> Result<Vec<EntityId>, StoreError> {
+        let mut found = Vec::new();
+        let query = "SELECT id FROM entity
+             WHERE EXISTS (SELECT 1 FROM payment WHERE payment.entity = entity.id)
+                 OR EXISTS (SELECT 1 FROM balance WHERE balance.entity = entity.id) ORDER BY id";
+        self.for_each_row(query, params![], |row| {
+            found.extend(EntityId::parse(&row.get::<_, String>(0)?));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Loads every balance with its entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_all_balances(&self) -> Result<Vec<(EntityId, StoredBalance)>, StoreError> {
+        let mut found = Vec::new();
+        let query = "SELECT entity, currency, receivable, payable, fees, reserve, cash FROM balance";
+        self.for_each_row(query, params![], |row| {
+            let (entity, currency): (String, String) = (row.get(0)?, row.get(1)?);
+            let sums = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?];
+            if let (Some(entity), Some(currency)) = (EntityId::parse(&entity), Currency::parse(&currency)) {
+                found.push((entity, StoredBalance { currency, sums: LedgerSums::from_array(sums) }));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,64 @@
+//! Settles the payments of sandboxes at the cut-offs of their entities.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::domain::id::log_tag;
+use crate::store::lower_priority;
+
+/// Interval of checks for cut-offs that have passed.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Number of entities that are loaded at once.
+const BATCH: u32 = 100;
+
+/// Settles what is due until `stop` changes. A settlement in progress stops after its current part, and continues at
+/// the next start. It runs on a thread of its own, with a priority below that of payments, because it reads much.
+pub(super) async fn run_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
+    let runtime = tokio::runtime::Handle::current();
+    let settle = move || {
+        lower_priority();
+        runtime.block_on(settle_until_stopped(&app, stop));
+    };
+    let (ended, end) = tokio::sync::oneshot::channel();
+    let thread = std::thread::Builder::new().name("settlement".to_owned()).spawn(move || {
+        settle();
+        // Nobody waits for the end if the server is gone.
+        let _ = ended.send(());
+    });
+    match thread {
+        Ok(_) => drop(end.await),
+        Err(error) => tracing::error!(%error, "there is no thread for settlements, so nothing is settled"),
+    }
+}
+
+/// Settles one entity after the other, in the order of their cut-offs.
+async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(CHECK_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let is_stopped = stop.clone();
+    let goes_on = || !*is_stopped.borrow();
+    loop {
+        tokio::select! {
+            _ = stop.changed() => return,
+            _ = ticks.tick() => {}
+        }
+        let due = match app.gateway.load_due_settlements(BATCH) {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "looking for settlements that are due");
+                continue;
+            }
+        };
+        for entity in due {
+            if !goes_on() {
+                return;
+            }
+            if let Err(error) = app.gateway.settle_entity(&entity, &goes_on).await {
+                tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments");
+            }
+        }
+    }
+}
