@@ -16,6 +16,7 @@ pub mod credential;
 pub mod directory;
 pub mod domain;
 pub mod form;
+pub mod ftp;
 pub mod gateway;
 pub mod id_clock;
 pub mod listener;
@@ -30,6 +31,7 @@ pub mod vault;
 pub mod wallet;
 pub mod webhook;
 pub mod worker;
+pub mod wrong_credentials;
 
 /// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
 pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");

@@ -11,6 +11,7 @@ pub mod crash;
 pub mod devtools;
 mod driver;
 mod firefox;
+pub mod ftp;
 mod gateway;
 mod merchant;
 mod pool;

@@ -51,7 +51,6 @@ mod transport;
 mod view;
 mod wallet_sheet;
 pub(crate) mod webhook_payload;
-mod wrong_credentials;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -71,11 +70,11 @@ use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::connector::registry;
+pub use crate::wrong_credentials::WrongCredentials;
 pub use fields_host::FieldsUrl;
 pub use idempotency::InFlight;
 pub use policy_reports::ReportLimiter;
 pub use response_cache::ResponseCache;
-pub use wrong_credentials::WrongCredentials;
 
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;

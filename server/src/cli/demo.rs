@@ -98,7 +98,7 @@ impl Demo {
             started.shop.clone_from(&shop.public);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, stop).await
+            serve_until_stopped(state, listener, limits, None, stop).await
         })
     }
 }

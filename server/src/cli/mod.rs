@@ -13,6 +13,8 @@ mod demo_rules;
 mod demo_shop;
 mod entity;
 mod entity_tree;
+mod ftp_options;
+mod ftp_user;
 mod limits;
 mod options;
 mod place;
@@ -77,6 +79,9 @@ enum Command {
     /// Create, list and revoke access tokens.
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Create, list and revoke the users who read reconciliation files by FTP.
+    #[command(subcommand)]
+    FtpUser(ftp_user::FtpUserCommand),
     /// Create, list and retire the key pairs that wallets encrypt their tokens for.
     #[command(subcommand)]
     WalletKey(wallet::WalletKeyCommand),
@@ -170,6 +175,7 @@ pub fn run() -> ExitCode {
         Command::AcquirerHost(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
+        Command::FtpUser(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
         Command::Webhook(command) => command.run(),

@@ -17,6 +17,7 @@ use tower::ServiceExt as _;
 use super::CommonOptions;
 use super::acquirer::AcquirerOptions;
 use super::connection_options::{ConnectionOptions, parse_timeout};
+use super::ftp_options::{BoundFtp, FtpArguments};
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::risk::RiskFileOptions;
@@ -28,6 +29,7 @@ use crate::directory::Directory;
 use crate::domain::id::is_node_name;
 use crate::domain::payment::TimeLimits;
 use crate::form::Builds;
+use crate::ftp;
 use crate::gateway::payment::PaymentsInFlight;
 use crate::gateway::reminder::StatusReads;
 use crate::gateway::risk_dry_run::DryRunSlots;
@@ -65,6 +67,8 @@ pub(super) struct Serve {
     /// The address to listen on; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", env = "TILLGATE_LISTEN", default_value = "127.0.0.1:8080")]
     pub(super) listen: SocketAddr,
+    #[command(flatten)]
+    ftp: FtpArguments,
     #[command(flatten)]
     pub(super) settings: GatewaySettings,
 }
@@ -161,16 +165,30 @@ impl Serve {
             let state = self.settings.open_gateway(&self.common.data).await?;
             let limits = self.settings.connection_limits();
             let listener = bind_listener(self.listen).await?;
-            let address = listener.local_addr()?;
+            let ftp = self.ftp.bind_server().await?;
             let stop = stop_signal()?;
-            if self.common.json {
-                println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
-            } else {
-                println!("listening on http://{address}");
-            }
-            std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, stop).await
+            self.print_addresses(&listener, ftp.as_ref())?;
+            serve_until_stopped(state, listener, limits, ftp, stop).await
         })
+    }
+
+    /// Prints the addresses of the servers. The line about HTTP is the last one.
+    fn print_addresses(&self, listener: &TcpListener, ftp: Option<&BoundFtp>) -> anyhow::Result<()> {
+        let address = format!("http://{}", listener.local_addr()?);
+        let ftp = ftp.map(|ftp| ftp.listener.local_addr()).transpose()?.map(|address| format!("ftp://{address}"));
+        if self.common.json {
+            let mut addresses = serde_json::json!({ "listening": address });
+            if let Some(ftp) = ftp {
+                addresses["ftp"] = ftp.into();
+            }
+            println!("{addresses}");
+        } else {
+            if let Some(ftp) = ftp {
+                println!("reconciliation files at {ftp}");
+            }
+            println!("listening on {address}");
+        }
+        Ok(std::io::stdout().flush()?)
     }
 }
 
@@ -187,15 +205,19 @@ pub(super) async fn bind_listener(address: SocketAddr) -> anyhow::Result<TcpList
     TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
 }
 
-/// Serves requests and runs the worker until `stop` completes. Then waits up to 15 s for the requests in flight, and as
-/// long again for the worker's messages; what is not done by then is given up, with a warning.
+/// Serves requests and FTP, and runs the worker, until `stop` completes. Then waits up to 15 s for the requests in
+/// flight, and as long again for the worker's messages; what is not done by then is given up, with a warning.
 pub(super) async fn serve_until_stopped(
     state: Arc<AppState>,
     listener: TcpListener,
     limits: ConnectionLimits,
+    ftp: Option<BoundFtp>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
     let (stop_worker, worker_stopped) = watch::channel(false);
+    if let Some(BoundFtp { listener, options }) = ftp {
+        tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
+    }
     let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), worker_stopped));
     let service = api::build_router(state).map_request(api::merge_slashes::<axum::body::Body>);
     let (stopping, stopped) = tokio::sync::oneshot::channel();

@@ -1,6 +1,6 @@
 //! The days of reconciliation files: completes the files of each day that is over, and lists them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -21,25 +21,25 @@ impl Gateway {
     /// Completes the files of every day that is over, and lists them. Returns their names.
     ///
     /// A day is over for a merchant when it is over by the merchant's clock and time zone. For a division, it is over
-    /// when it is over for each merchant below it, and these merchants follow their division. A day waits for settlements that are due. Nothing is written into
-    /// the file of such a day any more, so its bytes never change.
+    /// when it is over for each merchant below it, and these merchants follow their division. A day waits for
+    /// settlements that are due. Nothing is written into the file of such a day any more, so its bytes never change.
     ///
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn complete_files(&self, listed: &mut ListedDays) -> Result<Vec<FileName>, StoreError> {
-        // A cut-off that has passed may still write records of the day, so their files wait for its settlement.
-        let unsettled = self.store.load_unsettled_entities(self.now())?;
-        let owners: Vec<(FileOwner, Date)> = self
-            .directory
-            .file_owners()
-            .into_iter()
-            .filter(|owner| {
-                let merchants = owner.merchants.iter().map(|merchant| &merchant.id);
-                !merchants.chain([&owner.entity.id]).any(|id| unsettled.contains(id))
-            })
+        let owners = self.directory.file_owners().into_iter();
+        let mut owners: Vec<(FileOwner, Date)> = owners
             .filter_map(|owner| self.last_day_over(&owner).map(|day| (owner, day)))
             .filter(|(owner, day)| listed.0.get(&owner.entity.id) != Some(day))
             .collect();
+        // A cut-off that has passed may still write records of the day, so their files wait for its settlement. This is
+        // read after the days, because a clock may have moved a cut-off into the past before the days were computed.
+        let unsettled =
+            if owners.is_empty() { HashSet::new() } else { self.store.load_unsettled_entities(self.now())? };
+        owners.retain(|(owner, _)| {
+            let merchants = owner.merchants.iter().map(|merchant| &merchant.id);
+            !merchants.chain([&owner.entity.id]).any(|id| unsettled.contains(id))
+        });
         if owners.is_empty() {
             return Ok(Vec::new());
         }

@@ -19,6 +19,7 @@ mod event;
 pub mod failed_callbacks;
 mod fault;
 pub mod form_build;
+pub mod ftp_user;
 mod group_commit;
 mod group_transaction;
 mod guards;

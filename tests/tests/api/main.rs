@@ -52,6 +52,8 @@ mod follow_ups;
 mod form_files;
 mod formats;
 mod frame_document;
+mod ftp;
+mod ftp_attacks;
 mod fuzz;
 mod held_payments;
 mod id_order;

@@ -27,7 +27,7 @@ const LINTER: &str = "oxlint/bin/oxlint";
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, the packages of the npm registry, and if `browsers` is true Chromium
+/// Installs the missing tools of the tests: node, FTP clients, the packages of the npm registry, and if `browsers` is true Chromium
 /// and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
@@ -42,6 +42,8 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     if !is_on_path("node") || (!has_packages() && !is_on_path("npm")) {
         missing.push("npm");
     }
+    // Clients of the gateway's FTP server, and its certificate.
+    missing.extend(["curl", "lftp", "openssl"].into_iter().filter(|program| !is_on_path(program)));
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;

@@ -37,12 +37,11 @@ impl WrongCredentials {
     ///
     /// # Errors
     /// The remaining wait in seconds if the limit is reached; then nothing is counted.
-    pub(super) fn record_attempt(&self, address: IpAddr, now: Timestamp) -> Result<(), u32> {
+    pub fn record_attempt(&self, address: IpAddr, now: Timestamp) -> Result<(), u32> {
         if self.per_hour == 0 {
             return Ok(());
         }
-        let index = self.hasher.hash_one(counted_network(address)) % SLOTS as u64;
-        let Some(slot) = usize::try_from(index).ok().and_then(|index| self.slots.get(index)) else { return Ok(()) };
+        let Some(slot) = self.slot(address) else { return Ok(()) };
         let (now, cost) = (now.as_millisecond(), (HOUR / i64::from(self.per_hour)).max(1));
         let updated = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |until| {
             let next = until.max(now) + cost;
@@ -55,9 +54,26 @@ impl WrongCredentials {
     }
 }
 
+impl WrongCredentials {
+    /// Returns true if an address has reached its limit, so that its next attempt would not be counted.
+    pub fn is_reached(&self, address: IpAddr, now: Timestamp) -> bool {
+        if self.per_hour == 0 {
+            return false;
+        }
+        let (now, cost) = (now.as_millisecond(), (HOUR / i64::from(self.per_hour)).max(1));
+        self.slot(address).is_some_and(|slot| slot.load(Ordering::Relaxed).max(now) + cost - now > HOUR)
+    }
+
+    /// Returns the counter of an address.
+    fn slot(&self, address: IpAddr) -> Option<&AtomicI64> {
+        let index = self.hasher.hash_one(counted_network(address)) % SLOTS as u64;
+        usize::try_from(index).ok().and_then(|index| self.slots.get(index))
+    }
+}
+
 /// Returns the network that is counted: an IPv4 address as it is, of IPv6 the first 64 bits, because a subscriber has
 /// at least a /64.
-fn counted_network(address: IpAddr) -> u64 {
+pub fn counted_network(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
         IpAddr::V6(address) => u64::try_from(address.to_bits() >> 64).unwrap_or_default(),
