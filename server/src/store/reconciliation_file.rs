@@ -1,5 +1,6 @@
 //! The calendar of reconciliation files: the day up to which the files of an entity are complete, and the complete
-//! files with their sizes. Their lines are the records themselves, which [`super::reconciliation`] protects from changes.
+//! files with their sizes. Their lines are the records themselves, which [`super::reconciliation`] protects from
+//! changes.
 
 use std::collections::HashMap;
 

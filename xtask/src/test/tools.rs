@@ -27,8 +27,8 @@ const LINTER: &str = "oxlint/bin/oxlint";
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, the packages of the npm registry, and if `browsers` is true Chromium
-/// and Firefox. Returns the variables with the paths of tools.
+/// Installs the missing tools of the tests: node, FTP clients, the packages of the npm registry, and if `browsers`
+/// is true Chromium and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
