@@ -3,6 +3,7 @@
 
 #![allow(missing_docs)]
 
+mod accounting;
 mod accounts;
 mod acquirer_faults;
 mod acquirer_host;

@@ -17,7 +17,7 @@ exec "$REAL_DATE" -u -d '+1 day' "$2"
 const PAGE: &str = include_str!("../../../docs/risk-walkthrough.md");
 
 /// Returns the commands of a page: its blocks of `sh`, in their order.
-fn read_commands(page: &str) -> String {
+pub fn read_commands(page: &str) -> String {
     let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     blocks.collect::<Vec<_>>().join("\n")
 }
