@@ -83,7 +83,7 @@ impl Verify {
         let options = self.options;
         drop(open_existing(&options.common.data)?);
         let snapshot = AdminStore::open_snapshot(&options.common.data)?;
-        options.print_result(&Verification::verify_books(&snapshot, options.entry)?)
+        options.print_result(&Verification::verify_ledger(&snapshot, options.entry)?)
     }
 }
 

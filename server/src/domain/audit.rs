@@ -39,7 +39,7 @@ pub struct AuditEntry {
     /// The movements by currency.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub money: BTreeMap<String, LedgerSums>,
-    /// What else the entry says, by name: changed settings, counts, totals. Never a secret.
+    /// Further content by name: changed settings, counts, totals. Never a secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
 }

@@ -78,7 +78,7 @@ impl Verification {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn verify_books(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+    pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
         let mut verification = Self::default();
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();
         let mut faults = Vec::new();

@@ -21,7 +21,7 @@ pub(super) struct Act<'a> {
     pub subject: &'a str,
     /// The entity that it belongs to. `None` if it belongs to the whole gateway.
     pub entity: Option<&'a EntityId>,
-    /// What was changed, by name. Never a secret.
+    /// The changed values, by name. Never a secret.
     pub details: &'a [(&'a str, &'a str)],
 }
 

@@ -1,8 +1,8 @@
 //! The migrations of the store: numbered SQL files, applied in order.
 //!
 //! The number of a file is the schema version after it. A new migration needs a new file and a new line at the end of
-//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to the
-//! migration.
+//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to
+//! the migration.
 
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{HookError, M, Migrations};

@@ -58,10 +58,11 @@ fn object_reference(route: &Route) -> ObjectReference {
         "/v2/riskScreen" => ObjectReference::Nothing,
         "/v2/registrations/{id}/riskScreen" => ObjectReference::Registration,
         path if path.starts_with("/v2/risk/") => ObjectReference::Nothing,
-        // That a report counts no payment of another entity is tested in `reports`.
+        // That a report counts no payment of another entity is tested in `reports` and `settlements`.
         path if path.starts_with("/reports/v1/") => ObjectReference::Nothing,
         // Files and records of another entity are tested in `reconciliation_files`.
         path if path.starts_with("/reconciliations/v1/") => ObjectReference::Nothing,
+        "/ledger/v1/balances" => ObjectReference::Nothing,
         "/v2/reviews" => ObjectReference::Fields(&["merchantTransactionId"]),
         path if path.starts_with("/v2/reviews/{id}") => ObjectReference::Review,
         "/scheduling/v1/schedules" => ObjectReference::Fields(&["registrationId"]),

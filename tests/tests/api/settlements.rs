@@ -269,6 +269,32 @@ async fn reports_of_settlements_need_both_dates_and_know_their_formats() -> anyh
 }
 
 #[tokio::test]
+async fn a_merchant_sees_its_own_settlements_and_those_of_its_channels_and_no_others() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = gateway.create_merchant()?;
+    let channel = gateway.create_merchant_with(&["--merchant", &shop.entity_id])?;
+    let stranger = gateway.create_merchant()?;
+    channel.pay_by_card(&[("amount", "5.00")]).await?;
+    let open = read_balances(&channel, "receivable").await?;
+    assert_eq!(
+        (&open, &read_balances(&shop, "receivable").await?),
+        (&BTreeMap::from([("EUR".to_owned(), 500)]), &open)
+    );
+    settle_all(&shop, "25h").await?;
+    for (path, list) in
+        [("reports/v1/settlements", "settlements"), ("reports/v1/fees", "fees"), ("ledger/v1/balances", "balances")]
+    {
+        assert_eq!(read_rows(&stranger, path, list).await?, Vec::<Value>::new(), "{path}");
+        assert_eq!(read_rows(&shop, path, list).await?, read_rows(&channel, path, list).await?, "{path}");
+        let foreign = MerchantClient { entity_id: shop.entity_id.clone(), ..stranger.clone() };
+        let answer = foreign.get(&format!("{path}?{ALWAYS}")).await?;
+        assert!(answer.status == 403 || answer.status == 404 || answer.status == 400, "{path}: {}", answer.text);
+    }
+    assert_eq!(read_rows(&shop, "reports/v1/settlements", "settlements").await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_killed_settlement_goes_on_and_settles_each_payment_once() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
@@ -294,7 +320,7 @@ async fn a_killed_settlement_goes_on_and_settles_each_payment_once() -> anyhow::
 }
 
 #[tokio::test]
-async fn a_change_of_any_stored_part_of_the_books_is_found() -> anyhow::Result<()> {
+async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
     let paid = shop.pay_by_card(&[]).await?;

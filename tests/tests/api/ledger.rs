@@ -205,7 +205,7 @@ async fn live_through(gateway: &TestGateway, seed: u64) -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn the_books_of_random_months_agree_to_the_cent() -> anyhow::Result<()> {
+async fn payments_lines_reports_and_ledger_of_random_months_agree_to_the_cent() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     for seed in 1..=4 {
         live_through(&gateway, seed * 7_919).await.map_err(|error| error.context(format!("seed {seed}")))?;
