@@ -4,6 +4,7 @@
 //! runs beside a round of its floor, several times in turn, and the table shows the median of the ratios.
 
 mod child;
+mod ledger;
 mod load;
 mod numbers;
 mod page;
@@ -38,6 +39,7 @@ store with a million payments, which is kept in target/bench.
                  start  start with a million payments, and after kill -9 with a large write-ahead log
                  risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them,
                         payments with the rules, and payments beside a dry run
+                 ledger  payments with the ledger, and the settlement of a million payments with its files
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
@@ -65,6 +67,7 @@ const PARTS: &[BenchPart] = &[
     BenchPart { name: "tenants", run: tenants::bench_tenants },
     BenchPart { name: "start", run: start::bench_starts },
     BenchPart { name: "risk", run: risk::bench_risk_rules },
+    BenchPart { name: "ledger", run: ledger::bench_ledger },
     BenchPart { name: "form", run: page::bench_form },
 ];
 

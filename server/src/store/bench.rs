@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, ledger, open_connection, rows};
+use crate::domain::payment::Payment;
 
 /// Opens a store's file for writing, and migrates it.
 ///
@@ -29,6 +30,14 @@ pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<Loaded
 /// If a row cannot be written.
 pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
     changes.apply(connection, &Sources::system()).map(drop)
+}
+
+/// Writes the ledger's rows of an approved payment on a connection that is in a transaction.
+///
+/// # Errors
+/// If a row cannot be written.
+pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
+    ledger::record_payment(connection, &Sources::system(), None, payment)
 }
 
 /// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group

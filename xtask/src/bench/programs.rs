@@ -20,6 +20,8 @@ pub struct Programs {
     pub store: PathBuf,
     /// The program that counts payments for risk rules.
     pub risk: PathBuf,
+    /// The program that measures the ledger and settlements.
+    pub ledger: PathBuf,
     /// The program that visits the form in a browser.
     pub page: PathBuf,
 }
@@ -46,6 +48,7 @@ impl Programs {
             load: program("load"),
             store: program("store"),
             risk: program("risk"),
+            ledger: program("ledger"),
             page: program("page"),
         })
     }

@@ -1,0 +1,125 @@
+//! Measurements of the ledger and of settlements for `cargo xtask bench`. Each prints JSON.
+//!
+//! - `ledger cost DIR`: the time in microseconds that the ledger adds to a payment in a commit of 16.
+//! - `ledger settle DIR ADDRESS ENTITY TOKEN`: waits until the gateway at the address, which serves the store in the
+//!   folder, has settled everything that is due, and then downloads every reconciliation file.
+//! - `ledger scan DIR BYTES`: reads every payment of a store, and formats as many bytes of CSV, without anything else.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tillgate::domain::payment::Payment;
+use tillgate::store::{AdminStore, bench};
+use tillgate_tests::MerchantClient;
+use tillgate_tests::bench::Sampler;
+
+/// Payments in a transaction, as in a group of the writer under load.
+const PAYMENTS_PER_COMMIT: u64 = 16;
+/// Transactions that are measured.
+const COMMITS: u64 = 500;
+/// Interval of looks at the store.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Runs the command in the arguments, or fails with the usage.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments[..] {
+        ["cost", folder] => measure_cost(Path::new(folder))?,
+        ["settle", folder, address, entity, token] => {
+            let base = format!("http://{address}/");
+            let merchant = MerchantClient::new(base, entity.to_owned(), token.to_owned());
+            measure_settlement(Path::new(folder), &merchant).await?
+        }
+        ["scan", folder, bytes] => scan_payments(Path::new(folder), bytes.parse()?)?,
+        _ => bail!("usage: ledger cost DIR | settle DIR ADDRESS ENTITY TOKEN | scan DIR BYTES"),
+    };
+    println!("{result}");
+    Ok(())
+}
+
+/// Writes the entries and movements of payments in commits, and nothing else. The payments are not stored, so these
+/// commits have the ledger's pages only.
+fn measure_cost(folder: &Path) -> anyhow::Result<Value> {
+    let sampler = Sampler::new()?;
+    AdminStore::open(folder)?.add_entity(sampler.entity(), Timestamp::now())?;
+    let connection = bench::open_store_file(folder)?;
+    let mut number = 0;
+    let mut write_commit = || -> anyhow::Result<Duration> {
+        let payments: Vec<Payment> = (number..number + PAYMENTS_PER_COMMIT)
+            .map(|number| sampler.generate_payment(number, Timestamp::now()))
+            .collect();
+        number += PAYMENTS_PER_COMMIT;
+        let started = Instant::now();
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        for payment in &payments {
+            bench::record_payment(payment, &connection)?;
+        }
+        let took = started.elapsed();
+        connection.execute_batch("COMMIT")?;
+        Ok(took)
+    };
+    // The wait for the disk is that of the payment's commit, and is not counted.
+    let mut times: Vec<Duration> = (0..COMMITS).map(|_| write_commit()).collect::<Result<_, _>>()?;
+    times.sort_unstable();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    Ok(json!({ "microseconds": median.as_secs_f64() * 1e6 / PAYMENTS_PER_COMMIT as f64 }))
+}
+
+/// Waits for the settlements, and downloads the files.
+async fn measure_settlement(folder: &Path, merchant: &MerchantClient) -> anyhow::Result<Value> {
+    let started = Instant::now();
+    let connection = bench::open_store_file(folder)?;
+    let query = "SELECT count(*) FROM timer WHERE kind = 'settle' AND since <= ?1";
+    while connection.query_row(query, [Timestamp::now().as_millisecond()], |row| row.get::<_, i64>(0))? > 0 {
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    let settled = started.elapsed();
+    let records: i64 = connection.query_row("SELECT count(*) FROM reconciliation_record", [], |row| row.get(0))?;
+    let days = "date.from=2000-01-01&date.to=2099-12-31";
+    // A file is complete shortly after the last settlement of its day.
+    let files = loop {
+        let list = merchant.get(&format!("reconciliations/v1/files?{days}")).await?.json;
+        let files = list["files"].as_array().cloned().unwrap_or_default();
+        if files.iter().filter_map(|file| file["records"].as_i64()).sum::<i64>() == records {
+            break files;
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    };
+    let started = Instant::now();
+    let mut bytes = 0;
+    for file in &files {
+        let name = file["name"].as_str().context("a file has a name")?;
+        bytes += merchant.get(&format!("reconciliations/v1/files/{name}")).await?.text.len();
+    }
+    let downloaded = started.elapsed();
+    Ok(json!({
+        "records": records, "bytes": bytes, "settled": settled.as_secs_f64(), "downloaded": downloaded.as_secs_f64(),
+    }))
+}
+
+/// Reads the documents of all payments, and writes lines of CSV made of their bytes to nowhere.
+fn scan_payments(folder: &Path, bytes: usize) -> anyhow::Result<Value> {
+    let connection = bench::open_store_file(folder)?;
+    let payments: i64 = connection.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
+    let line = bytes / usize::try_from(payments)?.max(1);
+    let started = Instant::now();
+    let mut statement = connection.prepare("SELECT document FROM payment")?;
+    let mut rows = statement.query([])?;
+    let mut output = std::io::BufWriter::new(std::io::sink());
+    while let Some(row) = rows.next()? {
+        let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        // 36 columns, as a line of the file has.
+        for cell in document.get(..line).unwrap_or(document).chunks(line.div_ceil(36).max(1)) {
+            output.write_all(cell)?;
+            output.write_all(b";")?;
+        }
+        output.write_all(b"\r\n")?;
+    }
+    Ok(json!({ "payments": payments, "seconds": started.elapsed().as_secs_f64() }))
+}
