@@ -60,6 +60,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0040_ledger",
     "0041_settlement",
     "0042_reconciliation_files",
+    "0050_chargebacks",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    LoadedRecords, RecordKeys, StoreError, entity, queries, review_queue, risk_counters, risk_rules, schedule,
+    LoadedRecords, RecordKeys, StoreError, dispute, entity, queries, review_queue, risk_counters, risk_rules, schedule,
     shared_parameters, stored_credentials, wallet,
 };
 use crate::domain::checkout::Checkout;
@@ -61,6 +61,10 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         Some(id) => schedule::load_schedule(connection, id)?,
         None => None,
     };
+    let dispute = match &keys.dispute {
+        Some(key) => dispute::load_requested(connection, key)?,
+        None => None,
+    };
     Ok(LoadedRecords {
         checkout,
         entity,
@@ -73,6 +77,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         risk,
         risk_counters,
         schedule,
+        dispute,
     })
 }
 
