@@ -142,6 +142,11 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Totals => "The totals, or with format=csv the same as text/csv",
         ResponseContent::Transactions => "The payments, one a line, or with format=csv as text/csv",
         ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
+        ResponseContent::Dispute => "The dispute",
+        ResponseContent::DisputeDetails => "The dispute and its evidence files",
+        ResponseContent::Disputes => "The disputes, newest first",
+        ResponseContent::StoredEvidence => "The file, without its content",
+        ResponseContent::EvidenceFile => "The content of the file",
         ResponseContent::Authorizations => "The rate, or with format=csv the same as text/csv",
         ResponseContent::ReconciliationFiles => "The files, oldest first",
         ResponseContent::ReconciliationFile => "The file",
@@ -160,7 +165,7 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
     match body {
         ResponseContent::Html => "text/html",
         ResponseContent::Script => "text/javascript",
-        ResponseContent::File => "*/*",
+        ResponseContent::File | ResponseContent::EvidenceFile => "*/*",
         ResponseContent::Empty => "text/plain",
         ResponseContent::ReconciliationFile => "text/csv",
         ResponseContent::DryRun | ResponseContent::Transactions | ResponseContent::ReconciliationRecords => {
@@ -202,6 +207,10 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::ChangedReview => "ChangedReviewAnswer",
         ResponseContent::RiskChanges => "RiskChangesAnswer",
         ResponseContent::Totals => "TotalsAnswer",
+        ResponseContent::Dispute => "DisputeAnswer",
+        ResponseContent::DisputeDetails => "DisputeDetailsAnswer",
+        ResponseContent::Disputes => "DisputesAnswer",
+        ResponseContent::StoredEvidence => "EvidenceAnswer",
         ResponseContent::Authorizations => "AuthorizationsAnswer",
         ResponseContent::Chargebacks => "ChargebacksAnswer",
         ResponseContent::Transactions => "TransactionLine",
@@ -212,6 +221,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Html
         | ResponseContent::Script
         | ResponseContent::File
+        | ResponseContent::EvidenceFile
         | ResponseContent::ReconciliationFile
         | ResponseContent::Empty => return None,
     })
