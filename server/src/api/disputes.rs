@@ -1,4 +1,5 @@
-//! `/v1/disputes`: the operator reports what the institute decides, and the merchant accepts or contests it with evidence.
+//! `/v1/disputes`: the operator reports what the institute decides, and the merchant accepts or contests it with
+//! evidence.
 
 use std::sync::Arc;
 

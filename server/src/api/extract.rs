@@ -159,12 +159,7 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
             .and_then(|()| refuse_institute_payment(is_operator, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
-        let file = match file_request {
-            Some(request) => {
-                Some(receive_file(request, &mut own).await.map_err(|refusal| ApiError::new(refusal, ndc.clone()))?)
-            }
-            None => None,
-        };
+        let file = receive_file(file_request, &mut own).await.map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
         let new_request = match idempotency_header
             .filter(|_| route.is_none_or(|route| route.scope != Some(Scope::Read)))
             .map(|header| reserve_key(state, &entity, &merge_parameters(&parameters, &own), header))
@@ -184,18 +179,19 @@ fn refuse_institute_payment(is_operator: bool, parameters: &Parameters) -> Resul
     if is_reversal && !is_operator { Err(Refusal::institute_only()) } else { Ok(()) }
 }
 
-/// Reads the file in a body. Adds its digest to the parameters, so that another file under the same idempotency key is
-/// another request.
+/// Reads the file in a body, if the route takes one. Adds its digest to the parameters, so that another file under the
+/// same idempotency key is another request.
 ///
 /// # Errors
 /// 413 if it is larger than evidence may be; 400 or 408 if it does not arrive.
-async fn receive_file(request: Request, own: &mut Parameters) -> Result<ReceivedFile, Refusal> {
+async fn receive_file(request: Option<Request>, own: &mut Parameters) -> Result<Option<ReceivedFile>, Refusal> {
+    let Some(request) = request else { return Ok(None) };
     let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_owned();
     let content = read_file_body(request, MAX_FILE).await?;
     own.set("file digest", to_hex(&Sha256::digest(&content)));
     own.set("file type", content_type.as_str());
-    Ok(ReceivedFile { content_type, content })
+    Ok(Some(ReceivedFile { content_type, content }))
 }
 
 /// Moves the parameters that only this route has out of the others, which have to be in the catalogue.

@@ -43,10 +43,10 @@ pub(super) async fn read_form_parameters(request: Request) -> Result<Parameters,
 }
 
 /// Reads the parameters of a merchant's request: the query of a GET or DELETE, otherwise the body. On a route that
-/// takes a text, a body of the type [`TEXT_TYPE`] is the parameter `text_name`, and the query has the others. On a route
-/// that takes a file (`has_file`), the query has all parameters, and the body is left unread. If there
-/// is a body, the query may still contain `entityId` and the older pair of credentials, which are accepted in either
-/// place (contract, 3.2); the body wins. The rest of that query is ignored.
+/// takes a text, a body of the type [`TEXT_TYPE`] is the parameter `text_name`, and the query has the others. On a
+/// route that takes a file (`has_file`), the query has all parameters, and the body is left unread. If there is a body,
+/// the query may still contain `entityId` and the older pair of credentials, which are accepted in either place
+/// (contract, 3.2); the body wins. The rest of that query is ignored.
 ///
 /// # Errors
 /// If the body or the query is not a form, if the body is compressed, too large or too slow, or if a parameter that may

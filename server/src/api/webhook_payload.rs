@@ -49,9 +49,9 @@ const RISK_CHECK_FIELDS: [&str; 11] = [
 ];
 
 /// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
-/// (contract, 0.19) and disputes. `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the stored JSON
-/// of the payment, registration, schedule or dispute, and for a risk check that of its payment. `without_customer` leaves out
-/// the shopper's personal data, the card holder too.
+/// (contract, 0.19) and disputes. `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the
+/// stored JSON of the payment, registration, schedule or dispute, and for a risk check that of its payment.
+/// `without_customer` leaves out the shopper's personal data, the card holder too.
 ///
 /// # Errors
 /// If the document cannot be parsed.

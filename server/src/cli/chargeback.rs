@@ -45,7 +45,7 @@ pub(super) enum ChargebackCommand {
     Evidence(EvidenceFile),
 }
 
-/// What the institute reports, besides the stage.
+/// Details that the institute reports with a stage.
 #[derive(Debug, Args)]
 struct ReportOptions {
     /// The disputed amount, or the returned one, in the currency of the payment. Default: the whole amount.
@@ -267,8 +267,9 @@ impl EvidenceFile {
             crate::gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
             other => anyhow!("{other}"),
         })?;
-        let decided =
-            store.update(&SealedEvidence::keys(dispute), |loaded| sealed.add(&DisputeRecords::new(loaded, now)?))?;
+        let decided = store.update(&SealedEvidence::keys(dispute), |loaded| {
+            sealed.add_to_dispute(&DisputeRecords::new(loaded, now)?)
+        })?;
         let evidence = decided.map_err(describe_refusal)?;
         self.common.print_output(&describe_evidence(&evidence), |output| format!("{}  {}", output.id, output.name))
     }

@@ -105,8 +105,8 @@ impl Capabilities {
     }
 
     /// Checks that the connector supports a follow-up payment: its type, and for a capture the permitted number and
-    /// amount. A chargeback and its reversal always pass. `amount`: its amount if it is only a part of the payment. `is_captured`: the
-    /// preauthorization has been captured before.
+    /// amount. A chargeback and its reversal always pass. `amount`: its amount if it is only a part of the payment.
+    /// `is_captured`: the preauthorization has been captured before.
     ///
     /// # Errors
     /// The first missing capability.

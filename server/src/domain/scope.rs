@@ -18,7 +18,8 @@ pub enum Scope {
     Review,
 }
 
-/// Payment types that pay out money, and the reversal of a chargeback, which belongs to the same work. A stolen token with the scope `pay` alone cannot send money elsewhere.
+/// Payment types that pay out money, and the reversal of a chargeback, which belongs to the same work. A stolen token
+/// with the scope `pay` alone cannot send money elsewhere.
 const PAY_OUT: [&str; 5] = ["RF", "RV", "CB", "CR", "CD"];
 
 impl Scope {

@@ -142,7 +142,8 @@ impl Gateway {
 
     /// Returns the result of a modification that needs no external connector. An in-process connector is a pure
     /// function, so it is asked before it is known whether the rules allow the modification; a chargeback and its
-    /// reversal have happened already; a connector that no longer exists is a decline. `None` if the connector is external.
+    /// reversal have happened already; a connector that no longer exists is a decline. `None` if the connector is
+    /// external.
     async fn result_in_process(
         &self,
         request: &FollowUpRequest,

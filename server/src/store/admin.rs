@@ -61,7 +61,8 @@ impl AdminStore {
         Ok(value)
     }
 
-    /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes nothing.
+    /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes
+    /// nothing.
     ///
     /// # Errors
     /// If the store cannot be read or written.

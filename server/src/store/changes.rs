@@ -129,9 +129,8 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules, of a review, of a schedule or of a dispute, else the one that was
-    /// named.
-    /// Returns `None` if there is none of them.
+    /// checkout, else of the first change of risk rules, of a review, of a schedule or of a dispute, else the one that
+    /// was named. Returns `None` if there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
@@ -242,10 +241,7 @@ impl Changes {
         for counters in &self.risk_counters {
             counters.apply(connection)?;
         }
-        for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
-            message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
-            wrote_message = true;
-        }
+        wrote_message |= self.apply_outgoing_gets(connection, sources)?;
         for decision in &self.review_decisions {
             review::record_decision(connection, decision)?;
             wrote_message |= review_callback::write_decision(connection, sources, decision)?;
@@ -258,6 +254,14 @@ impl Changes {
             reconciliation::write_record(connection, record)?;
         }
         Ok(wrote_message)
+    }
+
+    /// Writes the messages that are requests to an address. Returns true if there are any.
+    fn apply_outgoing_gets(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+        for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
+            message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
+        }
+        Ok(!self.outgoing_gets.is_empty())
     }
 
     /// Writes used wallet tokens and sealed cards, and deletes sealed cards. Deletes first, so that a card can be

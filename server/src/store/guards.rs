@@ -11,8 +11,9 @@
 //! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
 //! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql`, `0027_entity_tree.sql`, `0033_follow_up_types.sql` and `0050_chargebacks.sql` create them. A violation
-//! aborts the statement, and the whole request is undone. It is logged and answered with status 500.
+//! The migrations `0016_guards.sql`, `0027_entity_tree.sql`, `0033_follow_up_types.sql` and `0050_chargebacks.sql`
+//! create them. A violation aborts the statement, and the whole request is undone. It is logged and answered with
+//! status 500.
 
 use rusqlite::{Connection, params};
 

@@ -57,14 +57,8 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => RiskState::default(),
     };
     let risk_counters = risk_counters::load_rows(connection, &keys.risk_counters)?;
-    let schedule = match &keys.schedule {
-        Some(id) => schedule::load_schedule(connection, id)?,
-        None => None,
-    };
-    let dispute = match &keys.dispute {
-        Some(key) => dispute::load_requested(connection, key)?,
-        None => None,
-    };
+    let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(connection, id)).transpose()?.flatten();
+    let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(connection, key)).transpose()?.flatten();
     Ok(LoadedRecords {
         checkout,
         entity,

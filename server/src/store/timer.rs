@@ -164,8 +164,8 @@ pub(super) fn start_settlement_timer(
     Ok(())
 }
 
-/// Sets the timer of a dispute to its next moment by the clock of the entity, or stops it. Does nothing if the entity is
-/// not stored.
+/// Sets the timer of a dispute to its next moment by the clock of the entity, or stops it. Does nothing if the entity
+/// is not stored.
 pub(super) fn set_dispute_timer(
     connection: &Connection,
     dispute: &str,

@@ -46,9 +46,8 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
     Ok(())
 }
 
-/// Runs one timer: ends its payment, reminds the merchant of its checkout, finds the outcome of its payment, or moves its
-/// dispute. Deletes
-/// a timer without a valid payment id.
+/// Runs one timer: ends its payment, reminds the merchant of its checkout, finds the outcome of its payment, or moves
+/// its dispute. Deletes a timer without a valid payment id.
 pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer) -> Result<(), Failure> {
     match (kind, PaymentId::parse(&timer.subject)) {
         (TimerKind::Remind, _) => gateway.send_reminder(timer).await,

@@ -182,7 +182,7 @@ async fn a_part_that_is_moved_or_missing_is_never_sent() -> anyhow::Result<()> {
     let path = format!("v1/disputes/{}/evidence", charge_back(&shop, &[]).await?);
     let first = upload(&shop, &path, "", "image/png", &png_file(600_000)).await?;
     let second = upload(&shop, &path, "", "image/png", &png_file(600_000)).await?;
-    let database = open_database(&gateway)?;
+    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
     database.execute(
         "UPDATE evidence_part SET sealed = (SELECT sealed FROM evidence_part WHERE evidence = ?1 AND part = 1)
          WHERE evidence = ?1 AND part = 0",
@@ -240,7 +240,7 @@ async fn the_operator_adds_and_saves_files_on_the_command_line() -> anyhow::Resu
     let gateway = TestGateway::shared();
     let shop = gateway.create_merchant()?;
     let (dispute, evidence) = create_with_evidence(&shop, &[]).await?;
-    let folder = tillgate_tests::create_temporary_folder()?;
+    let folder = tempfile::tempdir()?;
     let path_of = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let saved = path_of("saved.png");
     let save = |dispute: &str, output: &str| {

@@ -80,8 +80,8 @@ impl EvidenceType {
         }
     }
 
-    /// Detects the type of a file from its content: its first bytes, and its end. Returns `None` for any other type, for
-    /// a file that was cut, and for one that is followed by something else or is an archive, too.
+    /// Detects the type of a file from its content: its first bytes, and its end. Returns `None` for any other type,
+    /// for a file that was cut, and for one that is followed by something else or is an archive, too.
     pub fn detect(content: &[u8]) -> Option<Self> {
         let found = match content {
             [b'%', b'P', b'D', b'F', b'-', ..] if is_whole_pdf(content) => Self::Pdf,

@@ -1,7 +1,7 @@
 //! Disputes: a cardholder's bank questions a charged payment. The stages, the allowed transitions, and the deadlines.
 //!
-//! The clearing institute opens a dispute with a retrieval request or a chargeback, and decides it. The merchant accepts
-//! it, or answers with evidence before its deadline.
+//! The clearing institute opens a dispute with a retrieval request or a chargeback, and decides it. The merchant
+//! accepts it, or answers with evidence before its deadline.
 
 pub mod evidence;
 mod record;
@@ -203,8 +203,8 @@ pub const EVIDENCE_RETENTION: SignedDuration = SignedDuration::from_hours(180 * 
 /// Longest time between the reminder and the deadline.
 const REMINDER_LEAD: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// Returns the days that a scheme gives the merchant for its answer at a stage. The shortest one is used for brands whose
-/// scheme is not known.
+/// Returns the days that a scheme gives the merchant for its answer at a stage. The shortest one is used for brands
+/// whose scheme is not known.
 pub fn default_response_days(brand: &str, stage: DisputeStage) -> u16 {
     match (brand, stage) {
         ("MASTER" | "MAESTRO", DisputeStage::Chargeback) => 45,

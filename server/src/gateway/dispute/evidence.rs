@@ -90,7 +90,7 @@ impl SealedEvidence {
     ///
     /// # Errors
     /// Same as [`Dispute::with_evidence`].
-    pub fn add(self, records: &DisputeRecords) -> Result<(Changes, Evidence), Refusal> {
+    pub fn add_to_dispute(self, records: &DisputeRecords) -> Result<(Changes, Evidence), Refusal> {
         let dispute = records.dispute()?;
         let next = dispute.with_evidence(self.evidence.bytes)?;
         let evidence = Evidence { at: records.now, stage: dispute.position.stage, ..self.evidence };
@@ -114,7 +114,7 @@ impl Gateway {
     /// Adds a file to an open dispute of an entity or its channels.
     ///
     /// # Errors
-    /// 404 if there is no such dispute; same as [`NewEvidence::seal`] and [`SealedEvidence::add`].
+    /// 404 if there is no such dispute; same as [`NewEvidence::seal`] and [`SealedEvidence::add_to_dispute`].
     pub async fn add_evidence(
         &self,
         entity: &Entity,
@@ -130,7 +130,7 @@ impl Gateway {
         let now = self.now();
         let written = self.store.update(SealedEvidence::keys(&dispute), move |loaded| {
             let records = DisputeRecords::new(loaded, now)?;
-            let (changes, evidence) = sealed.add(&records)?;
+            let (changes, evidence) = sealed.add_to_dispute(&records)?;
             Ok((recorder.record_response(changes, &evidence, records.now), evidence))
         });
         Ok(written.await??)

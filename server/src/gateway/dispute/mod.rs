@@ -106,8 +106,8 @@ impl Gateway {
         Ok((disputes, next))
     }
 
-    /// Reminds of the deadline of a dispute, ends the dispute at its deadline, or deletes its evidence, as far as one of
-    /// them is due. Stops the timer of a dispute that does not exist.
+    /// Reminds of the deadline of a dispute, ends the dispute at its deadline, or deletes its evidence, as far as one
+    /// of them is due. Stops the timer of a dispute that does not exist.
     ///
     /// # Errors
     /// If the store fails.

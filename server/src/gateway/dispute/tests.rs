@@ -20,7 +20,7 @@ use crate::store::LoadedRecords;
 
 /// A step of a history.
 #[derive(Debug, Clone)]
-enum Step {
+enum HistoryStep {
     /// The institute opens a dispute.
     Open(DisputeAction, i64),
     /// Somebody moves one of the disputes.
@@ -30,7 +30,7 @@ enum Step {
 }
 
 /// A store of one debit, its follow-up payments and its disputes.
-struct Books {
+struct DisputeLedger {
     now: Timestamp,
     entity: Entity,
     payments: Vec<Arc<Payment>>,
@@ -38,7 +38,7 @@ struct Books {
     ids: u8,
 }
 
-impl Books {
+impl DisputeLedger {
     fn new(hundredths: i64) -> Self {
         let now = Timestamp::from_second(1_700_000_000).unwrap();
         let entity = Entity {
@@ -50,10 +50,10 @@ impl Books {
             settings: EntitySettings::default(),
             ahead: SignedDuration::ZERO,
         };
-        let mut books = Self { now, entity, payments: Vec::new(), disputes: BTreeMap::new(), ids: 0 };
-        let debit = books.create_debit(hundredths);
-        books.payments.push(Arc::new(debit));
-        books
+        let mut ledger = Self { now, entity, payments: Vec::new(), disputes: BTreeMap::new(), ids: 0 };
+        let debit = ledger.create_debit(hundredths);
+        ledger.payments.push(Arc::new(debit));
+        ledger
     }
 
     /// Creates an approved debit.
@@ -101,22 +101,22 @@ impl Books {
         }
     }
 
-    fn take_step(&mut self, step: &Step) {
+    fn take_step(&mut self, step: &HistoryStep) {
         let ids = self.next_ids();
         let decided = match step {
-            Step::Open(action, amount) => {
+            HistoryStep::Open(action, amount) => {
                 let open = self.disputes.values().find(|dispute| !dispute.position.stage.has_ended()).cloned();
                 let payment = self.payments[0].id.clone();
                 self.load(&payment, open).open(Self::request(*action, *amount), ids)
             }
-            Step::Advance(index, action, amount) if !self.disputes.is_empty() => {
+            HistoryStep::Advance(index, action, amount) if !self.disputes.is_empty() => {
                 let dispute = self.disputes.values().nth(index.index(self.disputes.len())).unwrap().clone();
                 let keys = step_keys(&dispute, *action);
                 let payment = keys.payment.unwrap().1;
                 self.load(&payment, Some(dispute)).advance(Self::request(*action, *amount), &ids)
             }
-            Step::Advance(..) => return,
-            Step::Wait(days) => return self.pass_days(*days),
+            HistoryStep::Advance(..) => return,
+            HistoryStep::Wait(days) => return self.pass_days(*days),
         };
         if let Ok((changes, dispute)) = decided {
             self.payments.extend(changes.written_payments().iter().cloned());
@@ -142,14 +142,14 @@ impl Books {
     }
 }
 
-fn random_step() -> impl Strategy<Value = Step> {
+fn random_step() -> impl Strategy<Value = HistoryStep> {
     let action = prop::sample::select(&DisputeAction::ALL[..]);
     let amount = prop_oneof![3 => Just(0_i64), 1 => 1..12_000_i64];
     prop_oneof![
-        2 => (action.clone(), amount.clone()).prop_map(|(action, amount)| Step::Open(action, amount)),
+        2 => (action.clone(), amount.clone()).prop_map(|(action, amount)| HistoryStep::Open(action, amount)),
         6 => (any::<prop::sample::Index>(), action, amount)
-            .prop_map(|(index, action, amount)| Step::Advance(index, action, amount)),
-        1 => (0..40_i64).prop_map(Step::Wait),
+            .prop_map(|(index, action, amount)| HistoryStep::Advance(index, action, amount)),
+        1 => (0..40_i64).prop_map(HistoryStep::Wait),
     ]
 }
 
@@ -161,18 +161,18 @@ proptest! {
         hundredths in 1..10_000_i64,
         steps in prop::collection::vec(random_step(), 1..40),
     ) {
-        let mut books = Books::new(hundredths);
+        let mut ledger = DisputeLedger::new(hundredths);
         for step in &steps {
-            books.take_step(step);
-            let open = books.disputes.values().filter(|dispute| !dispute.position.stage.has_ended()).count();
+            ledger.take_step(step);
+            let open = ledger.disputes.values().filter(|dispute| !dispute.position.stage.has_ended()).count();
             prop_assert!(open <= 1);
             let (chargebacks, reversals) =
-                (books.of_type(PaymentType::Chargeback), books.of_type(PaymentType::ChargebackReversal));
+                (ledger.of_type(PaymentType::Chargeback), ledger.of_type(PaymentType::ChargebackReversal));
             prop_assert!(chargebacks.len() <= 1 && reversals.len() <= 1);
             for chargeback in &chargebacks {
                 prop_assert!(chargeback.is_approved() && chargeback.amount.hundredths() <= hundredths);
-                prop_assert_eq!(chargeback.referenced.as_ref(), Some(&books.payments[0].id));
-                let of = books.disputes.values().filter(|dispute| dispute.chargeback.as_ref() == Some(&chargeback.id));
+                prop_assert_eq!(chargeback.referenced.as_ref(), Some(&ledger.payments[0].id));
+                let of = ledger.disputes.values().filter(|dispute| dispute.chargeback.as_ref() == Some(&chargeback.id));
                 prop_assert_eq!(of.map(|dispute| dispute.amount).collect::<Vec<_>>(), vec![chargeback.amount]);
             }
             for reversal in &reversals {
@@ -180,7 +180,7 @@ proptest! {
                 prop_assert_eq!(reversal.referenced.as_ref(), Some(&chargebacks[0].id));
                 prop_assert!(reversal.amount <= chargebacks[0].amount);
             }
-            for dispute in books.disputes.values() {
+            for dispute in ledger.disputes.values() {
                 prop_assert!(dispute.position.awaits_merchant == dispute.deadline.is_some());
                 prop_assert!(dispute.position.stage.has_ended() == dispute.ended.is_some());
                 prop_assert!(dispute.reversal.is_none() || dispute.chargeback.is_some());
@@ -193,18 +193,19 @@ proptest! {
 
 #[test]
 fn a_chargeback_of_a_debit_that_was_charged_back_already_is_refused() {
-    let mut books = Books::new(9200);
+    let mut ledger = DisputeLedger::new(9200);
     let first = draft_follow_up(
-        books.next_ids().payment,
-        books.now,
-        &books.payments[0].clone(),
+        ledger.next_ids().payment,
+        ledger.now,
+        &ledger.payments[0].clone(),
         ModificationType::Chargeback,
-        books.payments[0].amount,
+        ledger.payments[0].amount,
         codes::CHARGEBACK_WITHOUT_REASON,
         Parameters::default(),
     );
-    books.payments.push(Arc::new(first));
-    let (ids, payment) = (books.next_ids(), books.payments[0].id.clone());
-    let refused = books.load(&payment, None).open(Books::request(DisputeAction::ChargeBack, 0), ids).unwrap_err();
+    ledger.payments.push(Arc::new(first));
+    let (ids, payment) = (ledger.next_ids(), ledger.payments[0].id.clone());
+    let refused =
+        ledger.load(&payment, None).open(DisputeLedger::request(DisputeAction::ChargeBack, 0), ids).unwrap_err();
     assert_eq!((refused.status, refused.parameters[0].name.as_ref()), (400, "paymentId"));
 }
