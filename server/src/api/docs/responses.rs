@@ -70,6 +70,9 @@ fn state_faults(route: &Route) -> Vec<(u16, &'static str)> {
             "Another analyst has claimed the payment, or it is not held any more; the description names who",
         ));
     }
+    if matches!(route.body, ResponseContent::Dispute | ResponseContent::StoredEvidence) && route.is_idempotent() {
+        statuses.push((409, "The stage of the dispute does not allow this; the description names the stage"));
+    }
     if takes_body && matches!(route.body, ResponseContent::Html) {
         statuses.push((409, "The payment has ended already, in another way"));
     }
