@@ -187,7 +187,7 @@ impl Refusal {
     pub fn institute_only() -> Self {
         let description = "Only the operator reports decisions of the institute: use a token of a PSP or division above the merchant, \
                     or tillgate chargeback";
-        Self::new(403, codes::INSUFFICIENT_RIGHTS, description)
+        Self::new(403, codes::SENDER_NOT_ALLOWED, description)
     }
 
     /// 400: a decision does not say which of several held payments of an order it is about.

@@ -409,3 +409,48 @@ async fn the_operator_opens_advances_lists_and_shows_on_the_command_line() -> an
     assert_eq!(shop.get(&format!("v1/disputes/{id}")).await?.json["reversalId"], won["reversalId"]);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_reversal_is_settled_as_one_and_names_the_payment_and_the_chargeback() -> anyhow::Result<()> {
+    let scene = DisputeScene::create()?;
+    let id = scene.open_chargeback().await?;
+    let won = scene.advance(&id, "REVERSAL").await?;
+    assert_stage(&won, "REVERSAL", "NONE");
+    scene.shop.advance_clock("48h").await?;
+    let path = "reconciliations/v1/records?date.from=2020-01-01&date.to=2099-12-31";
+    let record = poll_until("the reversal is settled", async || {
+        let lines = scene.shop.get(path).await?.text;
+        let records = lines.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+        Ok(records.into_iter().find(|record| record["recordType"] == "CHARGEBACK REVERSAL"))
+    })
+    .await?;
+    assert_eq!((&record["transactionType"], &record["amount"]), (&"DEBIT".into(), &"92.00".into()), "{record}");
+    assert_eq!(record["payment"]["id"], won.json["paymentId"], "{record}");
+    assert_eq!(record["chargebackTransaction"]["id"], won.json["chargebackId"], "{record}");
+    assert_eq!(record["result"]["code"], REASON.1, "{record}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_store_itself_refuses_a_reversal_without_its_chargeback_and_a_second_open_dispute() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let dispute = charge_back(&shop, &[]).await?;
+    let read = shop.get(&format!("v1/disputes/{dispute}")).await?;
+    let text = |name: &str| read.json[name].as_str().unwrap_or_default().to_owned();
+    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let link = |referenced: &str, id: &str, hundredths: i64| {
+        let query = "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
+             VALUES (?1, ?2, 'CR', ?3, 1, ?4)";
+        database.execute(query, rusqlite::params![referenced, id, hundredths, shop.entity_id])
+    };
+    assert!(link(&text("paymentId"), "r1", 100).is_err(), "a debit is no chargeback");
+    assert!(link(&text("chargebackId"), "r2", 9201).is_err(), "it is more than the chargeback");
+    assert!(link("8a00000000000000000000000000000", "r3", 1).is_err(), "there is no such payment");
+    link(&text("chargebackId"), "r4", 9200)?;
+    assert!(link(&text("chargebackId"), "r5", 0).is_err(), "there is one already");
+    let copy = "INSERT INTO dispute (id, entity, payment, open, document)
+         SELECT 'copy', entity, payment, 1, document FROM dispute";
+    assert!(database.execute(copy, []).is_err());
+    Ok(())
+}
