@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Request};
+use axum::http::header;
 use axum::http::request::Parts;
+use sha2::{Digest as _, Sha256};
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{
     FormatSet, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find_parameter,
@@ -16,17 +19,20 @@ use super::docs::Route;
 use super::error::ApiError;
 use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
 use super::received::{
-    ReceivedParameters, entity_id, read_entity_in_body, read_merchant_parameters, refuse_different_entities,
+    ReceivedParameters, entity_id, read_entity_in_body, read_file_body, read_merchant_parameters,
+    refuse_different_entities,
 };
 use super::response::ndc_of_path;
 use super::{AppState, client, credentials, transport};
 use crate::credential::AccessGrant;
 use crate::directory::Directory;
+use crate::domain::dispute::evidence::MAX_FILE;
 use crate::domain::entity::Entity;
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, to_hex};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::level::Level;
 use crate::domain::ndc::Ndc;
+use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::Scope;
 use crate::gateway::Failure;
@@ -63,12 +69,24 @@ pub(super) struct MerchantRequest {
     pub(super) parameters: Parameters,
     /// Parameters outside of the catalogue, which only this route has. Not checked yet.
     pub(super) own: Parameters,
+    /// True if the credentials are those of a PSP or division above the merchants, which is the operator's.
+    pub(super) is_operator: bool,
+    /// The file in the body, on a route that takes one.
+    pub(super) file: Option<ReceivedFile>,
     /// The public half of the access token.
     user_id: String,
     /// Identifier of the request; part of its response.
     pub(super) ndc: Ndc,
     /// The reserved idempotency key, or `None` if the merchant sent none.
     new_request: Option<NewRequest>,
+}
+
+/// A file in the body of a request.
+pub(super) struct ReceivedFile {
+    /// The media type that was sent, empty without one.
+    pub(super) content_type: String,
+    /// The content.
+    pub(super) content: Bytes,
 }
 
 impl MerchantRequest {
@@ -115,28 +133,33 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
         let plain_http = transport::live_entity_refusal(state, request.headers(), request.extensions());
         let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
         let route = credentials::find_merchant_route(&method, path);
-        let received = read_merchant_parameters(request, route.and_then(|route| route.text_body))
+        let has_file = route.is_some_and(|route| route.has_file);
+        let mut received = read_merchant_parameters(request, route.and_then(|route| route.text_body), has_file)
             .await
             .map_err(|failure| ApiError::new(failure, early_ndc()))?;
+        let file_request = if has_file { received.unread.take() } else { None };
         let AccessGrant { entity, scopes, user_id } = match bearer {
             Some(granted) => granted,
             None => credentials::authenticate_user(state, &received.parameters, address)
                 .map_err(|refusal| ApiError::new(refusal, early_ndc()))?,
         };
+        let is_operator = !entity.level.allows_payments();
         let directory = &state.gateway.directory;
         let (entity, mut parameters) =
             resolve_entity(directory, entity, route.is_some_and(|route| route.accepts_divisions), received)
                 .await
                 .map_err(|failure| ApiError::new(failure, early_ndc()))?;
-        let own = take_own_parameters(&mut parameters, route);
+        let mut own = take_own_parameters(&mut parameters, route);
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
             return Err(ApiError::new(refusal, early_ndc()));
         }
         let ndc = ndc_of_path(uri.path(), Some(&entity.id));
         validate_parameters(&entity, directory.formats_of(&entity), &state.outgoing.ports, &mut parameters)
             .and_then(|()| credentials::check_scope(scopes, route, &parameters))
+            .and_then(|()| refuse_institute_payment(is_operator, &parameters))
             .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
             .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
+        let file = receive_file(file_request, &mut own).await.map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
         let new_request = match idempotency_header
             .filter(|_| route.is_none_or(|route| route.scope != Some(Scope::Read)))
             .map(|header| reserve_key(state, &entity, &merge_parameters(&parameters, &own), header))
@@ -146,8 +169,29 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
             Some(Ok(IdempotencyCheck::Replay(response))) => return Err(ApiError::Replay(Box::new(response))),
             Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
         };
-        Ok(Self { entity, parameters, own, user_id, ndc, new_request })
+        Ok(Self { entity, parameters, own, is_operator, file, user_id, ndc, new_request })
     }
+}
+
+/// Refuses the reversal of a chargeback unless the operator sends it: a merchant could credit itself with it.
+fn refuse_institute_payment(is_operator: bool, parameters: &Parameters) -> Result<(), Refusal> {
+    let is_reversal = parameters.get("paymentType") == Some(PaymentType::ChargebackReversal.code());
+    if is_reversal && !is_operator { Err(Refusal::institute_only()) } else { Ok(()) }
+}
+
+/// Reads the file in a body, if the route takes one. Adds its digest to the parameters, so that another file under the
+/// same idempotency key is another request.
+///
+/// # Errors
+/// 413 if it is larger than evidence may be; 400 or 408 if it does not arrive.
+async fn receive_file(request: Option<Request>, own: &mut Parameters) -> Result<Option<ReceivedFile>, Refusal> {
+    let Some(request) = request else { return Ok(None) };
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    let content = read_file_body(request, MAX_FILE).await?;
+    own.set("file digest", to_hex(&Sha256::digest(&content)));
+    own.set("file type", content_type.as_str());
+    Ok(Some(ReceivedFile { content_type, content }))
 }
 
 /// Moves the parameters that only this route has out of the others, which have to be in the catalogue.

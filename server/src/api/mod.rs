@@ -8,6 +8,8 @@ mod checkouts;
 mod client;
 mod clock;
 mod credentials;
+mod dispute_view;
+mod disputes;
 pub mod docs;
 mod error;
 mod extract;
@@ -117,6 +119,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .merge(build_form_routes(compressed.clone()))
         .merge(build_risk_routes())
         .merge(build_schedule_routes())
+        .merge(build_dispute_routes())
         .route("/v1/policyReports", get(policy_reports::list))
         .route(
             "/v1/policyReports/{id}",
@@ -231,6 +234,18 @@ fn build_schedule_routes() -> Router<Arc<AppState>> {
         .route("/scheduling/v1/schedules/{id}", get(schedules::read).delete(schedules::deschedule))
         .route("/scheduling/v1/schedules/{id}/reschedule", post(schedules::reschedule))
         .route("/scheduling/v1/schedules/{id}/deschedule", post(schedules::deschedule))
+}
+
+/// Builds the routes of disputes and their evidence.
+fn build_dispute_routes() -> Router<Arc<AppState>> {
+    Router::new()
+        .route("/v1/disputes", get(disputes::list_disputes).post(disputes::open_dispute))
+        .route("/v1/disputes/{id}", get(disputes::read_dispute))
+        .route("/v1/disputes/{id}/advance", post(disputes::advance_dispute))
+        .route("/v1/disputes/{id}/accept", post(disputes::accept_dispute))
+        .route("/v1/disputes/{id}/representment", post(disputes::represent_dispute))
+        .route("/v1/disputes/{id}/evidence", post(disputes::add_evidence))
+        .route("/v1/evidence/{id}", get(disputes::send_evidence))
 }
 
 /// Builds the sandbox pages that replace those of brands and wallets, for every connector that has them.

@@ -25,7 +25,7 @@ pub(super) struct ReceivedParameters {
     pub(super) parameters: Parameters,
     /// Set if a name was repeated, with the first such name. Only the compatibility mode accepts the request then.
     pub(super) repeated: Option<Refusal>,
-    /// The request with its body unread, if the parameters are in its query.
+    /// The request with its body unread, if all parameters are in its query.
     pub(super) unread: Option<Request>,
 }
 
@@ -43,9 +43,10 @@ pub(super) async fn read_form_parameters(request: Request) -> Result<Parameters,
 }
 
 /// Reads the parameters of a merchant's request: the query of a GET or DELETE, otherwise the body. On a route that
-/// takes a text, a body of the type [`TEXT_TYPE`] is the parameter `text_name`, and the query has the others. If there
-/// is a body, the query may still contain `entityId` and the older pair of credentials, which are accepted in either
-/// place (contract, 3.2); the body wins. The rest of that query is ignored.
+/// takes a text, a body of the type [`TEXT_TYPE`] is the parameter `text_name`, and the query has the others. On a
+/// route that takes a file (`has_file`), the query has all parameters, and the body is left unread. If there is a body,
+/// the query may still contain `entityId` and the older pair of credentials, which are accepted in either place
+/// (contract, 3.2); the body wins. The rest of that query is ignored.
 ///
 /// # Errors
 /// If the body or the query is not a form, if the body is compressed, too large or too slow, or if a parameter that may
@@ -53,8 +54,9 @@ pub(super) async fn read_form_parameters(request: Request) -> Result<Parameters,
 pub(super) async fn read_merchant_parameters(
     request: Request,
     text_name: Option<&str>,
+    has_file: bool,
 ) -> Result<ReceivedParameters, Failure> {
-    if !has_body(request.method()) {
+    if has_file || !has_body(request.method()) {
         let decoded = decode_parameters(&query_bytes(&request))?;
         let repeated = decoded.repeated.map(|error| refuse_form(&error));
         return Ok(ReceivedParameters { parameters: decoded.parameters, repeated, unread: Some(request) });
@@ -155,6 +157,15 @@ async fn read_text_body(request: Request, name: &str) -> Result<String, Refusal>
     refuse_compression(request.headers())?;
     let body = read_limited_body(request, super::BODY_LIMIT).await?;
     String::from_utf8(body.to_vec()).map_err(|_| Refusal::invalid_parameter(name, None, "must be UTF-8"))
+}
+
+/// Reads a body that is a file of at most `limit` bytes.
+///
+/// # Errors
+/// 400 if the body is compressed or ends early; 413 if it is larger; 408 after 15 seconds.
+pub(super) async fn read_file_body(request: Request, limit: usize) -> Result<Bytes, Refusal> {
+    refuse_compression(request.headers())?;
+    read_limited_body(request, limit).await
 }
 
 /// Refuses a compressed body, because a few bytes can decompress to any size.

@@ -201,7 +201,9 @@ fn chargeback_fields(report: &ChargebackReport) -> JsonObject<'_> {
             .with("charged", Value::from(counts.charged.count))
             .with("chargedAmount", counts.charged.format_amount())
             .with("chargebacks", Value::from(counts.charged_back.count))
-            .with("chargebackAmount", counts.charged_back.format_amount());
+            .with("chargebackAmount", counts.charged_back.format_amount())
+            .with("reversals", Value::from(counts.reversed.count))
+            .with("reversalAmount", counts.reversed.format_amount());
         if let Some(ratio) = counts.format_ratio() {
             fields.set("chargebackRatio", ratio);
         }

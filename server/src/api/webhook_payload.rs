@@ -1,9 +1,10 @@
 //! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
-//! (contract, 3.3), the risk check of a payment, and schedules.
+//! (contract, 3.3), the risk check of a payment, schedules and disputes.
 
 use serde_json::{Map, Value, json};
 use tillgate_shared::result::codes;
 
+use super::dispute_view::dispute_fields;
 use super::json_object::JsonObject;
 use super::response::wire_time;
 use super::schedule_view::{event_run_fields, schedule_fields};
@@ -16,6 +17,7 @@ use crate::domain::payment::Payment;
 use crate::domain::query::method_code;
 use crate::domain::registration::Registration;
 use crate::domain::schedule::StepType;
+use crate::store::dispute::DisputeEvent;
 use crate::store::schedule::ScheduleEvent;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
@@ -47,9 +49,9 @@ const RISK_CHECK_FIELDS: [&str; 11] = [
 ];
 
 /// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
-/// (contract, 0.19). `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the stored JSON
-/// of the payment, registration or schedule, and for a risk check that of its payment. `without_customer` leaves out
-/// the shopper's personal data, the card holder too.
+/// (contract, 0.19) and disputes. `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the
+/// stored JSON of the payment, registration, schedule or dispute, and for a risk check that of its payment.
+/// `without_customer` leaves out the shopper's personal data, the card holder too.
 ///
 /// # Errors
 /// If the document cannot be parsed.
@@ -64,6 +66,7 @@ pub(crate) fn build_message(
         "REGISTRATION" => registration_payload(&serde_json::from_slice(document)?)?,
         "RISK" => risk_payload(&serde_json::from_slice(document)?, directory)?,
         "SCHEDULE" => schedule_payload(&serde_json::from_slice(document)?, directory)?,
+        "DISPUTE" => dispute_payload(&serde_json::from_slice(document)?, directory)?,
         _ => payment_payload(&serde_json::from_slice(document)?, directory)?,
     };
     if without_customer {
@@ -73,7 +76,7 @@ pub(crate) fn build_message(
         }
     }
     let mut text = json!({ "type": object_type, "payload": payload });
-    if object_type == "REGISTRATION" {
+    if object_type == "REGISTRATION" || object_type == "DISPUTE" {
         text["action"] = action.into();
     }
     serde_json::to_vec(&text)
@@ -153,6 +156,24 @@ fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<
     let time = run.as_ref().map_or(schedule.live.at, |run| run.at);
     let ndc = schedule.live.ndc.clone().unwrap_or_else(|| super::response::new_ndc(Some(&schedule.entity)));
     merge_fields(&mut payload, envelope_fields(time, &ndc));
+    Ok(payload)
+}
+
+/// Returns the fields of a dispute. Notes are left out, because they may be about the shopper.
+fn dispute_payload(event: &DisputeEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let dispute = &event.dispute;
+    let mut payload =
+        to_json_map(&dispute_fields(dispute).with("authentication", json!({ "entityId": dispute.entity })))?;
+    for step in payload.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(step) = step.as_object_mut() {
+            step.remove("note");
+        }
+    }
+    if let Some(entity) = directory.find_entity(&dispute.entity) {
+        payload.insert("channelName".to_owned(), entity.name.clone().into());
+    }
+    let time = dispute.steps.last().map_or(dispute.opened, |step| step.at);
+    merge_fields(&mut payload, envelope_fields(time, &super::response::new_ndc(Some(&dispute.entity))));
     Ok(payload)
 }
 

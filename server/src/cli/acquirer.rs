@@ -125,7 +125,8 @@ fn parse_limited_timeout(text: &str) -> Result<Duration, String> {
 
 /// Reads a payment type, follow-up payments included. Refuses chargebacks, because the acquirer reports them.
 fn parse_payment_type(text: &str) -> Result<PaymentType, String> {
-    let known = PaymentType::parse(text).filter(|known| *known != PaymentType::Chargeback);
+    let known = PaymentType::parse(text)
+        .filter(|known| !matches!(known, PaymentType::Chargeback | PaymentType::ChargebackReversal));
     known.ok_or_else(|| "is not a payment type that an acquirer takes, such as DB or RF".to_owned())
 }
 

@@ -6,6 +6,8 @@ mod acquirer_host;
 mod audit;
 mod backup;
 mod channel;
+mod chargeback;
+mod chargeback_output;
 mod clock;
 mod connection_options;
 mod demo;
@@ -109,6 +111,9 @@ enum Command {
     /// Report totals of payments, the authorization rate, and chargebacks.
     #[command(subcommand)]
     Report(report::ReportCommand),
+    /// Open disputes and move them as the clearing institute reports, list and show them with their evidence.
+    #[command(subcommand)]
+    Chargeback(chargeback::ChargebackCommand),
     /// Set and show the terms by which sandboxes are settled, and show the batches.
     #[command(subcommand)]
     Settlement(settlement::SettlementCommand),
@@ -185,6 +190,7 @@ pub fn run() -> ExitCode {
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Chargeback(command) => command.run(),
         Command::Settlement(command) => command.run(),
         Command::FxRate(command) => command.run(),
         Command::Audit(command) => command.run(),

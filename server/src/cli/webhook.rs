@@ -55,6 +55,8 @@ enum EventType {
     Schedule,
     /// Risk checks of payments, and the ends of their reviews.
     Risk,
+    /// Disputes, their stages and the reminders of their deadlines.
+    Dispute,
 }
 
 /// Fields in the payload.

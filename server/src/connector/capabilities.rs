@@ -105,8 +105,8 @@ impl Capabilities {
     }
 
     /// Checks that the connector supports a follow-up payment: its type, and for a capture the permitted number and
-    /// amount. A chargeback always passes. `amount`: its amount if it is only a part of the payment. `is_captured`: the
-    /// preauthorization has been captured before.
+    /// amount. A chargeback and its reversal always pass. `amount`: its amount if it is only a part of the payment.
+    /// `is_captured`: the preauthorization has been captured before.
     ///
     /// # Errors
     /// The first missing capability.
@@ -116,8 +116,8 @@ impl Capabilities {
         amount: Option<String>,
         is_captured: bool,
     ) -> Result<(), MissingCapability> {
-        // A chargeback comes from the shopper's bank, whatever the acquirer supports.
-        if modification == ModificationType::Chargeback {
+        // Chargebacks and their reversals come from the shopper's bank, whatever the acquirer supports.
+        if matches!(modification, ModificationType::Chargeback | ModificationType::ChargebackReversal) {
             return Ok(());
         }
         self.check_type(modification.payment_type())?;

@@ -32,6 +32,12 @@ pub enum Event {
     ScheduleCreated,
     /// A schedule changed, ran or ended.
     ScheduleUpdated,
+    /// A dispute was opened.
+    DisputeCreated,
+    /// A dispute moved to another stage.
+    DisputeUpdated,
+    /// The merchant's deadline of a dispute comes closer.
+    DisputeReminder,
 }
 
 impl Event {
@@ -47,6 +53,9 @@ impl Event {
             Self::RiskUpdated => "RISK UPDATED",
             Self::ScheduleCreated => "SCHEDULE CREATED",
             Self::ScheduleUpdated => "SCHEDULE UPDATED",
+            Self::DisputeCreated => "DISPUTE CREATED",
+            Self::DisputeUpdated => "DISPUTE UPDATED",
+            Self::DisputeReminder => "DISPUTE REMINDER",
         }
     }
 
@@ -57,6 +66,7 @@ impl Event {
             Self::RegistrationCreated | Self::RegistrationUpdated | Self::RegistrationDeleted => "REGISTRATION",
             Self::RiskCreated | Self::RiskUpdated => "RISK",
             Self::ScheduleCreated | Self::ScheduleUpdated => "SCHEDULE",
+            Self::DisputeCreated | Self::DisputeUpdated | Self::DisputeReminder => "DISPUTE",
         }
     }
 }

@@ -91,6 +91,18 @@ identifier!(
 );
 
 identifier!(
+    /// A dispute: 32 lowercase hexadecimal characters in the same format as a payment id.
+    DisputeId,
+    is_lower_hex_32
+);
+
+identifier!(
+    /// An evidence file of a dispute: 32 lowercase hexadecimal characters in the same format as a payment id.
+    EvidenceId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
     /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
@@ -145,6 +157,20 @@ impl ScheduleId {
 
 impl RecordId {
     /// Creates the id of a new reconciliation record.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl DisputeId {
+    /// Creates the id of a new dispute.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl EvidenceId {
+    /// Creates the id of a new evidence file.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

@@ -116,7 +116,9 @@ impl<'a> ApprovedPayment<'a> {
 /// the shopper, 0 if no money moves.
 pub fn signed_amount(payment_type: PaymentType, referenced: Option<PaymentType>, hundredths: i64) -> i64 {
     match payment_type {
-        PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture => hundredths,
+        PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture | PaymentType::ChargebackReversal => {
+            hundredths
+        }
         PaymentType::Refund | PaymentType::Credit | PaymentType::Chargeback => -hundredths,
         PaymentType::Preauthorization => 0,
         PaymentType::Reversal => referenced.map_or(0, |referenced| -signed_amount(referenced, None, hundredths)),

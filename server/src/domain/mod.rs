@@ -12,6 +12,7 @@ pub mod checkout;
 pub mod debit_step;
 pub mod defaults;
 pub mod delivery;
+pub mod dispute;
 pub mod effects;
 pub mod entity;
 pub mod form_input;

@@ -34,6 +34,8 @@ pub enum ModificationType {
     Refund,
     /// Records that the shopper's bank has charged the amount back.
     Chargeback,
+    /// Records that the shopper's bank has returned the amount of a chargeback, or a part of it.
+    ChargebackReversal,
 }
 
 /// Time limits of modifications, counted from the creation of the payment.
@@ -48,7 +50,8 @@ pub struct TimeLimits {
 
 impl ModificationType {
     /// Every type.
-    pub const ALL: [Self; 4] = [Self::Capture, Self::Reversal, Self::Refund, Self::Chargeback];
+    pub const ALL: [Self; 5] =
+        [Self::Capture, Self::Reversal, Self::Refund, Self::Chargeback, Self::ChargebackReversal];
 
     /// Checks the matrix of modifications, payment types and states. Every combination that is not allowed has a
     /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
@@ -58,8 +61,8 @@ impl ModificationType {
     /// refunded, and a debit charged back.
     #[rustfmt::skip] // keeps each rule on one line
     pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {
-        use ModificationType::{Capture, Chargeback, Refund, Reversal};
-        use PaymentType::{Capture as CP, Credit as CD, Debit as DB, Preauthorization as PA, TwoStepDebit as PACP};
+        use ModificationType::{Capture, Chargeback, ChargebackReversal, Refund, Reversal};
+        use PaymentType::{Capture as CP, Chargeback as CB, Credit as CD, Debit as DB, Preauthorization as PA, TwoStepDebit as PACP};
         use PaymentState::{ChargedBack, Closed, Open, Pending, Reversed, Used};
 
         match (self, referenced, state) {
@@ -86,6 +89,11 @@ impl ModificationType {
             (Chargeback, DB | PACP | CP,        Open | Used | Closed) => Ok(()),
             (Chargeback, DB | PACP | CP,        Reversed | ChargedBack) => Err(codes::CHARGEBACK_REPEATED),
             (Chargeback, _,                     _)                   => Err(codes::CHARGEBACK_NEEDS_PAYMENT),
+
+            (ChargebackReversal, CB,            Open | Used | Closed) => Ok(()),
+            (ChargebackReversal, CB,            Reversed)            => Err(codes::REVERSAL_OF_USED),
+            (ChargebackReversal, CB,            _)                   => Err(codes::REVERSAL_NOT_POSSIBLE),
+            (ChargebackReversal, _,             _)                   => Err(codes::REFERENCE_TYPE_NOT_POSSIBLE),
         }
     }
 
@@ -94,7 +102,8 @@ impl ModificationType {
     ///
     /// All captures together are at most the authorized amount, and all refunds together at most the captured or
     /// debited amount. A reversal is always for the whole amount. A chargeback is at most the whole amount even after
-    /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice.
+    /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice. The
+    /// reversal of a chargeback is at most the amount of the chargeback.
     ///
     /// # Errors
     /// The code of [`ModificationType::check_state`], then that of another currency, of an amount that is too high (for
@@ -109,7 +118,7 @@ impl ModificationType {
         let (fits, code) = match self {
             Self::Capture => (amount.hundredths() <= referenced.remaining, codes::CAPTURE_VOLUME_EXCEEDED),
             Self::Refund => (amount.hundredths() <= referenced.remaining, codes::REFUND_VOLUME_EXCEEDED),
-            Self::Chargeback => (amount <= whole, codes::REFERENCE_AMOUNT_TOO_HIGH),
+            Self::Chargeback | Self::ChargebackReversal => (amount <= whole, codes::REFERENCE_AMOUNT_TOO_HIGH),
             Self::Reversal => (amount == whole, codes::REFERENCE_AMOUNT_DIFFERS),
         };
         if !fits {
@@ -128,6 +137,7 @@ impl ModificationType {
             Self::Reversal => codes::REVERSAL_NEEDS_PAYMENT,
             Self::Refund => codes::REFUND_NEEDS_PAYMENT,
             Self::Chargeback => codes::CHARGEBACK_NEEDS_PAYMENT,
+            Self::ChargebackReversal => codes::REFERENCE_UNKNOWN,
         }
     }
 
@@ -138,6 +148,7 @@ impl ModificationType {
             Self::Reversal => PaymentType::Reversal,
             Self::Refund => PaymentType::Refund,
             Self::Chargeback => PaymentType::Chargeback,
+            Self::ChargebackReversal => PaymentType::ChargebackReversal,
         }
     }
 

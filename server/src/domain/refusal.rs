@@ -177,6 +177,19 @@ impl Refusal {
         Self::new(409, codes::ALREADY_PROCESSED, description)
     }
 
+    /// 409: the stage of a dispute does not allow the action, perhaps because somebody else was faster. `description`
+    /// names the stage.
+    pub fn dispute_conflict(description: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(409, codes::ALREADY_PROCESSED, description)
+    }
+
+    /// 403: the request is that of a clearing institute, which only a PSP or a division reports.
+    pub fn institute_only() -> Self {
+        let description = "Only the operator reports decisions of the institute: use a token of a PSP or division above the merchant, \
+                    or tillgate chargeback";
+        Self::new(403, codes::SENDER_NOT_ALLOWED, description)
+    }
+
     /// 400: a decision does not say which of several held payments of an order it is about.
     pub fn ambiguous_decision() -> Self {
         let description = "Several payments with this transaction id were held: send the id of the payment";

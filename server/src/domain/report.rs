@@ -238,13 +238,15 @@ fn sort_reasons(counts: &BTreeMap<ResultCode, u64>) -> Vec<(ResultCode, u64)> {
     reasons
 }
 
-/// Charged payments and chargebacks of a brand and currency.
+/// Charged payments, chargebacks and their reversals of a brand and currency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChargebackCounts {
     /// Approved debits and captures.
     pub charged: PaymentTotal,
     /// Chargebacks.
     pub charged_back: PaymentTotal,
+    /// Reversals of chargebacks.
+    pub reversed: PaymentTotal,
 }
 
 impl ChargebackCounts {
@@ -255,8 +257,8 @@ impl ChargebackCounts {
     }
 }
 
-/// Chargebacks beside the payments that were charged in the same period, and the reasons. A chargeback belongs to the
-/// period in which it was made, whenever its payment was.
+/// Chargebacks beside the payments that were charged in the same period, their reversals, and the reasons. A chargeback
+/// and a reversal belong to the period in which they were made, whenever their payment was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChargebackReport {
     /// Counts by the codes of brand and currency.
@@ -273,13 +275,16 @@ impl PaymentReport for ChargebackReport {
         let is_chargeback = payment.payment_type == PaymentType::Chargeback;
         let is_charge =
             matches!(payment.payment_type, PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture);
-        if !is_chargeback && !is_charge {
+        let is_reversal = payment.payment_type == PaymentType::ChargebackReversal;
+        if !is_chargeback && !is_charge && !is_reversal {
             return;
         }
         let counts = self.brands.entry((payment.brand.clone(), payment.amount.currency().code())).or_default();
         if is_chargeback {
             counts.charged_back.add_amount(payment.amount);
             *self.reasons.entry(payment.result).or_default() += 1;
+        } else if is_reversal {
+            counts.reversed.add_amount(payment.amount);
         } else {
             counts.charged.add_amount(payment.amount);
         }

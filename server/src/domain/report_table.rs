@@ -83,6 +83,8 @@ impl From<&ChargebackReport> for ReportTable {
             "chargebacks",
             "chargebackAmount",
             "chargebackRatio",
+            "reversals",
+            "reversalAmount",
         ];
         let brands = report.brands.iter().map(|((brand, currency), counts)| {
             vec![
@@ -94,10 +96,12 @@ impl From<&ChargebackReport> for ReportTable {
                 counts.charged_back.count.to_string(),
                 counts.charged_back.format_amount(),
                 counts.format_ratio().unwrap_or_default(),
+                counts.reversed.count.to_string(),
+                counts.reversed.format_amount(),
             ]
         });
         let reasons = report.sorted_reasons().into_iter().map(|(code, count)| {
-            let mut row = vec![String::new(); 8];
+            let mut row = vec![String::new(); 10];
             (row[1], row[5]) = (code.code().to_owned(), count.to_string());
             row
         });

@@ -18,8 +18,9 @@ pub enum Scope {
     Review,
 }
 
-/// Payment types that pay out money. A stolen token with the scope `pay` alone cannot send money elsewhere.
-const PAY_OUT: [&str; 4] = ["RF", "RV", "CB", "CD"];
+/// Payment types that pay out money, and the reversal of a chargeback, which belongs to the same work. A stolen token
+/// with the scope `pay` alone cannot send money elsewhere.
+const PAY_OUT: [&str; 5] = ["RF", "RV", "CB", "CR", "CD"];
 
 impl Scope {
     /// Every scope.
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn only_a_paying_route_asks_for_another_scope_by_the_type_of_the_payment() {
         for scope in Scope::ALL {
-            for kind in ["RF", "RV", "CB", "CD"] {
+            for kind in ["RF", "RV", "CB", "CR", "CD"] {
                 let needed = if scope == Scope::Pay { Scope::Refund } else { scope };
                 assert_eq!(scope.for_payment_type(Some(kind)), needed);
             }

@@ -1,4 +1,5 @@
-//! Follow-up payments: captures, reversals, refunds and chargebacks of an earlier payment. Each is decided under the
+//! Follow-up payments: captures, reversals, refunds and chargebacks of an earlier payment, and reversals of
+//! chargebacks. Each is decided under the
 //! write lock, against all earlier follow-up payments, so that concurrent refunds never exceed the payment.
 //!
 //! A request that breaks the rules is stored as a declined payment with an id, and is listed among the follow-up
@@ -104,7 +105,7 @@ impl Gateway {
         let amount = requested.unwrap_or(found.amount);
         let new = draft_follow_up(new, now, found, request.modification_type, amount, codes::PENDING, parameters);
         let new = Payment { ndc: recorder.ndc().cloned(), ..new };
-        let result = self.result_in_process(&request, &new, found).await;
+        let result = self.result_in_process(&request, mode, &new, found).await;
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
@@ -140,16 +141,20 @@ impl Gateway {
     }
 
     /// Returns the result of a modification that needs no external connector. An in-process connector is a pure
-    /// function, so it is asked before it is known whether the rules allow the modification; a chargeback has happened
-    /// already; a connector that no longer exists is a decline. `None` if the connector is external.
+    /// function, so it is asked before it is known whether the rules allow the modification; a chargeback and its
+    /// reversal have happened already; a connector that no longer exists is a decline. `None` if the connector is
+    /// external.
     async fn result_in_process(
         &self,
         request: &FollowUpRequest,
+        mode: ProcessingMode,
         new: &Payment,
         referenced: &Payment,
     ) -> Option<ResultCode> {
-        if request.modification_type == ModificationType::Chargeback {
-            return Some(request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON));
+        match request.modification_type {
+            ModificationType::Chargeback => return Some(request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON)),
+            ModificationType::ChargebackReversal => return Some(mode.accepted_code()),
+            ModificationType::Capture | ModificationType::Reversal | ModificationType::Refund => {}
         }
         let Some(route) = self.route_of(referenced) else { return Some(codes::METHOD_NOT_CONFIGURED) };
         if route.connector.capabilities().is_external {
@@ -295,6 +300,7 @@ impl ModificationType {
             Self::Reversal => Operation::Reversal,
             Self::Refund => Operation::Refund,
             Self::Chargeback => Operation::Chargeback,
+            Self::ChargebackReversal => Operation::ChargebackReversal,
         }
     }
 }

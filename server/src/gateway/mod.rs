@@ -7,6 +7,7 @@ pub mod checkout;
 pub mod checkout_requirements;
 pub mod clock;
 mod deferred_effects;
+pub mod dispute;
 mod duplicates;
 mod echo;
 pub mod follow_up;

@@ -317,13 +317,15 @@ impl<'a> SettlementRun<'a> {
             return Ok(());
         };
         let referenced = match (&payment.referenced, payment.payment_type) {
-            (Some(referenced), PaymentType::Reversal) => {
-                self.history.load_payment(&self.entity.id, referenced)?.map(|referenced| referenced.payment_type)
+            (Some(referenced), PaymentType::Reversal | PaymentType::ChargebackReversal) => {
+                self.history.load_payment(&self.entity.id, referenced)?
             }
             _ => None,
         };
+        let chargeback = referenced.as_ref().filter(|referenced| referenced.payment_type == PaymentType::Chargeback);
         let is_reversed = self.reversed.contains(&payment.id);
-        let settled = SettledEntry { payment: &payment, referenced, is_reversed };
+        let referenced = referenced.as_ref().map(|referenced| referenced.payment_type);
+        let settled = SettledEntry { payment: &payment, referenced, chargeback, is_reversed };
         let records = self.with_day(|day, state| day.settle_entry(state, &settled))?;
         if records.iter().any(|record| record.settlement.status == SettlementStatus::Failed) {
             part.postponed.push(number);

@@ -8,9 +8,10 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 
-use super::{StoreError, ledger, open_connection, store_path};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, ledger, open_connection, rows, store_path};
 use crate::domain::audit::AuditEntry;
 use crate::domain::id::EntityId;
+use crate::domain::refusal::Refusal;
 use crate::process;
 
 /// An act of an administrator, for the audit log.
@@ -58,6 +59,25 @@ impl AdminStore {
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
+    }
+
+    /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn update<T>(
+        &self,
+        keys: &RecordKeys,
+        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
+    ) -> Result<Result<T, Refusal>, StoreError> {
+        self.in_transaction(|store| match decide(rows::load_records(&store.connection, keys)?) {
+            Ok((changes, value)) => {
+                changes.apply(&store.connection, &Sources::system())?;
+                Ok(Ok(value))
+            }
+            Err(refusal) => Ok(Err(refusal)),
+        })
     }
 
     /// Runs a statement of an administrator, and writes its entry if it changes a row: both or neither. Returns true if

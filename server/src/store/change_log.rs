@@ -76,6 +76,15 @@ impl ChangeLog {
         self.commits.store(commit, Ordering::Release);
     }
 
+    /// Records that another process may have changed any payment. Only the store's one writer calls it.
+    pub(super) fn record_foreign_commit(&self) {
+        let commit = self.commits.load(Ordering::Relaxed) + 1;
+        for slot in &self.slots {
+            slot.store(commit, Ordering::Release);
+        }
+        self.commits.store(commit, Ordering::Release);
+    }
+
     /// Returns true if no slot of the stamp has changed since its commit. A stamp of final data is always fresh.
     pub fn is_fresh(&self, stamp: &CacheStamp) -> bool {
         stamp.slots.iter().all(|slot| self.slots[slot.0 as usize].load(Ordering::Acquire) <= stamp.commit)

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 use super::change_log::Slot;
 use super::clock::ClockMove;
 use super::deferred_effects::{self, DeferredEffectsRow};
+use super::dispute::DisputeChange;
 use super::message::{self, MessageTarget, OutgoingGet};
 use super::risk_counters::CounterChange;
 use super::rows::encode_document;
@@ -55,6 +56,7 @@ pub struct Changes {
     pub(super) risk_counters: Vec<CounterChange>,
     pub(super) schedules: Vec<ScheduleChange>,
     pub(super) records: Vec<ReconciliationRecord>,
+    pub(super) disputes: Vec<DisputeChange>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -127,8 +129,8 @@ impl Changes {
     }
 
     /// Returns the entity of the first payment that is written, else of the first registration, else of the first
-    /// checkout, else of the first change of risk rules, of a review or of a schedule, else the one that was named.
-    /// Returns `None` if there is none of them.
+    /// checkout, else of the first change of risk rules, of a review, of a schedule or of a dispute, else the one that
+    /// was named. Returns `None` if there is none of them.
     pub fn owning_entity(&self) -> Option<EntityId> {
         let payment = self.payments.first().map(|payment| &payment.entity);
         let owner = payment
@@ -137,8 +139,15 @@ impl Changes {
             .or_else(|| Some(&self.risk_changes.first()?.entity))
             .or_else(|| Some(&self.review_changes.first()?.entity))
             .or_else(|| Some(self.schedules.first()?.entity()))
+            .or_else(|| Some(self.disputes.first()?.entity()))
             .or(self.response_owner.as_ref());
         owner.cloned()
+    }
+
+    /// Returns the payments that are written.
+    #[cfg(test)]
+    pub fn written_payments(&self) -> &[Arc<Payment>] {
+        &self.payments
     }
 
     /// Returns these changes followed by others. If both have a response, this one's is kept.
@@ -161,6 +170,7 @@ impl Changes {
         self.risk_counters.extend(others.risk_counters);
         self.schedules.extend(others.schedules);
         self.records.extend(others.records);
+        self.disputes.extend(others.disputes);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
@@ -200,7 +210,12 @@ impl Changes {
                 )?
                 .execute(params![checkout.id.as_str(), encode_document(checkout)])?;
         }
-        let mut wrote_message = payment::write_payments(connection, sources, &self.payments)?;
+        let mut wrote_message = false;
+        // Disputes come first: the write of a chargeback opens one, unless it has one already.
+        for dispute in &self.disputes {
+            wrote_message |= dispute.apply(connection, sources)?;
+        }
+        wrote_message |= payment::write_payments(connection, sources, &self.payments)?;
         self.apply_cards(connection)?;
         for payment in &self.settled_payments {
             deferred_effects::delete_effects(connection, payment)?;
@@ -226,10 +241,7 @@ impl Changes {
         for counters in &self.risk_counters {
             counters.apply(connection)?;
         }
-        for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
-            message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
-            wrote_message = true;
-        }
+        wrote_message |= self.apply_outgoing_gets(connection, sources)?;
         for decision in &self.review_decisions {
             review::record_decision(connection, decision)?;
             wrote_message |= review_callback::write_decision(connection, sources, decision)?;
@@ -242,6 +254,14 @@ impl Changes {
             reconciliation::write_record(connection, record)?;
         }
         Ok(wrote_message)
+    }
+
+    /// Writes the messages that are requests to an address. Returns true if there are any.
+    fn apply_outgoing_gets(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+        for OutgoingGet { entity, kind, address } in &self.outgoing_gets {
+            message::write_message(connection, sources, entity, kind, &MessageTarget::Address(address))?;
+        }
+        Ok(!self.outgoing_gets.is_empty())
     }
 
     /// Writes used wallet tokens and sealed cards, and deletes sealed cards. Deletes first, so that a card can be

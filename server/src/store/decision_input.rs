@@ -7,8 +7,9 @@ use super::risk_rules::RiskKeys;
 use super::wallet::UsedWalletToken;
 use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
 use crate::domain::checkout::Checkout;
+use crate::domain::dispute::Dispute;
 use crate::domain::entity::Entity;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId, ScheduleId};
+use crate::domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
 use crate::domain::payment::{FollowUpSummary, Payment};
 use crate::domain::review_queue::ReviewStatus;
 use crate::domain::risk_rules::RiskState;
@@ -44,6 +45,17 @@ pub struct RecordKeys {
     pub risk_counters: Vec<RiskRowKeys>,
     /// A schedule, by the id of its first request.
     pub schedule: Option<ScheduleId>,
+    /// A dispute.
+    pub dispute: Option<DisputeKey>,
+}
+
+/// Key of a dispute.
+#[derive(Debug, Clone)]
+pub enum DisputeKey {
+    /// The dispute with an id.
+    Id(DisputeId),
+    /// The open dispute of a payment.
+    OpenOfPayment(PaymentId),
 }
 
 impl RecordKeys {
@@ -120,4 +132,6 @@ pub struct LoadedRecords {
     pub risk_counters: Vec<CounterRow>,
     /// The requested schedule, if it exists.
     pub schedule: Option<Schedule>,
+    /// The requested dispute, if it exists.
+    pub dispute: Option<Dispute>,
 }

@@ -2,8 +2,8 @@
 //! rules of the domain.
 //!
 //! - The captures, or refunds, of a payment are together at most its amount (triggers on `payment_link`).
-//! - A payment is reversed once, and only while nothing was captured or refunded. It is charged back once (triggers on
-//!   `payment_link`).
+//! - A payment is reversed once, and only while nothing was captured or refunded. It is charged back once, and the
+//!   chargeback is reversed once, at most with its amount (triggers on `payment_link`).
 //! - A follow-up payment refers to a payment of the same entity, and its amount is not negative (triggers on
 //!   `payment_link`).
 //! - A checkout has at most one pending or approved payment (primary key and trigger of `checkout_payment`).
@@ -11,8 +11,9 @@
 //! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
 //! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql`, `0027_entity_tree.sql` and `0033_follow_up_types.sql` create them. A violation
-//! aborts the statement, and the whole request is undone. It is logged and answered with status 500.
+//! The migrations `0016_guards.sql`, `0027_entity_tree.sql`, `0033_follow_up_types.sql` and `0044_chargebacks.sql`
+//! create them. A violation aborts the statement, and the whole request is undone. It is logged and answered with
+//! status 500.
 
 use rusqlite::{Connection, params};
 

@@ -61,6 +61,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0041_settlement",
     "0042_reconciliation_files",
     "0043_ftp_users",
+    "0044_chargebacks",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

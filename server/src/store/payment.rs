@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Sources, StoreError, event, guards, ledger, review};
+use super::{AdminStore, Sources, StoreError, dispute, event, guards, ledger, review};
 use crate::domain::effects::{self, AtWrite, TimerEffect};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
@@ -53,6 +53,7 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
     ledger::record_payment(connection, sources, before.as_ref(), payment)?;
+    let moved_dispute = dispute::follow_payment(connection, sources, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
         TimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,
@@ -74,7 +75,8 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     }
     // Messages contain the whole payment, including the parameters stored with an earlier attempt.
     let event_document = stored.map(|_| encode(&Payment { shares: None, ..payment.clone() }));
-    event::write_payment_messages(connection, sources, payment, effects, event_document.as_ref().unwrap_or(&document))
+    let document = event_document.as_ref().unwrap_or(&document);
+    Ok(event::write_payment_messages(connection, sources, payment, effects, document)? | moved_dispute)
 }
 
 /// Writes the rows by which a new payment is found: of its reference and of its page. Neither ever changes.

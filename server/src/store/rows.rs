@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    LoadedRecords, RecordKeys, StoreError, entity, queries, review_queue, risk_counters, risk_rules, schedule,
+    LoadedRecords, RecordKeys, StoreError, dispute, entity, queries, review_queue, risk_counters, risk_rules, schedule,
     shared_parameters, stored_credentials, wallet,
 };
 use crate::domain::checkout::Checkout;
@@ -57,10 +57,8 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => RiskState::default(),
     };
     let risk_counters = risk_counters::load_rows(connection, &keys.risk_counters)?;
-    let schedule = match &keys.schedule {
-        Some(id) => schedule::load_schedule(connection, id)?,
-        None => None,
-    };
+    let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(connection, id)).transpose()?.flatten();
+    let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(connection, key)).transpose()?.flatten();
     Ok(LoadedRecords {
         checkout,
         entity,
@@ -73,6 +71,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         risk,
         risk_counters,
         schedule,
+        dispute,
     })
 }
 

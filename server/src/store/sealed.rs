@@ -22,7 +22,7 @@ struct SealedColumn {
 }
 
 /// All columns that the vault seals.
-const COLUMNS: [SealedColumn; 10] = [
+const COLUMNS: [SealedColumn; 11] = [
     SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment" },
     SealedColumn { table: "registration_account", column: "sealed", key: &["registration"], record: "registration" },
     SealedColumn {
@@ -46,6 +46,12 @@ const COLUMNS: [SealedColumn; 10] = [
         column: "sealed",
         key: &["entity"],
         record: "'review callback ' || entity",
+    },
+    SealedColumn {
+        table: "evidence_part",
+        column: "sealed",
+        key: &["evidence", "part"],
+        record: "'evidence ' || evidence || ' ' || part",
     },
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];

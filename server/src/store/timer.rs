@@ -30,12 +30,15 @@ pub enum TimerKind {
     /// Settles the payments of an entity, at each of its cut-offs. Its subject is the entity. Starts with the entity's
     /// first movement of money, and is postponed from cut-off to cut-off.
     Settle,
+    /// Reminds the merchant of the deadline of a dispute, ends the dispute at the deadline, and deletes its evidence
+    /// some time after its end. Its row has the next moment of these.
+    Dispute,
 }
 
 /// A timer that is due.
 #[derive(Debug, Clone)]
 pub struct Timer {
-    /// The id of the payment or checkout.
+    /// The id of the payment, checkout or dispute.
     pub subject: String,
     /// The entity that owns it.
     pub entity: EntityId,
@@ -54,6 +57,7 @@ impl TimerKind {
             Self::Remind => "remind",
             Self::Inquire => "ask",
             Self::Settle => "settle",
+            Self::Dispute => "dispute",
         }
     }
 }
@@ -157,6 +161,26 @@ pub(super) fn start_settlement_timer(
     connection
         .prepare_cached("INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?2, ?3)")?
         .execute(params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()])?;
+    Ok(())
+}
+
+/// Sets the timer of a dispute to its next moment by the clock of the entity, or stops it. Does nothing if the entity
+/// is not stored.
+pub(super) fn set_dispute_timer(
+    connection: &Connection,
+    dispute: &str,
+    entity: &str,
+    next: Option<Timestamp>,
+) -> Result<(), StoreError> {
+    let Some(next) = next else { return stop_timer(connection, TimerKind::Dispute, dispute) };
+    connection
+        .prepare_cached(
+            "INSERT INTO timer (kind, subject, entity, since)
+             SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
+             FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
+             ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since",
+        )?
+        .execute(params![dispute, entity, next.as_millisecond(), TimerKind::Dispute.as_str()])?;
     Ok(())
 }
 

@@ -60,7 +60,9 @@ impl Writer {
         // Automatic checkpoints would delay the commit of a request.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
-        let hooks = WriterHooks { directory, damage: Arc::clone(&damage), keys, checkpointer, version: None };
+        let log = Arc::clone(&change_log);
+        let hooks =
+            WriterHooks { directory, damage: Arc::clone(&damage), keys, checkpointer, change_log: log, version: None };
         Ok(Self { queue: CommitQueue::start("store-writer", connection, limits.queue, hooks)?, change_log, damage })
     }
 
@@ -133,6 +135,8 @@ struct WriterHooks {
     /// Reloaded when another process has changed the vault's keys.
     keys: Option<Keyring>,
     checkpointer: Checkpointer,
+    /// Told of writes by other processes, so that cached responses are read again.
+    change_log: Arc<ChangeLog>,
     /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
     version: Option<i64>,
 }
@@ -163,6 +167,7 @@ impl WriterHooks {
     fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {
+            self.change_log.record_foreign_commit();
             entity::refill_directory(connection, &self.directory)?;
             if let Some(keys) = &self.keys {
                 vault_keys::refresh_keyring(connection, keys)?;

@@ -1,6 +1,6 @@
 //! Runs due timers.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::domain::checkout::REMINDER_DELAY;
 use crate::domain::id::{PaymentId, log_tag};
@@ -23,6 +23,8 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
         (TimerKind::End, options.pending_lifetime),
         (TimerKind::Review, options.review_lifetime),
         (TimerKind::Remind, REMINDER_DELAY),
+        // The row has the moment itself.
+        (TimerKind::Dispute, SignedDuration::ZERO),
     ];
     for (kind, wait) in waits {
         // The operator may choose a wait beyond the range of timestamps.
@@ -44,11 +46,12 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
     Ok(())
 }
 
-/// Runs one timer: ends its payment, reminds the merchant of its checkout, or finds the outcome of its payment. Deletes
-/// a timer without a valid payment id.
+/// Runs one timer: ends its payment, reminds the merchant of its checkout, finds the outcome of its payment, or moves
+/// its dispute. Deletes a timer without a valid payment id.
 pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer) -> Result<(), Failure> {
     match (kind, PaymentId::parse(&timer.subject)) {
         (TimerKind::Remind, _) => gateway.send_reminder(timer).await,
+        (TimerKind::Dispute, _) => gateway.run_dispute_timer(&timer.entity, &timer.subject).await,
         (TimerKind::End, Some(payment)) => gateway.expire_payment(&timer.entity, &payment).await,
         (TimerKind::Inquire, Some(payment)) => gateway.resolve_payment(&timer.entity, &payment).await,
         (TimerKind::Review, Some(payment)) => gateway.expire_review(&timer.entity, &payment).await,

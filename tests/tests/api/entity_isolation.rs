@@ -5,6 +5,7 @@ use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
+use crate::dispute_evidence::{create_with_evidence, png_file, upload};
 use crate::schedules::{AGREEMENT, create_schedule};
 use crate::support::*;
 
@@ -37,6 +38,10 @@ enum ObjectReference {
     Review,
     /// By the id of a schedule in its path.
     Schedule,
+    /// By the id of a dispute in its path.
+    Dispute,
+    /// By the id of an evidence file in its path.
+    Evidence,
     /// By fields in the query or in the body, each of which refers to an object of the owner.
     Fields(&'static [&'static str]),
     /// No reference.
@@ -67,6 +72,10 @@ fn object_reference(route: &Route) -> ObjectReference {
         path if path.starts_with("/v2/reviews/{id}") => ObjectReference::Review,
         "/scheduling/v1/schedules" => ObjectReference::Fields(&["registrationId"]),
         path if path.starts_with("/scheduling/v1/schedules/{id}") => ObjectReference::Schedule,
+        // A list of another entity is tested in `disputes`.
+        "/v1/disputes" => ObjectReference::Nothing,
+        path if path.starts_with("/v1/disputes/{id}") => ObjectReference::Dispute,
+        "/v1/evidence/{id}" => ObjectReference::Evidence,
         "/v1/query" | "/v3/query" => ObjectReference::Fields(&["merchantTransactionId"]),
         path => panic!("the test does not know {path}: add it to `object_reference`"),
     }
@@ -82,6 +91,8 @@ struct OwnerObjects {
     registration: String,
     review: String,
     schedule: String,
+    dispute: String,
+    evidence: String,
 }
 
 impl OwnerObjects {
@@ -109,6 +120,7 @@ impl OwnerObjects {
         let store_account = [("createRegistration", "true")];
         let tokenisation = owner.post("v1/checkouts", &[&store_account[..], &SECRETS[..3]].concat()).await?;
         assert_result(&tokenisation, 200, "000.200.100");
+        let (dispute, evidence) = create_with_evidence(owner, &SECRETS[..]).await?;
         Ok(Self {
             checkout: checkout.id().to_owned(),
             settled: settled.id().to_owned(),
@@ -117,6 +129,8 @@ impl OwnerObjects {
             registration: registration.id().to_owned(),
             review: review.id().to_owned(),
             schedule: schedule.id().to_owned(),
+            dispute,
+            evidence,
         })
     }
 
@@ -129,6 +143,8 @@ impl OwnerObjects {
             &self.registration,
             &self.review,
             &self.schedule,
+            &self.dispute,
+            &self.evidence,
         ];
         all.into_iter().map(String::as_str)
     }
@@ -143,7 +159,8 @@ fn missing_id(id: &str) -> String {
 }
 
 /// Valid fields of several kinds, so that no refusal of a field hides the refusal of the id.
-const WISHES: [&[(&str, &str)]; 6] = [
+const WISHES: [&[(&str, &str)]; 7] = [
+    &[("stage", "LOST"), ("name", "proof.png")],
     &[("note", "seen"), ("reason", "7")],
     &[("paymentType", "CP"), ("amount", "1.00"), ("currency", "EUR")],
     &[("paymentType", "RF"), ("amount", "1.00"), ("currency", "EUR")],
@@ -161,6 +178,9 @@ async fn call_route(
 ) -> anyhow::Result<ApiResponse> {
     let path = path.trim_start_matches('/');
     let method: Method = route.method.as_str().parse()?;
+    if route.has_file {
+        return upload(shop, path, "proof.png", "image/png", &png_file(9)).await;
+    }
     if method == Method::POST {
         return shop.post(path, fields).await;
     }
@@ -211,6 +231,8 @@ async fn every_id_of_one_entity_is_as_unknown_to_another_as_one_that_never_was()
             ObjectReference::Registration => owned.registration.as_str(),
             ObjectReference::Review => owned.review.as_str(),
             ObjectReference::Schedule => owned.schedule.as_str(),
+            ObjectReference::Dispute => owned.dispute.as_str(),
+            ObjectReference::Evidence => owned.evidence.as_str(),
         };
         let mut unknown = 0;
         // Ids of the route's own kind, and of every other kind.

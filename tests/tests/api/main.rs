@@ -31,6 +31,8 @@ mod constraints;
 mod crash;
 mod declarations;
 mod demo;
+mod dispute_evidence;
+mod disputes;
 mod duplicates;
 mod earlier_store;
 mod encodings;

@@ -112,11 +112,11 @@ async fn chargebacks_are_compared_with_the_payments_of_the_period() -> anyhow::R
     let report = read_report(&shop, "chargebacks", ALWAYS).await?;
     let euros = json!({
         "paymentBrand": "VISA", "currency": "EUR", "charged": 2, "chargedAmount": "100.05", "chargebacks": 1,
-        "chargebackAmount": "8.05", "chargebackRatio": "50.00",
+        "chargebackAmount": "8.05", "chargebackRatio": "50.00", "reversals": 0, "reversalAmount": "0.00",
     });
     let yen = json!({
         "paymentBrand": "VISA", "currency": "JPY", "charged": 1, "chargedAmount": "500.00", "chargebacks": 0,
-        "chargebackAmount": "0.00", "chargebackRatio": "0.00",
+        "chargebackAmount": "0.00", "chargebackRatio": "0.00", "reversals": 0, "reversalAmount": "0.00",
     });
     assert_eq!(report["brands"], json!([euros, yen]));
     assert_eq!(

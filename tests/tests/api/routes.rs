@@ -29,14 +29,19 @@ struct RouteCall<'a> {
     shop: &'a MerchantClient,
     method: Method,
     path: String,
+    /// True if the body is a file.
+    has_file: bool,
 }
 
 impl RouteCall<'_> {
     /// Sends the request with this `Authorization` header and `entityId`, each only if given. The entity is in the body
-    /// of a POST, otherwise in the query. Returns any response.
+    /// of a POST without a file, otherwise in the query. Returns any response.
     async fn send_with(&self, header: Option<&str>, entity: Option<&str>) -> anyhow::Result<ApiResponse> {
         let field = entity.map(|entity| format!("entityId={entity}")).unwrap_or_default();
-        let mut request = if self.method != Method::POST {
+        let mut request = if self.has_file {
+            let separator = if self.path.contains('?') { '&' } else { '?' };
+            self.shop.bare_request(self.method.clone(), &format!("{}{separator}{field}", self.path))
+        } else if self.method != Method::POST {
             self.shop.bare_request(self.method.clone(), &format!("{}&{field}", self.path))
         } else {
             let kind = "application/x-www-form-urlencoded";
@@ -116,7 +121,7 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
     for row in ROUTES.iter() {
         let (method, route, whom) = (row.method.as_str(), row.path, row.caller);
         let path = existing_path(route, &shop, checkout.id(), payment.id());
-        let ask = RouteCall { shop: &shop, method: method.parse()?, path };
+        let ask = RouteCall { shop: &shop, method: method.parse()?, path, has_file: row.has_file };
         let own = Some(shop.entity_id.as_str());
         let good = format!("Bearer {}", shop.token);
         let foreign = format!("Bearer {}", stranger.token);

@@ -49,13 +49,14 @@ fn required_scope(method: &str, path: &str, payment_type: Option<&str>) -> &'sta
         _ if path.ends_with("/dryRun") => "read",
         _ if path.starts_with("/v1/clock") || path.starts_with("/v2/risk/") => "admin",
         _ if path.starts_with("/v2/reviews/") => "review",
-        ("post", Some("RF" | "RV" | "CB" | "CD")) => "refund",
+        _ if path.starts_with("/v1/disputes") => "refund",
+        ("post", Some("RF" | "RV" | "CB" | "CR" | "CD")) => "refund",
         _ => "pay",
     }
 }
 
 /// Sends a request with the merchant's token, or with user and password among the fields if `older`. Fields are in the
-/// body of a POST, otherwise in the query.
+/// body of a POST without a file, otherwise in the query.
 async fn send_request(
     shop: &MerchantClient,
     method: &str,
@@ -71,7 +72,7 @@ async fn send_request(
     }
     let (method, path) = (Method::from_bytes(method.to_uppercase().as_bytes())?, path.trim_start_matches('/'));
     let body = encode_form(fields.iter().copied());
-    let request = match method == Method::POST {
+    let request = match method == Method::POST && !path.ends_with("/evidence") {
         true => shop.bare_request(method, path).header("content-type", "application/x-www-form-urlencoded").body(body),
         false => shop.bare_request(method, &format!("{path}?{body}")),
     };

@@ -1,6 +1,7 @@
 //! Documentation of the routes: the table that describes each route, and the two documents generated from it and from
 //! the catalogue of parameters, `/openapi.json` for programs and `/reference` for people.
 
+mod dispute_schemas;
 mod openapi;
 mod options;
 mod page;

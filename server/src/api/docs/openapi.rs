@@ -6,6 +6,7 @@ use tillgate_shared::parameter::{Parameter, all_parameters};
 
 use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
 use super::{response_schemas, responses, schema, table};
+use crate::domain::dispute::evidence::EvidenceType;
 
 /// Builds the document. Routes with the same path become operations of one path.
 pub(super) fn build_document() -> Value {
@@ -81,7 +82,10 @@ fn describe_operation(route: &Route) -> Value {
         operation["parameters"] = Value::Array(parameters);
     }
     if route.method == HttpMethod::Post {
-        let mut content = json!({ "application/x-www-form-urlencoded": { "schema": body_schema(route) } });
+        let mut content = match route.has_file {
+            true => file_content(),
+            false => json!({ "application/x-www-form-urlencoded": { "schema": body_schema(route) } }),
+        };
         if route.text_body.is_some() {
             content["application/toml"] = json!({ "schema": { "type": "string" } });
         }
@@ -93,6 +97,12 @@ fn describe_operation(route: &Route) -> Value {
     }
     operation["responses"] = Value::Object(by_status);
     operation
+}
+
+/// Describes a body that is a file of one of the types of evidence.
+fn file_content() -> Value {
+    let types = EvidenceType::ALL.map(|kind| (kind.as_str().to_owned(), json!({ "schema": { "type": "string" } })));
+    Value::Object(types.into_iter().collect())
 }
 
 /// Describes the response with a status: `condition` says when it comes. Its schema is the content of a 200, also for a
@@ -126,7 +136,7 @@ fn schema_reference(name: &str) -> Value {
 }
 
 /// Describes the parameters in the path, in the query and in headers. Those of the catalogue are in the query unless
-/// the method is POST.
+/// the method is POST, and the body is no file.
 fn describe_parameters(route: &Route) -> Vec<Value> {
     let mut parameters: Vec<Value> = route
         .path_parameters()
@@ -142,7 +152,7 @@ fn describe_parameters(route: &Route) -> Vec<Value> {
             "schema": { "type": "string", "pattern": parameter.pattern },
         })
     }));
-    if route.method != HttpMethod::Post {
+    if route.method != HttpMethod::Post || route.has_file {
         parameters.extend(route.accepted_parameters().map(|row| {
             json!({
                 "name": row.name,

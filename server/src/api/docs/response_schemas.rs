@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{reconciliation_schemas, schedule_schemas};
+use super::{dispute_schemas, reconciliation_schemas, schedule_schemas};
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
@@ -13,6 +13,7 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         risk_schemas(),
         list_schemas(),
         review_schemas(),
+        dispute_schemas::dispute_schemas(),
         schedule_schemas::schedule_schemas(),
         reconciliation_schemas::reconciliation_schemas(),
         service_schemas(),
@@ -247,6 +248,7 @@ fn report_schemas() -> Vec<(&'static str, Value)> {
     let charged = json!({ "type": "object", "properties": {
         "paymentBrand": text_schema(), "currency": text_schema(), "charged": count, "chargedAmount": text_schema(),
         "chargebacks": count, "chargebackAmount": text_schema(), "chargebackRatio": rate,
+        "reversals": count, "reversalAmount": text_schema(),
     } });
     let chargebacks = json!({
         "result": result_reference(), "brands": { "type": "array", "items": charged }, "reasons": reasons,

@@ -70,6 +70,9 @@ fn state_faults(route: &Route) -> Vec<(u16, &'static str)> {
             "Another analyst has claimed the payment, or it is not held any more; the description names who",
         ));
     }
+    if matches!(route.body, ResponseContent::Dispute | ResponseContent::StoredEvidence) && route.is_idempotent() {
+        statuses.push((409, "The stage of the dispute does not allow this; the description names the stage"));
+    }
     if takes_body && matches!(route.body, ResponseContent::Html) {
         statuses.push((409, "The payment has ended already, in another way"));
     }
@@ -142,6 +145,11 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Totals => "The totals, or with format=csv the same as text/csv",
         ResponseContent::Transactions => "The payments, one a line, or with format=csv as text/csv",
         ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
+        ResponseContent::Dispute => "The dispute",
+        ResponseContent::DisputeDetails => "The dispute and its evidence files",
+        ResponseContent::Disputes => "The disputes, newest first",
+        ResponseContent::StoredEvidence => "The file, without its content",
+        ResponseContent::EvidenceFile => "The content of the file",
         ResponseContent::Authorizations => "The rate, or with format=csv the same as text/csv",
         ResponseContent::Settlements => "The batches, or with format=csv the same as text/csv",
         ResponseContent::Fees => "The fees, or with format=csv the same as text/csv",
@@ -163,7 +171,7 @@ pub(super) fn media_type(body: ResponseContent) -> &'static str {
     match body {
         ResponseContent::Html => "text/html",
         ResponseContent::Script => "text/javascript",
-        ResponseContent::File => "*/*",
+        ResponseContent::File | ResponseContent::EvidenceFile => "*/*",
         ResponseContent::Empty => "text/plain",
         ResponseContent::ReconciliationFile => "text/csv",
         ResponseContent::DryRun | ResponseContent::Transactions | ResponseContent::ReconciliationRecords => {
@@ -205,6 +213,10 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::ChangedReview => "ChangedReviewAnswer",
         ResponseContent::RiskChanges => "RiskChangesAnswer",
         ResponseContent::Totals => "TotalsAnswer",
+        ResponseContent::Dispute => "DisputeAnswer",
+        ResponseContent::DisputeDetails => "DisputeDetailsAnswer",
+        ResponseContent::Disputes => "DisputesAnswer",
+        ResponseContent::StoredEvidence => "EvidenceAnswer",
         ResponseContent::Authorizations => "AuthorizationsAnswer",
         ResponseContent::Chargebacks => "ChargebacksAnswer",
         ResponseContent::Transactions => "TransactionLine",
@@ -218,6 +230,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::Html
         | ResponseContent::Script
         | ResponseContent::File
+        | ResponseContent::EvidenceFile
         | ResponseContent::ReconciliationFile
         | ResponseContent::Empty => return None,
     })

@@ -73,6 +73,8 @@ pub enum RouteSection {
     Registrations,
     /// Payments at planned times.
     Schedules,
+    /// Disputes about payments.
+    Disputes,
     /// Searches for payments.
     Queries,
     /// Reports about payments.
@@ -89,11 +91,12 @@ pub enum RouteSection {
 
 impl RouteSection {
     /// Every section, in the order of the documents.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Checkouts,
         Self::Payments,
         Self::Registrations,
         Self::Schedules,
+        Self::Disputes,
         Self::Queries,
         Self::Reports,
         Self::Risk,
@@ -109,6 +112,7 @@ impl RouteSection {
             Self::Payments => "Payments",
             Self::Registrations => "Registrations",
             Self::Schedules => "Schedules",
+            Self::Disputes => "Disputes",
             Self::Queries => "Queries",
             Self::Reports => "Reports",
             Self::Risk => "Risk rules",
@@ -228,6 +232,16 @@ pub enum ResponseContent {
     Authorizations,
     /// Chargebacks beside charged payments.
     Chargebacks,
+    /// A dispute.
+    Dispute,
+    /// A dispute with its evidence files.
+    DisputeDetails,
+    /// A page of disputes.
+    Disputes,
+    /// An evidence file that was stored.
+    StoredEvidence,
+    /// The content of an evidence file.
+    EvidenceFile,
     /// Nothing; an error has the text of its status.
     Empty,
     /// The OpenAPI document.
@@ -270,6 +284,8 @@ pub struct Route {
     /// The parameter that a body of the type `application/toml` stands for; the others are in the query then. `None` if
     /// bodies are forms only.
     pub text_body: Option<&'static str>,
+    /// True if the body is a file. All parameters are in the query then.
+    pub has_file: bool,
     /// Required parameters of the catalogue, besides `entityId`.
     pub required: &'static [&'static str],
     /// The content of the response.
@@ -307,6 +323,7 @@ impl Route {
             accepted: AcceptedParameters::Nothing,
             route_parameters: &[],
             text_body: None,
+            has_file: false,
             required: &[],
             body,
             rate_limited: false,
@@ -342,6 +359,11 @@ impl Route {
     /// Lets a text be the body, as the value of a parameter.
     pub(super) const fn with_text_body(self, name: &'static str) -> Self {
         Self { text_body: Some(name), ..self }
+    }
+
+    /// Lets a file be the body, with all parameters in the query.
+    pub(super) const fn with_file(self) -> Self {
+        Self { has_file: true, ..self }
     }
 
     /// Makes the route one for the shopper's browser, from any page and without scope; the checkout's id is the
@@ -382,12 +404,12 @@ impl Route {
 
     /// Returns true if the route supports an `Idempotency-Key`: every POST of merchants that changes something.
     pub fn is_idempotent(&self) -> bool {
-        self.has_parameters_in_body() && self.scope != Some(Scope::Read)
+        self.method == HttpMethod::Post && self.caller == Caller::Merchant && self.scope != Some(Scope::Read)
     }
 
-    /// Returns true if its parameters are in the body: every POST of merchants.
+    /// Returns true if its parameters are in the body: every POST of merchants without a file.
     pub fn has_parameters_in_body(&self) -> bool {
-        self.method == HttpMethod::Post && self.caller == Caller::Merchant
+        self.method == HttpMethod::Post && self.caller == Caller::Merchant && !self.has_file
     }
 
     /// Returns the names in the braces of the path, without `*`.

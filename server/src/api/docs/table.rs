@@ -9,7 +9,7 @@ use super::route::ResponseContent::{
 };
 use super::route::RouteHost::{Both, Fields};
 use super::route::RouteSection::{
-    Checkouts, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Schedules, Service,
+    Checkouts, Disputes, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Schedules, Service,
 };
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
@@ -73,6 +73,26 @@ const NOTE: RouteParameter = RouteParameter {
     required: false,
     note: "A note for the audit, without card numbers.",
 };
+/// Parameters of a step of the institute, besides the stage.
+const SCHEME_REASON: RouteParameter = RouteParameter {
+    name: "schemeReasonCode",
+    pattern: "^([A-Za-z0-9. -]{1,32})?$",
+    required: false,
+    note: "The reason code of the card scheme, such as 10.4.",
+};
+const RESPONSE_DAYS: RouteParameter = RouteParameter {
+    name: "responseDays",
+    pattern: "^([1-9][0-9]{0,2})?$",
+    required: false,
+    note: "Days for the merchant's answer, 1 to 365; those of the card scheme unless you say otherwise.",
+};
+const DISPUTED_PAYMENT: RouteParameter = RouteParameter {
+    name: "paymentId",
+    pattern: "^[0-9a-f]{32}$",
+    required: true,
+    note: "The id of the disputed payment: a debit or a capture.",
+};
+
 /// Parameters of the queue that filter by the payment.
 const REVIEW_FILTERS: &[&str] = &["paymentBrand", "currency", "merchantTransactionId", "limit", "cursor"];
 /// Parameters that only the queue has.
@@ -227,7 +247,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
         .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED).with_rate_limit(),
     Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
-    Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment", Payment)
+    Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment, or reverse a chargeback", Payment)
         .with_note("CP captures a preauthorization, in one part or several. RV takes a payment back as a whole, as long as the connector still can. RF refunds, in one part or several, never more than was taken. The answer is a payment of its own. referencedId, which names the first one, is in webhooks, notifications and lists, not in this answer.")
         .with_accepted(AcceptedParameters::Payment).with_required(&["paymentType"]),
 
@@ -353,6 +373,38 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(&["limit"])).with_route_parameters(&[RouteParameter {
             name: "cursor", pattern: "^[A-Za-z0-9_-]{0,64}$", required: false, note: "The cursor of the answer before.",
         }]),
+
+    Route::new(Post, "/v1/disputes", "openDispute", Disputes, "Open a dispute, as the institute", ResponseContent::Dispute)
+        .with_note("For the operator, with a token of a PSP or division above the merchant. A chargeback (CB) is made with the dispute. amount is the disputed part, in the currency of the payment; the whole amount without it. chargebackResultCode is the reason.")
+        .with_scope(Scope::Refund).with_accepted(AcceptedParameters::Names(&["amount", "chargebackResultCode"])).with_route_parameters(&[
+            DISPUTED_PAYMENT,
+            RouteParameter { name: "stage", pattern: "^(RETRIEVAL_REQUEST|CHARGEBACK)$", required: true, note: "The first stage." },
+            SCHEME_REASON, RESPONSE_DAYS, NOTE,
+        ]),
+    Route::new(Get, "/v1/disputes", "listDisputes", Disputes, "List the disputes about your payments", ResponseContent::Disputes)
+        .with_note("Those of the entity and of its channels, newest first. Long lists come in pages: send cursor of the answer before.")
+        .with_accepted(AcceptedParameters::Names(&["limit", "cursor"])).with_route_parameters(&[RouteParameter {
+            name: "state", pattern: "^(open|ended|all)?$", required: false, note: "open, ended or all; open if it is not sent.",
+        }]),
+    Route::new(Get, "/v1/disputes/{id}", "readDispute", Disputes, "Read a dispute with its steps and its evidence", ResponseContent::DisputeDetails),
+    Route::new(Post, "/v1/disputes/{id}/advance", "advanceDispute", Disputes, "Report the next stage, as the institute", ResponseContent::Dispute)
+        .with_note("For the operator, with a token of a PSP or division above the merchant. CHARGEBACK makes the chargeback of a retrieval request, REVERSAL returns its amount to the merchant (CR), LOST decides against the merchant, CLOSED ends a retrieval request. A stage that is not possible now is answered with 409.")
+        .with_scope(Scope::Refund).with_accepted(AcceptedParameters::Names(&["amount", "chargebackResultCode"])).with_route_parameters(&[
+            RouteParameter { name: "stage", pattern: "^(CHARGEBACK|PRE_ARBITRATION|REVERSAL|LOST|CLOSED)$", required: true, note: "The next stage." },
+            SCHEME_REASON, RESPONSE_DAYS, NOTE,
+        ]),
+    Route::new(Post, "/v1/disputes/{id}/accept", "acceptDispute", Disputes, "Accept a chargeback", ResponseContent::Dispute)
+        .with_note("The dispute ends, and the amount stays with the shopper.")
+        .with_scope(Scope::Refund).with_route_parameters(&[NOTE]),
+    Route::new(Post, "/v1/disputes/{id}/representment", "representDispute", Disputes, "Contest a chargeback, or answer a retrieval request", ResponseContent::Dispute)
+        .with_note("Upload the evidence first. A note or an evidence file is needed.")
+        .with_scope(Scope::Refund).with_route_parameters(&[NOTE]),
+    Route::new(Post, "/v1/disputes/{id}/evidence", "addEvidence", Disputes, "Add an evidence file to a dispute", ResponseContent::StoredEvidence)
+        .with_note("The body is the file, with its Content-Type: application/pdf, image/png or image/jpeg, at most 4 MiB. The parameters are in the query. A dispute has at most 10 files of 16 MiB together. They are stored encrypted, and deleted 180 days after the end of the dispute.")
+        .with_scope(Scope::Refund).with_file().with_route_parameters(&[RouteParameter {
+            name: "name", pattern: "^.{0,255}$", required: false, note: "The name of the file. Unsafe characters are replaced.",
+        }]),
+    Route::new(Get, "/v1/evidence/{id}", "readEvidence", Disputes, "Download an evidence file", ResponseContent::EvidenceFile),
 
     Route::new(Get, "/v2/reviews", "listReviews", Reviews, "List the payments that are held for review", ResponseContent::Reviews)
         .with_note("Those of the entity and of its channels, those that are held longest first. Several filters are combined with and. Long lists come in pages: send cursor of the answer before. A page may have fewer entries than limit, and none, and still a cursor.")

@@ -31,11 +31,14 @@ pub enum PaymentType {
     /// Chargeback: the shopper's bank has charged the amount back.
     #[serde(rename = "CB")]
     Chargeback,
+    /// Reversal of a chargeback: the shopper's bank has returned the amount that it had charged back, or a part of it.
+    #[serde(rename = "CR")]
+    ChargebackReversal,
 }
 
 impl PaymentType {
     /// Every type.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Preauthorization,
         Self::Debit,
         Self::TwoStepDebit,
@@ -44,6 +47,7 @@ impl PaymentType {
         Self::Reversal,
         Self::Refund,
         Self::Chargeback,
+        Self::ChargebackReversal,
     ];
     /// Types that can be requested without reference to an earlier payment.
     pub const INITIAL: [Self; 4] = [Self::Preauthorization, Self::Debit, Self::Credit, Self::TwoStepDebit];
@@ -59,6 +63,7 @@ impl PaymentType {
             Self::Reversal => "RV",
             Self::Refund => "RF",
             Self::Chargeback => "CB",
+            Self::ChargebackReversal => "CR",
         }
     }
 

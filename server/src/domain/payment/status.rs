@@ -41,7 +41,7 @@ pub enum PaymentState {
     Used,
     /// Its time limit has passed: the authorization expired, or the cut-off for a reversal passed.
     Closed,
-    /// It was reversed.
+    /// It was reversed; for a chargeback, its amount was returned.
     Reversed,
     /// It was charged back.
     ChargedBack,
@@ -87,7 +87,7 @@ impl PaymentStatus {
             PaymentState::Pending
         } else if !payment.is_approved() {
             PaymentState::Declined
-        } else if of_type(PaymentType::Reversal).next().is_some() {
+        } else if of_type(PaymentType::Reversal).chain(of_type(PaymentType::ChargebackReversal)).next().is_some() {
             PaymentState::Reversed
         } else if of_type(PaymentType::Chargeback).next().is_some() {
             PaymentState::ChargedBack

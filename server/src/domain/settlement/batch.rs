@@ -47,6 +47,8 @@ pub struct SettledEntry<'a> {
     pub payment: &'a Payment,
     /// For a reversal, the type of the payment that it reverses.
     pub referenced: Option<PaymentType>,
+    /// For the reversal of a chargeback, the chargeback.
+    pub chargeback: Option<&'a Payment>,
     /// True if the payment was reversed in the same batch, or is the reversal. Neither is settled.
     pub is_reversed: bool,
 }
@@ -58,7 +60,7 @@ impl BatchDay<'_> {
         let payment = entry.payment;
         let mut lines = Vec::new();
         if !entry.is_reversed
-            && let Some(mut line) = self.payment_line(payment, entry.referenced)
+            && let Some(mut line) = self.payment_line(entry)
         {
             if line.transaction_type == TransactionType::Debit && line.record_type == RecordType::Settled {
                 self.charge_line_fee(state, &mut line);
@@ -133,15 +135,17 @@ impl BatchDay<'_> {
     }
 
     /// Returns the line of a payment without its fee. `None` if it moves no money.
-    fn payment_line(&mut self, payment: &Payment, referenced: Option<PaymentType>) -> Option<ReconciliationRecord> {
+    fn payment_line(&mut self, entry: &SettledEntry<'_>) -> Option<ReconciliationRecord> {
         use Cashflow::{Negative, Positive};
-        let (record_type, transaction_type, cashflow) = match (payment.payment_type, referenced) {
+        let payment = entry.payment;
+        let (record_type, transaction_type, cashflow) = match (payment.payment_type, entry.referenced) {
             (PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture, _) => {
                 (RecordType::Settled, TransactionType::Debit, Positive)
             }
             (PaymentType::Refund, _) => (RecordType::Settled, TransactionType::Refund, Negative),
             (PaymentType::Credit, _) => (RecordType::Settled, TransactionType::Credit, Negative),
             (PaymentType::Chargeback, _) => (RecordType::Chargeback, TransactionType::Debit, Negative),
+            (PaymentType::ChargebackReversal, _) => (RecordType::ChargebackReversal, TransactionType::Debit, Positive),
             (PaymentType::Reversal, Some(PaymentType::Credit)) => {
                 (RecordType::Settled, TransactionType::Credit, Positive)
             }
@@ -152,6 +156,9 @@ impl BatchDay<'_> {
         };
         let mut line = self.new_line(record_type, transaction_type, cashflow, payment.amount);
         self.describe_payment(&mut line, payment);
+        if payment.payment_type == PaymentType::ChargebackReversal {
+            describe_reversed_chargeback(&mut line, entry.chargeback?);
+        }
         Some(line)
     }
 
@@ -339,6 +346,15 @@ pub fn compute_record_movement(line: &ReconciliationRecord) -> BTreeMap<String, 
         add(fee.currency(), LedgerSums { fees: -hundredths, cash: hundredths, ..LedgerSums::default() });
     }
     money
+}
+
+/// Names the payment that was charged back, its chargeback and the reason in the line of a reversal.
+fn describe_reversed_chargeback(line: &mut ReconciliationRecord, chargeback: &Payment) {
+    let charged = chargeback.referenced.clone().unwrap_or_else(|| chargeback.id.clone());
+    line.chargeback = Some(chargeback.id.clone());
+    line.reason = Some(ChargebackReason { code: chargeback.result, text: None });
+    line.matching = Some(MatchedPayments { status: MatchingStatus::Matched, payments: vec![charged.clone()] });
+    line.payment = Some(charged);
 }
 
 /// Returns the part of an account that a record shows.

@@ -160,7 +160,7 @@ pub(in crate::gateway) async fn send_modification(
     match modification_type {
         ModificationType::Capture => connector.capture(&modification).await,
         ModificationType::Refund => connector.refund(&modification).await,
-        ModificationType::Reversal | ModificationType::Chargeback => {
+        ModificationType::Reversal | ModificationType::Chargeback | ModificationType::ChargebackReversal => {
             reverse_payment(connector, referenced, &modification).await
         }
     }

@@ -86,7 +86,7 @@ impl CompletenessCheck<'_> {
                 self.require_basic_payment(operation);
                 self.check_consistency();
             }
-            Operation::Reversal => {
+            Operation::Reversal | Operation::ChargebackReversal => {
                 self.require("paymentType");
                 self.check_payment_type(operation);
                 self.check_consistency();

@@ -24,6 +24,8 @@ pub enum Operation {
     Reversal,
     /// A chargeback that the acquirer reports: the reason is required.
     Chargeback,
+    /// The reversal of the chargeback in the path. Without an amount, the whole of it.
+    ChargebackReversal,
     /// A payment that is repeated by a schedule: registration, amount and currency.
     Schedule,
     /// A report: its first and its last day.
@@ -42,6 +44,7 @@ impl Operation {
             Self::Refund => &["RF"],
             Self::Reversal => &["RV"],
             Self::Chargeback => &["CB"],
+            Self::ChargebackReversal => &["CR"],
             Self::Schedule => &["SD", "DB"],
             Self::CreateRegistration | Self::Report => &[],
         }

@@ -11,7 +11,7 @@ const fn new_row(name: &'static str, need: Need, format: Format, note: &'static 
 
 /// Types of the specification, and further types of deployed gateways of this contract: a debit in two steps, the
 /// acquirer's chargeback, and a schedule with its changes. The operation decides which of them a request may have.
-const TYPES: Format = Format::OneOf(&["PA", "DB", "CD", "CP", "RV", "RF", "PA.CP", "CB", "SD", "RS", "DS"]);
+const TYPES: Format = Format::OneOf(&["PA", "DB", "CD", "CP", "RV", "RF", "PA.CP", "CB", "CR", "SD", "RS", "DS"]);
 /// A brand's own type has two letters and begins a payment.
 const OVERRIDES: Format = Format::OneOf(&["PA", "DB", "CD"]);
 

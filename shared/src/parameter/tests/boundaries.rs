@@ -96,7 +96,7 @@ fn keys_of_the_senders_own_have_a_shape() {
 fn errors_tell_what_the_contract_tells() {
     let message = |name: &str, value: &str| format_errors(name, value)[0].message.clone();
     assert_eq!(message("amount", "1,50"), r"must match ^[0-9]{1,10}(\.[0-9]{2})?$");
-    assert_eq!(message("paymentType", "XX"), "must be one of [PA, DB, CD, CP, RV, RF, PA.CP, CB, SD, RS, DS]");
+    assert_eq!(message("paymentType", "XX"), "must be one of [PA, DB, CD, CP, RV, RF, PA.CP, CB, CR, SD, RS, DS]");
     assert_eq!(message("card.expiryMonth", "13"), "must match ^(0[1-9]|1[0-2])$");
     assert_eq!(message("card.holder", ""), "may not be empty");
     assert_eq!(message("card.holder", "ab"), "must have 3 to 128 characters");

@@ -87,7 +87,7 @@ fn the_currency_must_be_able_to_express_the_amount() {
 #[test]
 fn types_that_refer_to_a_payment_do_not_begin_one() {
     assert!(faulty_names(&[("paymentType", "PA.CP")]).is_empty());
-    for payment_type in ["CP", "RV", "RF", "CB", "SD", "RS", "DS"] {
+    for payment_type in ["CP", "RV", "RF", "CB", "CR", "SD", "RS", "DS"] {
         let errors = find_faults(&card_payment(&[("paymentType", payment_type)]), Operation::Payment);
         assert_eq!(errors, [("paymentType".to_owned(), "must be one of [PA, DB, CD, PA.CP]".to_owned())]);
     }

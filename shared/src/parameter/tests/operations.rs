@@ -189,7 +189,7 @@ fn brands_that_charge_an_account_of_their_own_at_once_need_to_know_it() {
 }
 
 /// All operations.
-pub(super) const OPERATIONS: [Operation; 11] = [
+pub(super) const OPERATIONS: [Operation; 12] = [
     Operation::CreateCheckout,
     Operation::UpdateCheckout,
     Operation::Payment,
@@ -199,6 +199,7 @@ pub(super) const OPERATIONS: [Operation; 11] = [
     Operation::Refund,
     Operation::Reversal,
     Operation::Chargeback,
+    Operation::ChargebackReversal,
     Operation::Schedule,
     Operation::Report,
 ];

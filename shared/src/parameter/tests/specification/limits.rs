@@ -82,7 +82,8 @@ pub(super) const DIGITS: &[(&str, &str)] = &[
 /// Words.
 #[rustfmt::skip] // rows
 pub(super) const WORDS: &[(&str, &str)] = &[
-    ("paymentType", "PA DB CD CP RV RF PA.CP CB SD RS DS"), ("transactionCategory", "EC MO TO RC IN PO PM MOTO"),
+    // The reversal of a chargeback (CR) is ours.
+    ("paymentType", "PA DB CD CP RV RF PA.CP CB CR SD RS DS"), ("transactionCategory", "EC MO TO RC IN PO PM MOTO"),
     ("testMode", "EXTERNAL INTERNAL"), ("walletPay.source", "web app"),
     ("customer.sex", "M F"), ("shipping.customer.sex", "M F"),
     ("customer.identificationDocType", "IDCARD PASSPORT TAXSTATEMENT"),
