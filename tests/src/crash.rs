@@ -352,8 +352,8 @@ fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// Advances the sandbox's clock until no timer but that of settlements, and no message to send is left. Fails if their number does not shrink in
-/// time.
+/// Advances the sandbox's clock until no timer, except that of settlements, and no message to send is left. Fails if
+/// their number does not shrink in time.
 async fn advance_until_idle(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
     shop.advance_clock("31m").await?;
     let query = "SELECT (SELECT count(*) FROM timer WHERE kind <> 'settle')
