@@ -22,7 +22,9 @@ use crate::store::settlement::{SettlementWrite, StoredBatch};
 use crate::store::timer::TimerKind;
 
 /// Number of entries in a part. A part delays other writes by a few milliseconds.
-const PART: usize = 250;
+const PART: u16 = 250;
+/// Number of entries that are read at once to find the end of a batch.
+const PAGE: u16 = 1000;
 
 /// The settlements of an entity, from the stored state to the latest cut-off.
 struct SettlementRun<'a> {
@@ -85,7 +87,8 @@ impl Gateway {
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn settle_entity(&self, id: &EntityId, goes_on: &dyn Fn() -> bool) -> Result<(), Failure> {
-        let Some(entity) = self.directory.find_entity(id) else {
+        // Live payments are settled by the files of their institutes.
+        let Some(entity) = self.directory.find_entity(id).filter(|entity| !entity.live) else {
             return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
         };
         let Some(mut run) = SettlementRun::begin(self, &entity)? else { return Ok(()) };
@@ -193,7 +196,7 @@ impl<'a> SettlementRun<'a> {
     fn find_end(&self, cut_off: Timestamp) -> Result<i64, Failure> {
         let mut end = self.state.settled;
         loop {
-            let entries = self.history.load_entity_entries(&self.entity.id, end)?;
+            let entries = self.history.load_entity_entries(&self.entity.id, end, PAGE)?;
             if entries.is_empty() {
                 return Ok(end);
             }
@@ -248,7 +251,7 @@ impl<'a> SettlementRun<'a> {
     fn for_each_entry(&self, after: i64, until: i64, mut visit: impl FnMut(i64, AuditEntry)) -> Result<(), Failure> {
         let mut after = after;
         while after < until {
-            let entries = self.history.load_entity_entries(&self.entity.id, after)?;
+            let entries = self.history.load_entity_entries(&self.entity.id, after, PAGE)?;
             let Some((last, _)) = entries.last() else { break };
             after = *last;
             entries.into_iter().filter(|(number, _)| *number <= until).for_each(|(number, entry)| visit(number, entry));
@@ -270,7 +273,7 @@ impl<'a> SettlementRun<'a> {
 
     /// Loads an entry of the entity by its number.
     fn load_entry(&self, number: i64) -> Result<Option<AuditEntry>, Failure> {
-        let entries = self.history.load_entity_entries(&self.entity.id, number - 1)?;
+        let entries = self.history.load_entity_entries(&self.entity.id, number - 1, 1)?;
         Ok(entries.into_iter().find(|(found, _)| *found == number).map(|(_, entry)| entry))
     }
 
@@ -279,7 +282,7 @@ impl<'a> SettlementRun<'a> {
         let Some(begins_after) = self.state.open.as_ref().map(|open| open.begins_after) else { return Ok(None) };
         let mut numbers = self.gateway.store.load_postponed_entries(&self.entity.id, self.resumed)?;
         numbers.retain(|number| *number <= begins_after);
-        numbers.truncate(PART);
+        numbers.truncate(usize::from(PART));
         let Some(last) = numbers.last().copied() else { return Ok(None) };
         let mut part = Part::default();
         for number in numbers {
@@ -297,9 +300,8 @@ impl<'a> SettlementRun<'a> {
     /// Prepares the lines of the next entries of the open batch. Returns `None` if none is left.
     fn prepare_entries(&mut self) -> Result<Option<Part>, Failure> {
         let Some(ends_at) = self.state.open.as_ref().map(|open| open.ends_at) else { return Ok(None) };
-        let mut entries = self.history.load_entity_entries(&self.entity.id, self.state.settled)?;
+        let mut entries = self.history.load_entity_entries(&self.entity.id, self.state.settled, PART)?;
         entries.retain(|(number, _)| *number <= ends_at);
-        entries.truncate(PART);
         let Some((last, _)) = entries.last() else { return Ok(None) };
         let last = *last;
         let mut part = Part::default();
@@ -407,7 +409,7 @@ impl<'a> SettlementRun<'a> {
 fn find_first_payment(history: &PaymentHistory, entity: &EntityId, after: i64) -> Result<Option<Timestamp>, Failure> {
     let mut after = after;
     loop {
-        let entries = history.load_entity_entries(entity, after)?;
+        let entries = history.load_entity_entries(entity, after, PAGE)?;
         let Some((last, _)) = entries.last() else { return Ok(None) };
         after = *last;
         if let Some((_, first)) = entries.iter().find(|(_, entry)| entry.action == PAYMENT) {

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT};
-use crate::domain::id::{EntityId, PaymentId, to_hex};
+use crate::domain::id::{EntityId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::TransactionType;
@@ -59,8 +60,31 @@ struct Journal {
     total: Sums,
     /// Those of settlements.
     settled: Sums,
-    /// The movement of each payment. It is removed when the payment is found.
-    payments: HashMap<PaymentId, (PaymentType, Sums)>,
+    /// The payments.
+    payments: PaymentSet,
+}
+
+/// A set of payments with their movements, reduced to a number and a sum of hashes, so that it needs no memory for each.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct PaymentSet {
+    count: u64,
+    hashes: u128,
+}
+
+impl PaymentSet {
+    /// Adds a payment. Sets with the same payments are equal in any order.
+    fn add_payment(&mut self, id: &str, payment_type: PaymentType, money: &Sums) {
+        let mut hash = Sha256::new();
+        hash.update(id);
+        hash.update(payment_type.code());
+        for (currency, sums) in money {
+            hash.update(currency);
+            sums.to_array().into_iter().for_each(|sum| hash.update(sum.to_be_bytes()));
+        }
+        let half = hash.finalize().first_chunk::<16>().copied().unwrap_or_default();
+        self.count += 1;
+        self.hashes = self.hashes.wrapping_add(u128::from_be_bytes(half));
+    }
 }
 
 impl Verification {
@@ -74,7 +98,7 @@ impl Verification {
         Ok(verification)
     }
 
-    /// Verifies the chain and the books.
+    /// Verifies the chain and the ledger.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -85,15 +109,15 @@ impl Verification {
         verification.read_chain(snapshot, expected, |number, entity, entry| {
             let Some(entity) = entity else { return };
             let journal = journals.entry(entity.clone()).or_default();
-            if let Err(fault) = journal.add_entry(entry) {
+            if let Err(fault) = journal.add_entry(&entry) {
                 faults.push(format!("entry {number}: {fault}"));
             }
         })?;
         faults.into_iter().for_each(|fault| verification.add_fault(fault));
         verification.verify_balances(snapshot, &journals)?;
         for entity in snapshot.load_paying_entities()? {
-            let mut journal = journals.remove(&entity).unwrap_or_default();
-            verification.verify_payments(snapshot, &entity, &mut journal)?;
+            let journal = journals.remove(&entity).unwrap_or_default();
+            verification.verify_payments(snapshot, &entity, &journal)?;
             verification.verify_records(snapshot, &entity, &journal)?;
             let open: BTreeMap<String, i64> = journal
                 .total
@@ -194,22 +218,42 @@ impl Verification {
         &mut self,
         snapshot: &StoreSnapshot,
         entity: &EntityId,
-        journal: &mut Journal,
+        journal: &Journal,
     ) -> Result<(), StoreError> {
-        // The types of payments that reversals refer to. Ids begin with the time, so these come first.
-        let mut types: HashMap<PaymentId, PaymentType> = HashMap::new();
-        let mut faults = Vec::new();
-        let mut payments = 0;
+        let mut stored = PaymentSet::default();
         snapshot.for_each_payment(entity, |payment| {
-            payments += 1;
-            if PaymentType::INITIAL.contains(&payment.payment_type) {
-                types.insert(payment.id.clone(), payment.payment_type);
+            self.payments += 1;
+            if let Some(money) = compute_payment_money(snapshot, &payment)? {
+                stored.add_payment(payment.id.as_str(), payment.payment_type, &money);
             }
-            faults.extend(compare_payment(&payment, &types, journal));
+            Ok(())
         })?;
-        self.payments += payments;
-        faults.into_iter().for_each(|fault| self.add_fault(fault));
-        for id in journal.payments.keys() {
+        if stored == journal.payments { Ok(()) } else { self.describe_payment_faults(snapshot, entity) }
+    }
+
+    /// Finds the payments of an entity that differ from its journal.
+    fn describe_payment_faults(&mut self, snapshot: &StoreSnapshot, entity: &EntityId) -> Result<(), StoreError> {
+        let mut entries: HashMap<String, (Option<PaymentType>, Sums)> = HashMap::new();
+        snapshot.for_each_entry_of(entity, |entry| {
+            // An entry that cannot be read was reported with the chain.
+            let Ok(content) = serde_json::from_slice::<AuditEntry>(&entry.document) else { return };
+            let AuditEntry { action, subject, payment_type, money, .. } = content;
+            if action == PAYMENT && entries.insert(subject, (payment_type, money)).is_some() {
+                self.add_fault(format!("entry {}: its payment is in the journal twice", entry.number));
+            }
+        })?;
+        snapshot.for_each_payment(entity, |payment| {
+            let Some(money) = compute_payment_money(snapshot, &payment)? else { return Ok(()) };
+            match entries.remove(payment.id.as_str()) {
+                None => self.add_fault(format!("payment {} is not in the journal", payment.id)),
+                Some(entry) if entry != (Some(payment.payment_type), money) => {
+                    self.add_fault(format!("payment {} differs from the journal", payment.id));
+                }
+                Some(_) => {}
+            }
+            Ok(())
+        })?;
+        for id in entries.into_keys() {
             self.add_fault(format!("the journal has payment {id}, which is not stored or not approved"));
         }
         Ok(())
@@ -270,39 +314,30 @@ impl Verification {
 
 impl Journal {
     /// Adds an entry. Fails with a description if its debits and credits differ.
-    fn add_entry(&mut self, entry: AuditEntry) -> Result<(), String> {
+    fn add_entry(&mut self, entry: &AuditEntry) -> Result<(), String> {
         for (currency, sums) in &entry.money {
             add_sums(&mut self.total, currency, *sums);
             if entry.action != PAYMENT {
                 add_sums(&mut self.settled, currency, *sums);
             }
         }
-        let is_balanced = entry.money.values().all(|sums| sums.is_balanced());
-        if let (PAYMENT, Some(id), Some(payment_type)) =
-            (&*entry.action, PaymentId::parse(&entry.subject), entry.payment_type)
-            && self.payments.insert(id, (payment_type, entry.money)).is_some()
-        {
-            return Err(format!("payment {} is in the journal twice", entry.subject));
+        if let (PAYMENT, Some(payment_type)) = (&*entry.action, entry.payment_type) {
+            self.payments.add_payment(&entry.subject, payment_type, &entry.money);
         }
+        let is_balanced = entry.money.values().all(|sums| sums.is_balanced());
         if is_balanced { Ok(()) } else { Err("debits and credits differ".to_owned()) }
     }
 }
 
-/// Compares a payment with its entry, and removes the entry. Returns a description of the difference.
-fn compare_payment(
-    payment: &Payment,
-    types: &HashMap<PaymentId, PaymentType>,
-    journal: &mut Journal,
-) -> Option<String> {
-    let approved = ApprovedPayment::from_payment(payment)?;
-    let referenced = payment.referenced.as_ref().and_then(|referenced| types.get(referenced)).copied();
+/// Computes the movement of a payment from the payment alone. `None` if it is not approved.
+fn compute_payment_money(snapshot: &StoreSnapshot, payment: &Payment) -> Result<Option<Sums>, StoreError> {
+    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(None) };
+    let referenced = match (&payment.referenced, payment.payment_type) {
+        (Some(referenced), PaymentType::Reversal) => snapshot.load_payment_type(&payment.entity, referenced)?,
+        _ => None,
+    };
     let movement = approved.compute_movement(referenced);
-    let expected = (payment.payment_type, Sums::from([(movement.currency.code().to_owned(), movement.sums)]));
-    match journal.payments.remove(&payment.id) {
-        None => Some(format!("payment {} is not in the journal", payment.id)),
-        Some(found) if found != expected => Some(format!("payment {} differs from the journal", payment.id)),
-        Some(_) => None,
-    }
+    Ok(Some(Sums::from([(movement.currency.code().to_owned(), movement.sums)])))
 }
 
 fn add_sums(total: &mut Sums, currency: &str, sums: LedgerSums) {

@@ -131,7 +131,7 @@ fn load_clock_advance(connection: &Connection, entity: &EntityId) -> Result<Sign
 }
 
 /// Loads the type of a payment.
-fn load_payment_type(
+pub(super) fn load_payment_type(
     connection: &Connection,
     entity: &EntityId,
     id: &PaymentId,
@@ -164,15 +164,20 @@ impl PaymentHistory {
         Ok(entries)
     }
 
-    /// Loads the first entries of an entity after a number, at most 1,000, without their hashes being checked.
+    /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.
     ///
     /// # Errors
     /// If the store cannot be read, or an entry is damaged.
-    pub fn load_entity_entries(&self, entity: &EntityId, after: i64) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+    pub fn load_entity_entries(
+        &self,
+        entity: &EntityId,
+        after: i64,
+        limit: u16,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
         let query = "SELECT number, document FROM audit_entry
              WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
         let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query(params![entity.as_str(), after, PAGE])?;
+        let mut rows = statement.query(params![entity.as_str(), after, limit])?;
         let mut entries = Vec::new();
         while let Some(row) = rows.next()? {
             entries.push((row.get(0)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));

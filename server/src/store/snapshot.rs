@@ -12,9 +12,9 @@ use super::schema::open_reader;
 use super::settlement::StoredBatch;
 use super::{AdminStore, StoreError, ledger, shared_parameters};
 use crate::domain::audit::ChainedEntry;
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::ledger::LedgerSums;
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::ReconciliationRecord;
 
 /// A read transaction on the store.
@@ -73,15 +73,38 @@ impl StoreSnapshot {
         })
     }
 
+    /// Calls a function with each entry of an entity, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn for_each_entry_of(&self, entity: &EntityId, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry WHERE entity = ?1 ORDER BY number";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(ledger::read_entry(row)?);
+            Ok(())
+        })
+    }
+
+    /// Loads the type of a payment. `None` if it is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the payment is damaged.
+    pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
+        ledger::load_payment_type(&self.connection, entity, id)
+    }
+
     /// Calls a function with each payment of an entity.
     ///
     /// # Errors
     /// If the store cannot be read, or a payment is damaged.
-    pub fn for_each_payment(&self, entity: &EntityId, mut visit: impl FnMut(Payment)) -> Result<(), StoreError> {
+    pub fn for_each_payment(
+        &self,
+        entity: &EntityId,
+        mut visit: impl FnMut(Payment) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let query = "SELECT document FROM payment WHERE entity = ?1 ORDER BY id";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(shared_parameters::decode_payment(&self.connection, &row.get::<_, Vec<u8>>(0)?)?);
-            Ok(())
+            visit(shared_parameters::decode_payment(&self.connection, &row.get::<_, Vec<u8>>(0)?)?)
         })
     }
 

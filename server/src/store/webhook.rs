@@ -108,7 +108,8 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
     pub fn add_webhook(&self, webhook: &Webhook) -> Result<(), StoreError> {
-        let details = [("url", &*webhook.url), ("types", &*webhook.types)];
+        // The rest of the address may be a secret.
+        let details = [("host", find_host(&webhook.url)), ("types", &*webhook.types)];
         let (id, entity) = (webhook.id.as_str(), Some(&webhook.entity));
         let act = Act { action: "webhook create", subject: id, entity, details: &details };
         self.execute_act(
@@ -231,6 +232,13 @@ impl AdminStore {
         let query = "UPDATE message SET due = ?2, failures = 0, leased = 0 WHERE id = ?1 AND webhook IS NOT NULL";
         Ok(self.connection.execute(query, params![message, now.as_millisecond()])? == 1)
     }
+}
+
+/// Returns host and port of an address.
+fn find_host(url: &str) -> &str {
+    let (_, rest) = url.split_once("://").unwrap_or(("", url));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit('@').next().unwrap_or_default()
 }
 
 /// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.

@@ -1,18 +1,21 @@
 //! Settles the payments of sandboxes at the cut-offs of their entities.
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::domain::id::log_tag;
+use crate::domain::id::{EntityId, log_tag};
 use crate::store::lower_priority;
 
 /// Interval of checks for cut-offs that have passed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Number of entities that are loaded at once.
-const BATCH: u32 = 100;
+const BATCH: u32 = 1000;
+/// Time after a failure until the next try of the same entity.
+const RETRY: Duration = Duration::from_secs(60);
 
 /// Settles what is due until `stop` changes. A settlement in progress stops after its current part, and continues at
 /// the next start. It runs on a thread of its own, with a priority below that of payments, because it reads much.
@@ -40,6 +43,7 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let is_stopped = stop.clone();
     let goes_on = || !*is_stopped.borrow();
+    let mut failed: HashMap<EntityId, Instant> = HashMap::new();
     loop {
         tokio::select! {
             _ = stop.changed() => return,
@@ -52,12 +56,14 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
                 continue;
             }
         };
-        for entity in due {
+        failed.retain(|_, since| since.elapsed() < RETRY);
+        for entity in due.into_iter().filter(|entity| !failed.contains_key(entity)).collect::<Vec<_>>() {
             if !goes_on() {
                 return;
             }
             if let Err(error) = app.gateway.settle_entity(&entity, &goes_on).await {
-                tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments");
+                tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments; tried again in a minute");
+                failed.insert(entity, Instant::now());
             }
         }
     }

@@ -189,8 +189,8 @@ impl BatchDay<'_> {
             return;
         }
         let brand = line.brand.as_deref();
-        let Some((number, rule)) = self.find_rule(FeeEvent::Charge, brand, line.amount.currency()) else { return };
-        let volume = state.volumes.entry(number).or_default();
+        let Some(rule) = self.find_rule(FeeEvent::Charge, brand, line.amount.currency()) else { return };
+        let volume = state.volumes.entry(rule.volume_name()).or_default();
         line.settlement.fee = rule.compute_fee(line.settlement.amount, *volume);
         *volume = volume.saturating_add(line.settlement.amount.hundredths());
     }
@@ -203,11 +203,11 @@ impl BatchDay<'_> {
         payment: &Payment,
     ) -> Option<ReconciliationRecord> {
         let currency = payment.amount.currency();
-        let (number, rule) = self.find_rule(event, Some(&payment.brand), currency)?;
+        let rule = self.find_rule(event, Some(&payment.brand), currency)?;
         let to = self.terms.settlement_currency(currency);
         let rate = self.rates.find_rate(currency, to, self.day)?;
         let settled = round_amount(to_decimal(payment.amount).checked_mul(rate)?, to)?;
-        let volume = state.volumes.entry(number).or_default();
+        let volume = state.volumes.entry(rule.volume_name()).or_default();
         let fee = rule.compute_fee(settled, *volume).filter(|fee| !fee.is_zero())?;
         *volume = volume.saturating_add(settled.hundredths());
         let mut line = self.fee_line(event.transaction_type()?, fee);
@@ -215,9 +215,9 @@ impl BatchDay<'_> {
         Some(line)
     }
 
-    /// Returns the first rule for an event of a payment, with its number.
-    fn find_rule(&self, on: FeeEvent, brand: Option<&str>, currency: Currency) -> Option<(usize, &FeeRule)> {
-        self.terms.fee.iter().enumerate().find(|(_, rule)| rule.applies_to(on, brand, currency))
+    /// Returns the first rule for an event of a payment.
+    fn find_rule(&self, on: FeeEvent, brand: Option<&str>, currency: Currency) -> Option<&FeeRule> {
+        self.terms.fee.iter().find(|rule| rule.applies_to(on, brand, currency))
     }
 
     /// Returns the line of a fee without a payment.

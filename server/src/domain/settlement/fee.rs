@@ -119,6 +119,13 @@ impl FeeRule {
         self.tiers.iter().try_for_each(|tier| check_percent("tiers.percent", tier.percent))
     }
 
+    /// Returns the name by which the volume of the rule is kept. It does not depend on the place of the rule, so that
+    /// other rules may be added during a month.
+    pub fn volume_name(&self) -> String {
+        let Self { on, brand, currency, .. } = self;
+        format!("{on:?} {} {}", brand.as_deref().unwrap_or("*"), currency.as_deref().unwrap_or("*"))
+    }
+
     /// Returns true if the rule is for an event of a payment. `brand` is `None` for a fee without a payment.
     pub fn applies_to(&self, on: FeeEvent, brand: Option<&str>, currency: Currency) -> bool {
         self.on == on

@@ -21,9 +21,9 @@ pub struct SettlementState {
     pub cut_off: Timestamp,
     /// The month of `volumes` and of the latest fees for a month: `2026-11`.
     pub month: String,
-    /// Settled volume of the month in hundredths, by the number of the fee's rule in the terms.
+    /// Settled volume of the month in hundredths, by [`FeeRule::volume_name`](super::FeeRule::volume_name).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub volumes: BTreeMap<usize, i64>,
+    pub volumes: BTreeMap<String, i64>,
     /// Reserves that are not paid out yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reserves: Vec<HeldReserve>,
