@@ -13,13 +13,13 @@ use crate::webhooks::WebhookScene;
 const REASON: (&str, &str) = ("chargebackResultCode", "000.100.203");
 
 /// A merchant below a division, and the division's token for it.
-struct DisputeScene {
-    shop: MerchantClient,
-    operator: MerchantClient,
+pub struct DisputeScene {
+    pub shop: MerchantClient,
+    pub operator: MerchantClient,
 }
 
 impl DisputeScene {
-    fn create() -> anyhow::Result<Self> {
+    pub fn create() -> anyhow::Result<Self> {
         let gateway = TestGateway::shared();
         let division = gateway.create_merchant_with(&["--level", "division"])?;
         let shop = gateway.create_merchant_with(&["--parent", &division.entity_id])?;
@@ -28,7 +28,7 @@ impl DisputeScene {
     }
 
     /// Pays 92.00 EUR. Returns the id of the payment.
-    async fn pay(&self) -> anyhow::Result<String> {
+    pub async fn pay(&self) -> anyhow::Result<String> {
         let paid = self.shop.pay_by_card(&[]).await?;
         assert_result(&paid, 200, "000.100.110");
         Ok(paid.id().to_owned())
@@ -39,7 +39,7 @@ impl DisputeScene {
     }
 
     /// Opens a dispute with a chargeback about a new payment. Returns the id of the dispute.
-    async fn open_chargeback(&self) -> anyhow::Result<String> {
+    pub async fn open_chargeback(&self) -> anyhow::Result<String> {
         let opened = self.open(&self.pay().await?, &[("stage", "CHARGEBACK"), REASON]).await?;
         assert_stage(&opened, "CHARGEBACK", "MERCHANT");
         Ok(opened.id().to_owned())
@@ -49,7 +49,7 @@ impl DisputeScene {
         self.operator.post(&format!("v1/disputes/{dispute}/advance"), &[("stage", stage)]).await
     }
 
-    async fn represent(&self, dispute: &str) -> anyhow::Result<ApiResponse> {
+    pub async fn represent(&self, dispute: &str) -> anyhow::Result<ApiResponse> {
         self.shop.post(&format!("v1/disputes/{dispute}/representment"), &[("note", "delivered")]).await
     }
 

@@ -7,11 +7,29 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::disputes::DisputeScene;
 use crate::held_payments::create_reviewed_shop;
 use crate::resilience::{PATIENT, lock_database};
 use crate::review_queue::hold_payment;
 use crate::schedules::{SCHEDULES, create_schedule, register_card};
 use crate::support::*;
+
+/// Returns a request about a new dispute that succeeds.
+async fn example_dispute(
+    scene: &DisputeScene,
+    route: &str,
+) -> anyhow::Result<(String, Vec<(&'static str, &'static str)>)> {
+    if route == "/v1/disputes" {
+        let fields = vec![("paymentId", &*scene.pay().await?.leak()), ("stage", "RETRIEVAL_REQUEST")];
+        return Ok(("v1/disputes".to_owned(), fields));
+    }
+    let id = scene.open_chargeback().await?;
+    if route.ends_with("/advance") {
+        scene.represent(&id).await?;
+    }
+    let fields = if route.ends_with("/advance") { ("stage", "REVERSAL") } else { ("note", "seen") };
+    Ok((route.trim_start_matches('/').replace("{id}", &id), vec![fields]))
+}
 
 /// Returns the parameters of a debit of an amount in euros with the test card.
 fn debit_fields(amount: &str) -> Vec<(&str, &str)> {
@@ -158,14 +176,21 @@ async fn every_post_of_the_merchants_takes_a_key() -> anyhow::Result<()> {
     let checking = TestGateway::shared().create_merchant_with(&["--risk", "on"])?;
     // A dry run changes nothing and has a response of any length, so it takes no key.
     assert!(ROUTES.iter().any(|row| row.path.ends_with("/dryRun") && !row.is_idempotent()));
-    for row in ROUTES.iter().filter(|row| row.is_idempotent()) {
+    let disputed = DisputeScene::create()?;
+    // A file with a key is tested in `dispute_evidence`.
+    for row in ROUTES.iter().filter(|row| row.is_idempotent() && !row.path.ends_with("/evidence")) {
         let (method, route) = (row.method.as_str(), row.path);
         let shop = match route {
+            "/v1/disputes" | "/v1/disputes/{id}/advance" => &disputed.operator,
+            _ if route.starts_with("/v1/disputes/") => &disputed.shop,
             _ if route.starts_with("/v2/reviews/") => &reviewed,
             _ if route.ends_with("/riskScreen") => &checking,
             _ => &plain,
         };
-        let (path, fields) = example_request(shop, route).await?;
+        let (path, fields) = match route.starts_with("/v1/disputes") {
+            true => example_dispute(&disputed, route).await?,
+            false => example_request(shop, route).await?,
+        };
         let key = format!("{method}:{path}");
         let first = post_with_key(shop, &path, &key, &fields).await?;
         assert_eq!(first.status, 200, "{route}: {}", first.text);

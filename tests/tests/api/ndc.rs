@@ -82,7 +82,8 @@ async fn every_answer_carries_its_checkouts_id_or_one_of_its_entity() -> anyhow:
                     is_server_ndc(told, &shop.entity_id) || has_shape(told, &"x".repeat(32))
                 };
                 assert!(fits, "{case}");
-                let known = caller == "known" && route.scope.is_some() && !fields.contains("%FF");
+                // The entity of a request whose body is a file is in the query.
+                let known = caller == "known" && route.scope.is_some() && !route.has_file && !fields.contains("%FF");
                 assert!(!known || !has_shape(told, &"x".repeat(32)), "{case}");
                 seen += 1;
             }
