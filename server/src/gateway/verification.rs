@@ -64,7 +64,7 @@ struct Journal {
     payments: PaymentSet,
 }
 
-/// A set of payments with their movements, reduced to a number and a sum of hashes, so that it needs no memory for each.
+/// A set of payments with their movements, reduced to a number and a sum of hashes. It needs no memory for each.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 struct PaymentSet {
     count: u64,
