@@ -11,6 +11,7 @@ use crate::BUILD_NUMBER;
 use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
+pub(super) use crate::domain::payment_rows::wire_time;
 
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {
@@ -33,11 +34,6 @@ pub(super) fn ndc_of_path(path: &str, entity: Option<&EntityId>) -> Ndc {
         Some(id) => Ndc::from_checkout(&id),
         None => new_ndc(entity),
     }
-}
-
-/// Formats a time as `yyyy-MM-dd HH:mm:ss+0000`.
-pub(super) fn wire_time(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%S+0000").to_string()
 }
 
 /// Builds the JSON of a result: its code and the code's description.

@@ -11,31 +11,13 @@ use super::extract::MerchantRequest;
 use super::line_stream::{LineSource, stream_lines};
 use super::query::list_entry_fields;
 use super::reports::{ReportFormat, open_reader};
-use super::response::wire_time;
 use crate::domain::entity::Entity;
 use crate::domain::payment::Payment;
+use crate::domain::payment_rows;
 use crate::domain::query::PaymentRange;
-use crate::domain::spreadsheet::escape_formula;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::store::StoreError;
-
-/// Columns of the CSV.
-const COLUMNS: [&str; 13] = [
-    "timestamp",
-    "id",
-    "referencedId",
-    "entityId",
-    "paymentType",
-    "paymentBrand",
-    "amount",
-    "currency",
-    "result.code",
-    "merchantTransactionId",
-    "merchantInvoiceId",
-    "descriptor",
-    "checkoutId",
-];
 
 /// The payments of a report as lines.
 struct TransactionLines {
@@ -59,7 +41,7 @@ async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Resu
     let period = PaymentRange::require_from(&merchant.parameters)?;
     let reader = open_reader(&state, &merchant.entity, period)?;
     let (header, media_type) = match format {
-        ReportFormat::Csv => (COLUMNS.join(",") + "\r\n", "text/csv; charset=utf-8"),
+        ReportFormat::Csv => (payment_rows::format_header(), "text/csv; charset=utf-8"),
         ReportFormat::Json => (String::new(), "application/x-ndjson"),
     };
     let tenant = merchant.entity.merchant_or_self().clone();
@@ -75,37 +57,10 @@ impl LineSource for TransactionLines {
     fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
         let payments = self.reader.read_page()?;
         Ok(match self.format {
-            ReportFormat::Csv => write_rows(&payments),
+            ReportFormat::Csv => payment_rows::format_rows(&payments),
             ReportFormat::Json => write_objects(&self.entity, &payments),
         })
     }
-}
-
-/// Writes payments as rows of CSV (RFC 4180).
-fn write_rows(payments: &[Payment]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    for payment in payments {
-        let text = |name| escape_formula(payment.parameters.get(name).unwrap_or_default());
-        let id = |id: Option<&str>| id.unwrap_or_default().to_owned();
-        let row: [String; 13] = [
-            wire_time(payment.created),
-            payment.id.to_string(),
-            id(payment.referenced.as_ref().map(|id| id.as_str())),
-            payment.entity.to_string(),
-            payment.payment_type.code().to_owned(),
-            payment.brand.clone(),
-            payment.amount.to_string(),
-            payment.amount.currency().code().to_owned(),
-            payment.result.code().to_owned(),
-            text("merchantTransactionId"),
-            text("merchantInvoiceId"),
-            escape_formula(&payment.descriptor),
-            id(payment.checkout.as_ref().map(|id| id.as_str())),
-        ];
-        // Writing to memory does not fail.
-        let _ = writer.write_record(row);
-    }
-    writer.into_inner().unwrap_or_default()
 }
 
 /// Writes payments as JSON objects, one a line, as queries show them.

@@ -1,9 +1,10 @@
-//! `tillgate report`: totals of payments, the authorization rate, and chargebacks, as a table with a chart, as CSV, as
-//! JSON, and as a picture.
+//! `tillgate report`: payments, chargebacks, settlements, fees and reconciliation records, as a table with a chart, as
+//! CSV, as JSON, and as a picture.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -15,16 +16,29 @@ use super::report_chart::{draw_svg, format_table};
 use super::risk_versions::load_entity_argument;
 use super::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
+use crate::domain::entity::Entity;
+use crate::domain::payment_rows;
 use crate::domain::query::PaymentRange;
+use crate::domain::reconciliation::days::DayRange;
+use crate::domain::reconciliation::totals::RecordTotals;
 use crate::domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use crate::domain::report_table::ReportTable;
+use crate::domain::settlement_report::FeeReport;
 use crate::gateway::Failure;
+use crate::gateway::reconciliation::RecordReader;
 use crate::gateway::report::ReportReader;
-use crate::store::{AdminStore, lower_priority};
+use crate::gateway::settlement_report::read_settlements;
+use crate::store::reconciliation::{RecordRange, RecordVersion};
+use crate::store::{AdminStore, PaymentHistory, lower_priority};
 
 /// Subcommands of `tillgate report`.
 #[derive(Debug, Subcommand)]
 pub(super) enum ReportCommand {
+    /// Print every payment as comma-separated values, oldest first for each entity.
+    #[command(
+        after_help = "Example:\n  tillgate report transactions 8a01… --from 2026-10-01 --to 2026-10-31 > october.csv"
+    )]
+    Transactions(ReportTransactions),
     /// Add up payments by day, brand, payment type and result, for each currency.
     Totals(ReportTotals),
     /// Show the authorization rate by brand, and the reasons of declines.
@@ -37,6 +51,19 @@ pub(super) enum ReportCommand {
         after_help = "Example:\n  tillgate report chargebacks 8a01… --from 2026-10-01 --to 2026-10-31 --svg chargebacks.svg"
     )]
     Chargebacks(ReportOptions),
+    /// List the batches that were paid out, with their totals.
+    #[command(
+        after_help = "Example:\n  tillgate report settlements 8a01… --from 2026-10-01 --to 2026-10-31 --svg settlements.svg"
+    )]
+    Settlements(DayReportOptions),
+    /// Add up the fees of settlements by day, transaction type and brand, for each currency.
+    #[command(after_help = "Example:\n  tillgate report fees 8a01… --from 2026-10-01 --to 2026-10-31 --csv")]
+    Fees(DayReportOptions),
+    /// Add up reconciliation records by the day of their file and by what they are.
+    #[command(
+        after_help = "Example:\n  tillgate report reconciliations 8a01… --from 2026-10-01 --to 2026-10-31 --json"
+    )]
+    Reconciliations(DayReportOptions),
 }
 
 /// Options of `tillgate report totals`.
@@ -50,20 +77,59 @@ pub(super) struct ReportTotals {
     group_by: Option<String>,
 }
 
-/// Options of every report.
+/// Options of `tillgate report transactions`. With `--json`, it prints a list with an object for each payment.
 #[derive(Debug, Args)]
-pub(super) struct ReportOptions {
+pub(super) struct ReportTransactions {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id. The report includes what is below it.
     #[arg(value_name = "ENTITY")]
     entity: String,
+    #[command(flatten)]
+    period: Period,
+}
+
+/// Options of a report about the payments of a period.
+#[derive(Debug, Args)]
+pub(super) struct ReportOptions {
+    #[command(flatten)]
+    output: ReportOutput,
+    #[command(flatten)]
+    period: Period,
+}
+
+/// Options of a report about days of settlements.
+#[derive(Debug, Args)]
+pub(super) struct DayReportOptions {
+    #[command(flatten)]
+    output: ReportOutput,
+    /// The first day, for example 2026-10-01.
+    #[arg(long, value_name = "DATE")]
+    from: String,
+    /// The last day. It is included.
+    #[arg(long, value_name = "DATE")]
+    to: String,
+}
+
+/// A period of days or of times.
+#[derive(Debug, Args)]
+struct Period {
     /// The first day, or a time, in UTC: 2026-10-01 or 2026-10-01T12:00:00.
     #[arg(long, value_name = "DATE|TIME")]
     from: String,
     /// The last day, or a time, in UTC. It is included.
     #[arg(long, value_name = "DATE|TIME")]
     to: String,
+}
+
+/// The entity of a report, and the form of the output.
+#[derive(Debug, Args)]
+struct ReportOutput {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id. The report includes what is below it.
+    #[arg(value_name = "ENTITY")]
+    entity: String,
     /// Print comma-separated values with a header (RFC 4180).
     #[arg(long, conflicts_with = "json")]
     csv: bool,
@@ -72,10 +138,18 @@ pub(super) struct ReportOptions {
     svg: Option<PathBuf>,
 }
 
+/// What a report is read from.
+struct ReportSource {
+    directory: Directory,
+    entity: Arc<Entity>,
+    history: PaymentHistory,
+}
+
 impl ReportCommand {
     /// Reads the payments and prints the report. Shows the progress if the standard error stream is a terminal.
     pub(super) fn run(self) -> anyhow::Result<()> {
         match self {
+            Self::Transactions(options) => options.run(),
             Self::Totals(ReportTotals { report, group_by }) => {
                 let columns = TotalsColumns::parse(group_by.as_deref());
                 let columns = columns.map_err(|refusal| describe_refusal(&refusal))?;
@@ -83,8 +157,81 @@ impl ReportCommand {
             }
             Self::Authorizations(options) => options.run(AuthorizationReport::default()),
             Self::Chargebacks(options) => options.run(ChargebackReport::default()),
+            Self::Settlements(options) => options.run(|source, days, _| {
+                let report = read_settlements(&source.directory, &source.history, &source.entity.id, days)?;
+                Ok(ReportTable::from(&report))
+            }),
+            Self::Fees(options) => options
+                .run(|source, days, progress| Ok((&FeeReport::from(&add_up_records(source, days, progress)?)).into())),
+            Self::Reconciliations(options) => {
+                options.run(|source, days, progress| Ok((&add_up_records(source, days, progress)?).into()))
+            }
         }
     }
+}
+
+impl Period {
+    fn parse_range(&self) -> anyhow::Result<PaymentRange> {
+        let range = PaymentRange::require_from(&period_parameters(&self.from, &self.to));
+        range.map_err(|refusal| describe_refusal(&refusal))
+    }
+}
+
+impl ReportSource {
+    /// Opens the data folder for a report of an entity. The command yields to other programs from then on.
+    fn open(common: &CommonOptions, entity: &str) -> anyhow::Result<Self> {
+        let store = open_existing(&common.data)?;
+        let entity = Arc::new(load_entity_argument(&store, entity)?);
+        let directory = Directory::default();
+        store.fill_directory(&directory)?;
+        drop(store);
+        let history = AdminStore::open_history(&common.data)?;
+        lower_priority();
+        Ok(Self { directory, entity, history })
+    }
+}
+
+impl ReportTransactions {
+    /// Prints the payments while they are read.
+    fn run(self) -> anyhow::Result<()> {
+        let period = self.period.parse_range()?;
+        let source = ReportSource::open(&self.common, &self.entity)?;
+        let mut reader = ReportReader::new(&source.directory, &source.entity.id, period, source.history);
+        let mut output = BufWriter::new(std::io::stdout().lock());
+        let printed =
+            if self.common.json { print_list(&mut output, &mut reader) } else { print_rows(&mut output, &mut reader) };
+        match printed.and_then(|()| Ok(output.flush()?)) {
+            // A closed pipe ends the report and is not an error.
+            Err(error) if is_closed_pipe(&error) => Ok(()),
+            printed => printed,
+        }
+    }
+}
+
+/// Prints payments as CSV with a header.
+fn print_rows(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
+    output.write_all(payment_rows::format_header().as_bytes())?;
+    while !reader.is_at_end() {
+        output.write_all(&payment_rows::format_rows(&reader.read_page()?))?;
+    }
+    Ok(())
+}
+
+/// Prints payments as a list of JSON objects.
+fn print_list(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
+    let mut separator = "[";
+    while !reader.is_at_end() {
+        for payment in reader.read_page()? {
+            write!(output, "{separator}{}", payment_rows::to_object(&payment))?;
+            separator = ",\n";
+        }
+    }
+    writeln!(output, "{}]", if separator == "[" { "[" } else { "" })?;
+    Ok(())
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 impl ReportOptions {
@@ -93,26 +240,39 @@ impl ReportOptions {
     where
         for<'a> ReportTable: From<&'a R>,
     {
-        let parameters: Parameters = [("date.from", &*self.from), ("date.to", &*self.to)].into_iter().collect();
-        let period = PaymentRange::require_from(&parameters).map_err(|refusal| describe_refusal(&refusal))?;
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let directory = Directory::default();
-        store.fill_directory(&directory)?;
-        drop(store);
-        let history = AdminStore::open_history(&self.common.data)?;
-        let mut reader = ReportReader::new(&directory, &entity.id, period, history);
-        lower_priority();
+        let period = self.period.parse_range()?;
+        self.output.print_report(|source, progress| {
+            let mut reader = ReportReader::new(&source.directory, &source.entity.id, period, source.history);
+            reader.fill_report(&mut report, &mut |payments| show_progress(progress, payments, "payments"))?;
+            Ok(ReportTable::from(&report))
+        })
+    }
+}
+
+impl DayReportOptions {
+    /// Makes a report of the days with `read`, and prints it.
+    fn run(
+        self,
+        read: impl FnOnce(ReportSource, DayRange, &ProgressBar) -> Result<ReportTable, Failure>,
+    ) -> anyhow::Result<()> {
+        let days = DayRange::require_from(&period_parameters(&self.from, &self.to));
+        let days = days.map_err(|refusal| describe_refusal(&refusal))?;
+        self.output.print_report(|source, progress| read(source, days, progress))
+    }
+}
+
+impl ReportOutput {
+    /// Makes a report with `read`, and prints it.
+    fn print_report(
+        self,
+        read: impl FnOnce(ReportSource, &ProgressBar) -> Result<ReportTable, Failure>,
+    ) -> anyhow::Result<()> {
+        let source = ReportSource::open(&self.common, &self.entity)?;
         // It draws nothing if the standard error stream is no terminal.
         let progress = ProgressBar::new_spinner();
-        let filled = reader.fill_report(&mut report, &mut |payments| {
-            progress.set_position(payments);
-            progress.set_message(format!("{payments} payments"));
-            true
-        });
+        let table = read(source, &progress);
         progress.finish_and_clear();
-        filled.map_err(describe_failure)?;
-        let table = ReportTable::from(&report);
+        let table = table.map_err(describe_failure)?;
         if let Some(file) = &self.svg {
             fs::write(file, draw_svg(&table)).with_context(|| format!("cannot write {}", file.display()))?;
         }
@@ -124,6 +284,27 @@ impl ReportOptions {
         let rows: Vec<Value> = table.rows.iter().map(|row| row_value(&table, row)).collect();
         self.common.print_output(&rows, |_| format_table(&table))
     }
+}
+
+/// Returns the parameters that the same report has over HTTP.
+fn period_parameters(from: &str, to: &str) -> Parameters {
+    [("date.from", from), ("date.to", to)].into_iter().collect()
+}
+
+/// Adds up the records of some days as they are now.
+fn add_up_records(source: ReportSource, days: DayRange, progress: &ProgressBar) -> Result<RecordTotals, Failure> {
+    let range = RecordRange::between(days.from, days.to);
+    let mut reader = RecordReader::new(source.entity, RecordVersion::Latest, range, source.history);
+    let mut totals = RecordTotals::new(None, None);
+    reader.fill_totals(&mut totals, &mut |records| show_progress(progress, records, "records"))?;
+    Ok(totals)
+}
+
+/// Shows how much of a report was read. Always returns true: the report goes on.
+fn show_progress(progress: &ProgressBar, count: u64, unit: &str) -> bool {
+    progress.set_position(count);
+    progress.set_message(format!("{count} {unit}"));
+    true
 }
 
 /// Returns the JSON of a row, without its empty cells. Whole numbers are numbers.

@@ -24,6 +24,7 @@ pub mod level;
 pub mod mode;
 pub mod ndc;
 pub mod payment;
+pub mod payment_rows;
 pub mod policy_report;
 pub mod query;
 pub mod reconciliation;

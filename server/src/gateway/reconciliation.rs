@@ -30,6 +30,11 @@ pub struct RecordReader {
 }
 
 impl RecordReader {
+    /// Begins before the first record of an entity in a range of days.
+    pub fn new(entity: Arc<Entity>, version: RecordVersion, range: RecordRange, history: PaymentHistory) -> Self {
+        Self { history, entity, version, rest: Some(range) }
+    }
+
     /// Returns true after the last record.
     pub fn is_at_end(&self) -> bool {
         self.rest.is_none()
@@ -45,6 +50,32 @@ impl RecordReader {
         let page = self.history.load_records(select_records(&self.entity), self.version, range)?;
         self.rest = page.rest;
         Ok(page.records)
+    }
+
+    /// Adds the next records to totals, page by page. Calls `goes_on` with their number after each page, and stops if it
+    /// returns false.
+    ///
+    /// # Errors
+    /// 400 if there are more than 100,000 rows; if the store cannot be read.
+    pub fn fill_totals(
+        &mut self,
+        totals: &mut RecordTotals,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), Failure> {
+        let mut read = 0;
+        while !self.is_at_end() {
+            let records = self.read_page()?;
+            records.iter().for_each(|(day, record)| totals.add_record(*day, record));
+            if totals.rows.len() > MAX_ROWS {
+                let message = format!("leads to more than {MAX_ROWS} rows: ask for a shorter period");
+                return Err(Refusal::invalid_parameter("date.to", None, message).into());
+            }
+            read += u64::try_from(records.len()).unwrap_or(u64::MAX);
+            if !goes_on(read) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the next records as lines of a file.
@@ -115,7 +146,7 @@ impl Gateway {
         version: RecordVersion,
         range: RecordRange,
     ) -> Result<RecordReader, StoreError> {
-        Ok(RecordReader { history: self.store.open_history()?, entity: Arc::clone(entity), version, rest: Some(range) })
+        Ok(RecordReader::new(Arc::clone(entity), version, range, self.store.open_history()?))
     }
 
     /// Adds up the records of a reader, in turns with the other long reads of the tenant. Ends early if the client
@@ -132,13 +163,7 @@ impl Gateway {
         while !reader.is_at_end() {
             let read = move |cancelled: &Cancellation<'_>| -> Result<_, Failure> {
                 let started = Instant::now();
-                while !reader.is_at_end() && !cancelled.is_cancelled() && started.elapsed() < TURN {
-                    reader.read_page()?.iter().for_each(|(day, record)| totals.add_record(*day, record));
-                    if totals.rows.len() > MAX_ROWS {
-                        let message = format!("leads to more than {MAX_ROWS} rows: ask for a shorter period");
-                        return Err(Refusal::invalid_parameter("date.to", None, message).into());
-                    }
-                }
+                reader.fill_totals(&mut totals, &mut |_| !cancelled.is_cancelled() && started.elapsed() < TURN)?;
                 Ok((reader, totals))
             };
             (reader, totals) = self.store.long_reads.run_read(&tenant, read).await??;

@@ -350,7 +350,8 @@ async fn a_query_asked_again_is_answered_alike_until_something_has_changed_and_t
     let ask = async |query: &str, expected: &[&str]| -> anyhow::Result<ApiResponse> {
         let answer = shop.get(query).await?;
         assert_eq!(listed_ids(&answer), expected, "{}", answer.text);
-        assert_eq!(shop.get(query).await?.text, answer.text, "nothing has changed since");
+        // The time and the number of a response are new if it was not cached.
+        assert_eq!(shop.get(query).await?.json["payments"], answer.json["payments"], "nothing has changed since");
         Ok(answer)
     };
     assert_result(&shop.get(&whole).await?, 404, "700.400.580");

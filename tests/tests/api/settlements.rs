@@ -26,6 +26,19 @@ pub async fn read_records(shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
     answer.text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
+/// Reads records and what belongs to them, until no settlement was written in between: several reads are no snapshot.
+pub async fn read_with_records<T>(
+    shop: &MerchantClient,
+    read: impl AsyncFn() -> anyhow::Result<T>,
+) -> anyhow::Result<(Vec<Value>, T)> {
+    poll_until("no settlement is written between two reads", async || {
+        let records = read_records(shop).await?;
+        let found = read().await?;
+        Ok((read_records(shop).await? == records).then_some((records, found)))
+    })
+    .await
+}
+
 /// Parses an amount with two decimals. Returns hundredths.
 pub fn hundredths(value: &Value) -> i64 {
     value.as_str().unwrap_or("x").replace('.', "").parse().unwrap_or(i64::MIN)
@@ -369,5 +382,50 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         assert!(!output.status.success(), "{edit}: {found}");
     }
     assert_eq!(sound["faultCount"], 0, "{sound} {}", paid.id());
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_commands_print_the_settlements_fees_and_records_that_the_api_reports() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = gateway.create_merchant()?;
+    set_terms(gateway, &shop, "[[fee]]\non = \"charge\"\npercent = \"1.5\"\n")?;
+    for (currency, amount) in [("EUR", "12.50"), ("USD", "7.00"), ("JPY", "900.00")] {
+        let paid = shop
+            .pay_by_card(&[("currency", currency), ("amount", amount), ("merchantTransactionId", "=1+2+3+4")])
+            .await?;
+        assert_result(&paid, 200, "000.100.110");
+    }
+    settle_all(&shop, "25h").await?;
+    let period = ["--from", "2020-01-01", "--to", "2099-12-31"];
+    let folder = tempfile::tempdir()?;
+    let picture = folder.path().join("report.svg").to_string_lossy().into_owned();
+    for (command, path) in [
+        ("settlements", "reports/v1/settlements"),
+        ("fees", "reports/v1/fees"),
+        ("reconciliations", "reports/v1/reconciliations/aggregations"),
+    ] {
+        let csv = shop.get(&format!("{path}?{ALWAYS}&format=csv")).await?.text;
+        let arguments = [&["report", command, &shop.entity_id, "--svg", &picture], &period[..]].concat();
+        let rows = gateway.run_command(&arguments)?;
+        let rows = rows.as_array().cloned().unwrap_or_default();
+        assert!(rows.len() >= 3 && rows.len() == csv.lines().count() - 1, "{command}: {rows:?} {csv}");
+        let column = csv.lines().next().unwrap_or_default().split(',').position(|name| name == "currency");
+        let listed = |text: &str| {
+            csv.lines().skip(1).filter(|line| line.split(',').nth(column.unwrap_or(99)) == Some(text)).count()
+        };
+        for currency in ["EUR", "USD", "JPY"] {
+            let printed = rows.iter().filter(|row| row["currency"] == currency).count();
+            assert!(printed > 0 && printed == listed(currency), "{command} {currency}: {rows:?} {csv}");
+        }
+        assert!(fs::read_to_string(&picture)?.starts_with("<svg "), "{command}");
+        let refused = gateway.run_command(&["report", command, &shop.entity_id, "--from", "x", "--to", "2026-01-01"]);
+        assert!(refused.is_err_and(|error| format!("{error:#}").contains("--from must be a day")), "{command}");
+    }
+    let payments = gateway.run_command(&[&["report", "transactions", &shop.entity_id], &period[..]].concat())?;
+    let amounts: Vec<&str> =
+        payments.as_array().into_iter().flatten().filter_map(|row| row["amount"].as_str()).collect();
+    assert_eq!(amounts, ["12.50", "7.00", "900.00"], "{payments}");
+    assert_eq!(payments[0]["merchantTransactionId"], "=1+2+3+4", "{payments}");
     Ok(())
 }
