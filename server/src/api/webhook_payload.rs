@@ -91,7 +91,7 @@ fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<Strin
         "presentationAmount": amount.to_string(),
         "presentationCurrency": amount.currency().code(),
         "shortId": payment.id.short_id(),
-        "source": if payment.checkout.is_some() { "FORM" } else { "API" },
+        "source": source_of(payment),
         "paymentMethod": method_code(payment),
         "authentication": { "entityId": payment.entity.as_str() },
     });
@@ -105,6 +105,17 @@ fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<Strin
     merge_fields(&mut payload, extra);
     merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
     Ok(payload)
+}
+
+/// Returns where a payment comes from: a form, a schedule, or a request to the API.
+fn source_of(payment: &Payment) -> &'static str {
+    if payment.checkout.is_some() {
+        "FORM"
+    } else if payment.schedule.is_some() {
+        "SCHEDULER"
+    } else {
+        "API"
+    }
 }
 
 /// Returns the result and score of a payment's risk check, and the fields by which a merchant finds its order. Never

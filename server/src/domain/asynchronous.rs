@@ -103,6 +103,7 @@ mod tests {
             redirect: Some(redirect).filter(|_| result.is_pending()),
             pay_to: None,
             connector: None,
+            schedule: None,
             acquirer_merchant: None,
             connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,

@@ -322,6 +322,7 @@ mod tests {
             redirect: None,
             pay_to: None,
             connector: None,
+            schedule: None,
             acquirer_merchant: None,
             connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,

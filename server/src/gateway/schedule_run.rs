@@ -20,6 +20,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::schedule::plan::{DueRun, NextAction, RunResult};
 use crate::domain::schedule::retry::RetryPlan;
 use crate::domain::schedule::{Schedule, ScheduleTerms};
+use crate::store::due_schedules::DueSchedules;
 use crate::store::schedule::RunWrite;
 use crate::store::{Changes, RecordKeys};
 
@@ -38,12 +39,12 @@ struct RunContext {
 }
 
 impl Gateway {
-    /// Loads the schedules that are due by the machine's clock, longest due first, at most `limit`.
+    /// Loads schedules that are due by the machine's clock, at most `limit`: see [`Store::load_due_schedules`](crate::store::Store::load_due_schedules).
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn load_due_schedules(&self, limit: usize) -> Result<Vec<Schedule>, Failure> {
-        Ok(self.store.load_due_schedules(self.now(), limit)?)
+    pub fn load_due_schedules(&self, limit: usize, after: &str) -> Result<DueSchedules, Failure> {
+        Ok(self.store.load_due_schedules(self.now(), limit, after)?)
     }
 
     /// Does the next thing of a schedule that is due: an attempt of a run, a look at a pending payment, or the skip of
@@ -124,6 +125,7 @@ impl Gateway {
         let request = payment.take_connector_request();
         // Every run has the reference of the schedule, so it is no duplicate of the runs before.
         payment.keys.reference = None;
+        payment.assign_schedule(schedule.id.clone());
         Ok(PreparedRun { payment, attempt, request })
     }
 

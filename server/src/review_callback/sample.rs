@@ -59,6 +59,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         redirect: None,
         pay_to: None,
         connector: None,
+        schedule: None,
         acquirer_merchant: None,
         connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,

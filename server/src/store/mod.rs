@@ -14,6 +14,7 @@ mod clock;
 mod decision_input;
 mod deferred_effects;
 pub mod dispute;
+pub mod due_schedules;
 mod entity;
 mod error;
 mod event;

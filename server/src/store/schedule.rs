@@ -246,27 +246,6 @@ impl Store {
         })
     }
 
-    /// Loads the schedules that are due at a moment of the machine's clock, longest due first, at most `limit`. An
-    /// unreadable one is left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<Vec<Schedule>, StoreError> {
-        self.run_read(|connection| {
-            let query = "SELECT document FROM schedule WHERE due <= ?1 ORDER BY due LIMIT ?2";
-            let mut statement = connection.prepare_cached(query)?;
-            let mut rows = statement.query(params![now.as_millisecond(), i64::try_from(limit).unwrap_or(i64::MAX)])?;
-            let mut due = Vec::new();
-            while let Some(row) = rows.next()? {
-                match decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?) {
-                    Ok(schedule) => due.push(schedule),
-                    Err(error) => tracing::error!(%error, "a schedule is unreadable"),
-                }
-            }
-            Ok(due)
-        })
-    }
-
     /// Lets a schedule be due at a moment of the machine's clock, because nothing could be done now.
     ///
     /// # Errors
@@ -285,6 +264,7 @@ impl Store {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::collections::HashSet;
     use std::sync::Arc;
 
     use jiff::SignedDuration;
@@ -366,7 +346,7 @@ mod tests {
             write_changes(&store, changes).await.unwrap();
         }
         let due = |seconds, limit| -> Vec<Option<Timestamp>> {
-            let found = store.load_due_schedules(sample_time(seconds), limit).unwrap();
+            let found = store.load_due_schedules(sample_time(seconds), limit, "").unwrap().schedules;
             found.iter().map(|schedule| schedule.next).collect()
         };
         assert_eq!(due(250, 9), [Some(sample_time(100)), Some(sample_time(200))]);
@@ -380,5 +360,29 @@ mod tests {
         let ended = sample_schedule(3, 200).with_deleted_registration();
         write_changes(&store, Changes::default().with_schedule_run(&ended, None)).await.unwrap();
         assert_eq!(due(999, 9), [Some(sample_time(300)), Some(sample_time(100))]);
+    }
+
+    #[tokio::test]
+    async fn no_entity_waits_for_all_runs_of_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_store(folder.path());
+        AdminStore::open(folder.path()).unwrap().add_entity(&sample_entity(2), sample_time(0)).unwrap();
+        for number in 0..40 {
+            let changes = Changes::default().with_schedule_step(&sample_schedule(number, 100));
+            write_changes(&store, changes).await.unwrap();
+        }
+        let last = Schedule { entity: sample_entity(2).id, ..sample_schedule(90, 900) };
+        write_changes(&store, Changes::default().with_schedule_step(&last)).await.unwrap();
+        for after in [String::new(), sample_entity(1).id.to_string(), sample_entity(2).id.to_string()] {
+            let due = store.load_due_schedules(sample_time(999), 8, &after).unwrap();
+            let has_last = due.schedules.iter().any(|schedule| schedule.id == last.id);
+            let ids: HashSet<&str> = due.schedules.iter().map(|schedule| schedule.id.as_str()).collect();
+            assert!(due.has_more && ids.len() == due.schedules.len() && ids.len() <= 8, "{due:?}");
+            // After the last entity, the first one is next.
+            assert_eq!(has_last, after != sample_entity(2).id.as_str(), "{after}");
+            assert_eq!(due.last, "");
+        }
+        let all = store.load_due_schedules(sample_time(999), 99, "").unwrap();
+        assert!(!all.has_more && all.schedules.len() == 41, "{all:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the schedules that are due.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,24 +8,30 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
 use crate::app::App;
-use crate::domain::id::{ScheduleId, log_tag};
+use crate::domain::id::{EntityId, ScheduleId, log_tag};
 use crate::domain::schedule::Schedule;
 
 /// Interval of checks for due schedules.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// Maximum number of runs in progress. It fills the groups of the store's writer, and leaves most of its queue to
-/// requests.
-const MAX_RUNNING: usize = 64;
+/// Maximum number of runs in progress. It leaves most of the queue of the store's writer to requests.
+const MAX_RUNNING: usize = 256;
+/// Maximum number of runs of an entity in progress. It fills the groups of the store's writer, and leaves room for the
+/// runs of other entities while a connector is slow.
+const MAX_RUNNING_OF_ENTITY: usize = 64;
 /// Number of schedules that are loaded at once, besides those in progress.
 const BATCH: usize = 256;
 
-/// Runs in progress, and those that wait for room. A slow connector delays only its own runs until all are slow.
+/// Runs in progress, and those that wait for room.
 #[derive(Default)]
 struct RunningSchedules {
     tasks: JoinSet<bool>,
-    /// The schedule of each task, so that no run is started twice.
-    schedules: HashMap<Id, ScheduleId>,
+    /// The schedule of each task, so that no run is started twice, and its entity.
+    schedules: HashMap<Id, (ScheduleId, EntityId)>,
+    /// Number of runs of each entity in progress.
+    counts: HashMap<EntityId, usize>,
     waiting: VecDeque<Schedule>,
+    /// The entity whose turn was the last one: see [`DueSchedules`](crate::store::due_schedules::DueSchedules).
+    last: String,
     /// True if the store may have further due schedules.
     has_more: bool,
 }
@@ -42,7 +48,7 @@ pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bo
             _ = ticks.tick() => running.has_more = true,
             Some(ended) = running.tasks.join_next_with_id() => {
                 let (id, may_go_on) = ended.unwrap_or_else(|error| (error.id(), false));
-                running.schedules.remove(&id);
+                running.end_run(id);
                 // The next occurrence of the same schedule may be due.
                 running.has_more |= may_go_on;
             }
@@ -52,25 +58,54 @@ pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bo
 }
 
 impl RunningSchedules {
-    /// Starts runs while there is room, and loads the next ones if none waits.
+    /// Starts runs while there is room. Loads the next ones, at most once, if none of those that wait may start.
     fn start_waiting(&mut self, app: &Arc<App>) {
         while self.tasks.len() < MAX_RUNNING {
-            if self.waiting.is_empty() && self.has_more {
+            if let Some(schedule) = self.take_startable() {
+                self.start_run(app, schedule);
+            } else if self.has_more {
                 self.load_waiting(app);
+                if !self.waiting.iter().any(|schedule| self.may_start(schedule)) {
+                    return;
+                }
+            } else {
+                return;
             }
-            let Some(schedule) = self.waiting.pop_front() else { return };
-            self.start_run(app, schedule);
         }
     }
 
-    /// Loads the schedules that are due and not in progress. If that fails, logs a warning.
+    /// Takes out the first schedule that waits and may start.
+    fn take_startable(&mut self) -> Option<Schedule> {
+        let index = self.waiting.iter().position(|schedule| self.may_start(schedule))?;
+        self.waiting.remove(index)
+    }
+
+    /// Returns true if the entity of a schedule has room for a run.
+    fn may_start(&self, schedule: &Schedule) -> bool {
+        self.counts.get(&schedule.entity).is_none_or(|count| *count < MAX_RUNNING_OF_ENTITY)
+    }
+
+    /// Forgets a run that has ended.
+    fn end_run(&mut self, id: Id) {
+        let Some((_, entity)) = self.schedules.remove(&id) else { return };
+        if let Some(count) = self.counts.get_mut(&entity) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&entity);
+            }
+        }
+    }
+
+    /// Loads schedules that are due and not in progress. If that fails, logs a warning.
     fn load_waiting(&mut self, app: &Arc<App>) {
         let limit = BATCH + self.schedules.len();
-        match app.gateway.load_due_schedules(limit) {
+        match app.gateway.load_due_schedules(limit, &self.last) {
             Ok(due) => {
-                self.has_more = due.len() == limit;
-                let is_new = |schedule: &Schedule| !self.schedules.values().any(|running| *running == schedule.id);
-                self.waiting = due.into_iter().filter(is_new).collect();
+                self.has_more = due.has_more;
+                self.last = due.last;
+                let running: HashSet<&ScheduleId> = self.schedules.values().map(|(id, _)| id).collect();
+                let is_new = |schedule: &Schedule| !running.contains(&schedule.id);
+                self.waiting = due.schedules.into_iter().filter(is_new).collect();
             }
             Err(error) => {
                 self.has_more = false;
@@ -81,7 +116,7 @@ impl RunningSchedules {
 
     /// Starts a run. If it fails, logs a warning, and the schedule is due again later.
     fn start_run(&mut self, app: &Arc<App>, schedule: Schedule) {
-        let id = schedule.id.clone();
+        let (id, entity) = (schedule.id.clone(), schedule.entity.clone());
         let app = Arc::clone(app);
         let task = self.tasks.spawn(async move {
             let tag = log_tag(schedule.id.as_str());
@@ -90,6 +125,7 @@ impl RunningSchedules {
                 false
             })
         });
-        self.schedules.insert(task.id(), id);
+        *self.counts.entry(entity.clone()).or_default() += 1;
+        self.schedules.insert(task.id(), (id, entity));
     }
 }

@@ -86,6 +86,7 @@ impl Sampler {
             redirect: None,
             pay_to: None,
             connector: None,
+            schedule: None,
             acquirer_merchant: None,
             unannounced: false,
             connector_tx_ids: ConnectorTxIds::default(),

@@ -211,6 +211,23 @@ async fn a_webhook_tells_of_a_schedule_its_runs_and_the_end_with_its_registratio
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_tells_a_payment_of_a_schedule_from_one_that_was_requested() -> anyhow::Result<()> {
+    let scene = WebhookScene::new(&["--types", "PAYMENT"]).await?;
+    let shop = &scene.shop;
+    let registration = register_card(shop, &[]).await?;
+    let minute = distant_minute();
+    let created = create_schedule(shop, &registration, &[("job.minute", &minute)]).await?;
+    shop.advance_clock("1h").await?;
+    let runs = wait_for_runs(shop, created.id(), 1).await?;
+    let event = scene.expect_event("PAYMENT").await?;
+    assert_eq!((&event["id"], &event["source"]), (&runs[0]["paymentId"], &"SCHEDULER".into()), "{event}");
+    let paid = shop.pay_by_card(&[]).await?;
+    let event = scene.expect_event("PAYMENT").await?;
+    assert_eq!((event["id"].as_str(), &event["source"]), (Some(paid.id()), &"API".into()), "{event}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_run_at_an_external_connector_has_the_outcome_of_its_payment() -> anyhow::Result<()> {
     let minute = distant_minute();

@@ -135,6 +135,7 @@ prop_compose! {
             account: Account::Unknown,
             parameters,
             connector: is_external.then(|| "host".to_owned()),
+            schedule: None,
             acquirer_merchant: None,
             connector_tx_ids: ConnectorTxIds::default(),
             unannounced: is_unannounced && result == codes::PENDING,

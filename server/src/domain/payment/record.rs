@@ -12,7 +12,7 @@ use tillgate_shared::result::{ResultCode, ResultGroup};
 use super::shared_parameters::SharedParameters;
 use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount};
 use crate::domain::address::add_parameters;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
+use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId, ScheduleId};
 use crate::domain::ndc::Ndc;
 use crate::domain::risk::PaymentRisk;
 use crate::domain::three_ds::ThreeDsSession;
@@ -38,6 +38,9 @@ pub struct Payment {
     /// The registration that it created or used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<RegistrationId>,
+    /// The schedule that it is a run of. `None` for other payments, and for runs from before it was stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleId>,
     /// The time of creation.
     pub created: Timestamp,
     /// The payment type.

@@ -51,6 +51,7 @@ fn create_payment(
         redirect: None,
         pay_to: None,
         connector: None,
+        schedule: None,
         acquirer_merchant: None,
         connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,

@@ -56,6 +56,7 @@ pub(in crate::gateway) fn draft_follow_up(
         redirect: None,
         pay_to: None,
         connector: referenced.connector.clone(),
+        schedule: None,
         acquirer_merchant: referenced.acquirer_merchant.clone(),
         connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,

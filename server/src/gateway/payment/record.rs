@@ -20,7 +20,7 @@ use crate::connector::{ConnectorResult, Order, PaymentRoute};
 use crate::domain::debit_step::DebitStep;
 use crate::domain::defaults;
 use crate::domain::entity::Entity;
-use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::id::{EntityId, PaymentId, ScheduleId};
 use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
@@ -204,6 +204,7 @@ pub(super) fn draft_payment(
         redirect,
         pay_to: result.transfer_account.clone(),
         connector: None,
+        schedule: None,
         acquirer_merchant: None,
         connector_tx_ids: result.connector_tx_ids.clone(),
         unannounced: false,
@@ -229,6 +230,7 @@ fn decline_by_risk(
         redirect: None,
         pay_to: None,
         connector: None,
+        schedule: None,
         acquirer_merchant: None,
         unannounced: false,
         ..payment
@@ -267,6 +269,11 @@ impl PreparedPayment {
     /// Returns the payment as it is drafted.
     pub(super) fn payment(&self) -> &Payment {
         &self.payment
+    }
+
+    /// Makes it a run of a schedule.
+    pub(in crate::gateway) fn assign_schedule(&mut self, schedule: ScheduleId) {
+        self.payment.schedule = Some(schedule);
     }
 
     /// Takes the request to an external connector out, to be sent after the payment is written. `None` if there is

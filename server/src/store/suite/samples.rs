@@ -62,6 +62,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
         redirect: None,
         pay_to: None,
         connector: None,
+        schedule: None,
         acquirer_merchant: None,
         connector_tx_ids: ConnectorTxIds::default(),
         unannounced: false,
