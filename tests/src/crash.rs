@@ -1,10 +1,12 @@
 //! Crash test: kills a gateway and an acquirer host at random moments under load, restarts them, and checks their
 //! guarantees. Every response that a client received is in the store, no payment was made twice, every pending payment
-//! ends, no event or notification is sent under two ids, and the host's ledger agrees with the gateway to the cent.
+//! ends, no event or notification is sent under two ids, each occurrence of a schedule is charged once, each chargeback
+//! has one dispute, and the host's ledger agrees with the gateway to the cent.
 
 mod acquirer;
 mod final_checks;
 mod requests;
+mod schedules;
 
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +20,9 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::task::JoinSet;
 
 use self::acquirer::KillableHost;
-use self::final_checks::{check_notifications, check_payments};
+use self::final_checks::{check_disputes, check_notifications, check_payments};
 use self::requests::{FollowUpType, KeyedRequest, RequestKind};
+use self::schedules::{check_runs, create_schedules, end_schedules};
 use crate::{
     ApiResponse, CARD, MerchantClient, Receiver, ReceiverReply, TestGateway, encode_form, poll_until,
     poll_until_blocking,
@@ -67,6 +70,8 @@ struct ClientRecords {
     follow_ups: BTreeMap<(String, FollowUpType), usize>,
     /// Approved reservations that no client has captured or reversed.
     reserved: Vec<String>,
+    /// Payments that no client has charged back yet.
+    disputable: Vec<String>,
     /// Orders of all payments, with their type. Each order is paid once.
     orders: BTreeMap<String, &'static str>,
     /// Orders of the checkouts that were submitted.
@@ -97,9 +102,12 @@ pub async fn run_rounds(rounds: u32) -> anyhow::Result<CrashSummary> {
     let mut gateway = TestGateway::start_with(&options)?;
     let mut shop = gateway.create_merchant()?;
     create_webhook(&gateway, &shop, &receiver)?;
+    let schedules = create_schedules(&shop).await?;
     let records = SharedRecords::default();
     let mut received = Vec::new();
     for round in 1..=rounds {
+        // The schedules are due.
+        shop.advance_clock("1m").await?;
         let mut clients = JoinSet::new();
         for client in 0..CLIENTS {
             let name = format!("order-{round}-{client}");
@@ -122,11 +130,14 @@ pub async fn run_rounds(rounds: u32) -> anyhow::Result<CrashSummary> {
         check_responses_stored(&shop, &records).await.with_context(about)?;
         received.extend(receiver.drain_requests().await);
     }
+    end_schedules(&shop, &schedules).await?;
     advance_until_idle(&gateway, &shop).await?;
     received.extend(receiver.drain_requests().await);
     let records = std::mem::take(&mut *lock_records(&records));
     let repeated = check_notifications(&gateway, &records, &received)?;
     check_payments(&shop, &records).await?;
+    check_disputes(&gateway, &records)?;
+    check_runs(&gateway, &schedules, rounds)?;
     let booked = host.compare_ledger(&open_database(&gateway)?).await?;
     let verified = gateway.run_command(&["verify"])?;
     ensure!(verified["faultCount"] == 0, "the gateway's own ledger has faults: {verified}");
@@ -161,12 +172,12 @@ fn create_webhook(gateway: &TestGateway, shop: &MerchantClient, receiver: &Recei
     })
 }
 
-/// Runs one client until the gateway is killed: random payments, refunds and checkouts, one after the other. An error
+/// Runs one client until the gateway is killed: random payments, follow-up payments and checkouts, one after the other. An error
 /// other than a broken connection is recorded as the fault.
 async fn run_client(shop: MerchantClient, receiver: String, name: String, records: SharedRecords) {
     for number in 0.. {
         let order = format!("{name}-{number}");
-        let result = match random_below(7) {
+        let result = match random_below(9) {
             0 => send_and_record(&shop, KeyedRequest::create_payment(&order, &CARD), &records).await,
             1 => send_follow_up(&shop, &order, FollowUpType::Refund, pick_refundable_payment(&records), &records).await,
             2 => send_and_record(&shop, KeyedRequest::create_external_payment(&order), &records).await,
@@ -176,6 +187,11 @@ async fn run_client(shop: MerchantClient, receiver: String, name: String, record
                 let end = if random_below(2) == 0 { FollowUpType::Capture } else { FollowUpType::Reversal };
                 let reserved = lock_records(&records).reserved.pop();
                 send_follow_up(&shop, &order, end, reserved, &records).await
+            }
+            6 => send_and_record(&shop, KeyedRequest::create_disputed_payment(&order), &records).await,
+            7 => {
+                let disputable = lock_records(&records).disputable.pop();
+                send_follow_up(&shop, &order, FollowUpType::Chargeback, disputable, &records).await
             }
             _ => submit_checkout(&shop, &order, &receiver, &records).await,
         };
@@ -231,6 +247,10 @@ fn record_response(records: &mut ClientRecords, request: &KeyedRequest, response
         RequestKind::Payment => {
             records.orders.insert(request.key.clone(), "DB");
             records.answered.insert(id, response.result_code().to_owned());
+        }
+        RequestKind::Disputed => {
+            records.orders.insert(request.key.clone(), "DB");
+            records.disputable.push(id);
         }
         // A payment without an outcome gets its outcome later.
         RequestKind::External => {
@@ -352,11 +372,11 @@ fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// Advances the sandbox's clock until no timer, except that of settlements, and no message to send is left. Fails if
+/// Advances the sandbox's clock until no timer, except those of settlements and disputes, and no message to send is left. Fails if
 /// their number does not shrink in time.
 async fn advance_until_idle(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
     shop.advance_clock("31m").await?;
-    let query = "SELECT (SELECT count(*) FROM timer WHERE kind <> 'settle')
+    let query = "SELECT (SELECT count(*) FROM timer WHERE kind NOT IN ('settle', 'dispute'))
             + (SELECT count(*) FROM message WHERE due IS NOT NULL)";
     let mut least = u32::MAX;
     loop {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::ensure;
 use serde_json::Value;
 
+use super::requests::FollowUpType;
 use super::{ClientRecords, open_database};
 use crate::{MerchantClient, ReceivedRequest, TestGateway};
 
@@ -32,8 +33,10 @@ pub(super) fn check_notifications(
         ensure!(ids_by_target.contains_key(format!("/notify/{order}").as_str()), "nobody was told how {order} ended");
     }
     let database = open_database(gateway)?;
-    let query =
-        "SELECT what || json_extract(CAST(document AS TEXT), '$.id'), id FROM message WHERE webhook IS NOT NULL";
+    // An event about a schedule has the version of the schedule.
+    let query = "SELECT what || coalesce(json_extract(text, '$.id'),
+            json_extract(text, '$.schedule.id') || json_extract(text, '$.schedule.version')), id
+        FROM (SELECT what, id, CAST(document AS TEXT) AS text FROM message WHERE webhook IS NOT NULL)";
     let mut statement = database.prepare(query)?;
     let events = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let events: Vec<(String, String)> = events.collect::<Result<_, _>>()?;
@@ -64,5 +67,17 @@ pub(super) async fn check_payments(shop: &MerchantClient, records: &ClientRecord
         let count = found.json["payments"].as_array().map_or(0, |payments: &Vec<Value>| payments.len());
         ensure!(count == *sent, "{payment} has {count} {code}, and {sent} were answered");
     }
+    Ok(())
+}
+
+/// Checks that each chargeback has one dispute.
+pub(super) fn check_disputes(gateway: &TestGateway, records: &ClientRecords) -> anyhow::Result<()> {
+    let charged_back = records.follow_ups.keys().filter(|(_, payment_type)| *payment_type == FollowUpType::Chargeback);
+    let expected: BTreeSet<String> = charged_back.map(|(payment, _)| payment.clone()).collect();
+    let database = open_database(gateway)?;
+    let mut statement = database.prepare("SELECT payment FROM dispute WHERE chargeback IS NOT NULL")?;
+    let found: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let distinct: BTreeSet<String> = found.iter().cloned().collect();
+    ensure!(distinct.len() == found.len() && distinct == expected, "chargebacks {expected:?}, disputes {found:?}");
     Ok(())
 }

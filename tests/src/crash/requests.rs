@@ -22,6 +22,7 @@ pub(super) enum FollowUpType {
     Capture,
     Refund,
     Reversal,
+    Chargeback,
 }
 
 impl FollowUpType {
@@ -31,6 +32,7 @@ impl FollowUpType {
             Self::Capture => "CP",
             Self::Refund => "RF",
             Self::Reversal => "RV",
+            Self::Chargeback => "CB",
         }
     }
 }
@@ -38,6 +40,8 @@ impl FollowUpType {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RequestKind {
     Payment,
+    /// A payment that is later charged back, and has no other follow-up payments.
+    Disputed,
     /// A payment at the acquirer host.
     External,
     /// A reservation at the acquirer host.
@@ -52,6 +56,11 @@ impl KeyedRequest {
     /// Returns a debit of 92.00 EUR with the fields of an account. The order is its idempotency key, too.
     pub(super) fn create_payment(order: &str, account: &[(&str, &str)]) -> Self {
         Self::create_initial(order, "DB", account, RequestKind::Payment)
+    }
+
+    /// Returns a debit of 92.00 EUR by card that is later charged back.
+    pub(super) fn create_disputed_payment(order: &str) -> Self {
+        Self::create_initial(order, "DB", &CARD, RequestKind::Disputed)
     }
 
     /// Returns a debit of 92.00 EUR by card at the acquirer host.
@@ -75,12 +84,15 @@ impl KeyedRequest {
         Self::create_initial(order, "DB", &account, RequestKind::Pending)
     }
 
-    /// Returns a follow-up payment of the payment with the id `paid`: a refund of one cent, a capture of everything, or
-    /// a reversal.
+    /// Returns a follow-up payment of the payment with the id `paid`: a refund of one cent, a capture or a chargeback
+    /// of everything, or a reversal.
     pub(super) fn create_follow_up(key: &str, payment_type: FollowUpType, paid: String) -> Self {
         let amount = match payment_type {
             FollowUpType::Refund => &[("amount", "0.01"), ("currency", "EUR")][..],
             FollowUpType::Capture => &[("amount", "92.00"), ("currency", "EUR")],
+            FollowUpType::Chargeback => {
+                &[("amount", "92.00"), ("currency", "EUR"), ("chargebackResultCode", "000.100.203")]
+            }
             FollowUpType::Reversal => &[],
         };
         let fields = to_fields(&[("paymentType", payment_type.code())], amount);

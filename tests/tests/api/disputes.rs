@@ -89,6 +89,22 @@ fn assert_stage(answer: &ApiResponse, stage: &str, turn: &str) {
 }
 
 #[tokio::test]
+async fn a_chargeback_and_its_reversal_have_the_mode_of_their_payment() -> anyhow::Result<()> {
+    let scene = DisputeScene::create()?;
+    let paid = scene.shop.pay_by_card(&[("testMode", "EXTERNAL")]).await?;
+    assert_result(&paid, 200, "000.100.112");
+    let opened = scene.open(paid.id(), &[("stage", "CHARGEBACK"), REASON]).await?;
+    let won = scene.advance(opened.id(), "REVERSAL").await?;
+    assert_stage(&won, "REVERSAL", "NONE");
+    for (id, code) in [("chargebackId", REASON.1), ("reversalId", "000.100.112")] {
+        let payment = scene.shop.get(&format!("v1/payments/{}", won.json[id].as_str().unwrap_or_default())).await?;
+        assert_result(&payment, 200, code);
+        assert_eq!(payment.json["testMode"], "EXTERNAL", "{}", payment.text);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_dispute_goes_from_the_retrieval_request_to_the_reversal_and_the_balance_follows() -> anyhow::Result<()> {
     let scene = DisputeScene::create()?;
     let payment = scene.pay().await?;
