@@ -3,6 +3,7 @@
 //! - `ledger cost DIR`: the time in microseconds that the ledger adds to a payment in a commit of 16.
 //! - `ledger settle DIR ADDRESS ENTITY TOKEN`: waits until the gateway at the address, which serves the store in the
 //!   folder, has settled everything that is due, and then downloads every reconciliation file.
+//! - `ledger report ADDRESS ENTITY TOKEN`: downloads the report of every transaction as CSV.
 //! - `ledger scan DIR BYTES`: reads every payment of a store, and formats as many bytes of CSV, without anything else.
 
 use std::io::Write as _;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
+use reqwest::Method;
 use serde_json::{Value, json};
 use tillgate::domain::payment::Payment;
 use tillgate::store::{AdminStore, bench};
@@ -36,8 +38,14 @@ async fn main() -> anyhow::Result<()> {
             let merchant = MerchantClient::new(base, entity.to_owned(), token.to_owned());
             measure_settlement(Path::new(folder), &merchant).await?
         }
+        ["report", address, entity, token] => {
+            let base = format!("http://{address}/");
+            download_report(&MerchantClient::new(base, entity.to_owned(), token.to_owned())).await?
+        }
         ["scan", folder, bytes] => scan_payments(Path::new(folder), bytes.parse()?)?,
-        _ => bail!("usage: ledger cost DIR | settle DIR ADDRESS ENTITY TOKEN | scan DIR BYTES"),
+        _ => bail!(
+            "usage: ledger cost DIR | settle DIR ADDRESS ENTITY TOKEN | report ADDRESS ENTITY TOKEN | scan DIR BYTES"
+        ),
     };
     println!("{result}");
     Ok(())
@@ -101,6 +109,25 @@ async fn measure_settlement(folder: &Path, merchant: &MerchantClient) -> anyhow:
     Ok(json!({
         "records": records, "bytes": bytes, "settled": settled.as_secs_f64(), "downloaded": downloaded.as_secs_f64(),
     }))
+}
+
+/// Downloads the report of every transaction, and keeps nothing of it.
+async fn download_report(merchant: &MerchantClient) -> anyhow::Result<Value> {
+    let started = Instant::now();
+    let path = format!(
+        "reports/v1/transactions?entityId={}&date.from=2000-01-01&date.to=2099-12-31&format=csv",
+        merchant.entity_id
+    );
+    let mut response =
+        merchant.bare_request(Method::GET, &path).bearer_auth(&merchant.token).send().await?.error_for_status()?;
+    let (mut bytes, mut rows) = (0, 0);
+    while let Some(part) = response.chunk().await? {
+        bytes += part.len();
+        rows += part.iter().filter(|byte| **byte == b'\n').count();
+    }
+    // The first row has the names of the columns.
+    let payments = rows.saturating_sub(1);
+    Ok(json!({ "payments": payments, "bytes": bytes, "seconds": started.elapsed().as_secs_f64() }))
 }
 
 /// Reads the documents of all payments, and writes lines of CSV made of their bytes to nowhere.

@@ -1,4 +1,5 @@
-//! The ledger: its share of a payment, and the settlement of many payments with their files against a bare scan.
+//! The ledger: its share of a payment; and the settlement of many payments with their files, and their report, against
+//! bare scans that format as many bytes.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +56,7 @@ fn measure_payments(bench: &Bench, folder: &Path) -> Result<ResultRow> {
     })
 }
 
-/// Settles a copy of the filled store, downloads its files, and scans the same payments.
+/// Settles a copy of the filled store, downloads its files and the report of its payments, and scans the same payments.
 fn measure_settlement(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     fs::create_dir_all(folder)?;
     let count = if bench.quick { "10000" } else { "1000000" };
@@ -66,34 +67,58 @@ fn measure_settlement(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let settled = run_step(&format!("settling {count} payments, and downloading the files"), || {
         run_program(bench, &["settle", &data, &server.address, &merchant.entity_id, &merchant.token])
     })?;
+    let settled_memory = server.resident_memory()?.1;
+    let reported = run_step("downloading their report", || {
+        run_program(bench, &["report", &server.address, &merchant.entity_id, &merchant.token])
+    })?;
     let memory = server.resident_memory()?.1;
     server.stop_gracefully()?;
-    let number = |value: &Value, name: &str| value[name].as_f64().with_context(|| format!("no {name}"));
-    let bytes = settled["bytes"].to_string();
-    let scanned = run_step("scanning them", || run_program(bench, &["scan", &data, &bytes]))?;
-    let (settling, downloading) = (number(&settled, "settled")?, number(&settled, "downloaded")?);
-    let ours = number(&settled, "records")? / (settling + downloading);
-    let floor = number(&scanned, "payments")? / number(&scanned, "seconds")?;
+    let (settling, downloading) = (read_number(&settled, "settled")?, read_number(&settled, "downloaded")?);
+    let settled_rows = read_number(&settled, "records")? / (settling + downloading);
+    let reported_rows = read_number(&reported, "payments")? / read_number(&reported, "seconds")?;
+    let scan = |bytes: &Value| -> Result<f64> {
+        let scanned = run_step("scanning them", || run_program(bench, &["scan", &data, &bytes.to_string()]))?;
+        Ok(read_number(&scanned, "payments")? / read_number(&scanned, "seconds")?)
+    };
+    let (settled_floor, reported_floor) = (scan(&settled["bytes"])?, scan(&reported["bytes"])?);
+    let megabytes = |what: &str, bytes| ResultRow {
+        what: what.to_owned(),
+        reached: to_megabytes(bytes),
+        goal: Goal::AtMost(200.0),
+        unit: "MB",
+        figures: "anonymous, resident".to_owned(),
+    };
     Ok(vec![
         ResultRow {
             what: "Settlement and files : bare scan".to_owned(),
-            reached: ours / floor,
+            reached: settled_rows / settled_floor,
             goal: Goal::AtLeast(0.3),
             unit: "",
             figures: format!(
                 "{} : {} rows a second; settled in {settling:.1} s, downloaded in {downloading:.1} s",
-                format_thousands(ours),
-                format_thousands(floor)
+                format_thousands(settled_rows),
+                format_thousands(settled_floor)
             ),
         },
+        megabytes("Memory after a settlement and its files", settled_memory),
         ResultRow {
-            what: "Memory after a settlement and its files".to_owned(),
-            reached: to_megabytes(memory),
-            goal: Goal::AtMost(200.0),
-            unit: "MB",
-            figures: "anonymous, resident".to_owned(),
+            what: "Report of transactions : bare scan".to_owned(),
+            reached: reported_rows / reported_floor,
+            goal: Goal::AtLeast(0.5),
+            unit: "",
+            figures: format!(
+                "{} : {} rows a second",
+                format_thousands(reported_rows),
+                format_thousands(reported_floor)
+            ),
         },
+        megabytes("Memory after a report", memory),
     ])
+}
+
+/// Reads a number of a result by its name.
+fn read_number(value: &Value, name: &str) -> Result<f64> {
+    value[name].as_f64().with_context(|| format!("no {name}"))
 }
 
 /// Runs the program `ledger`, and parses the JSON that it prints.
