@@ -12,6 +12,7 @@ mod programs;
 mod requests;
 mod risk;
 mod rounds;
+mod schedules;
 mod start;
 mod stored_payments;
 mod table;
@@ -39,7 +40,8 @@ store with a million payments, which is kept in target/bench.
                  start  start with a million payments, and after kill -9 with a large write-ahead log
                  risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them,
                         payments with the rules, and payments beside a dry run
-                 ledger  payments with the ledger, and the settlement of a million payments with its files
+                 ledger  payments with the ledger, and the settlement of a million payments with its files and report
+                 schedules  runs of 100,000 schedules that are due at once, and a payment beside them
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
@@ -68,6 +70,7 @@ const PARTS: &[BenchPart] = &[
     BenchPart { name: "start", run: start::bench_starts },
     BenchPart { name: "risk", run: risk::bench_risk_rules },
     BenchPart { name: "ledger", run: ledger::bench_ledger },
+    BenchPart { name: "schedules", run: schedules::bench_schedules },
     BenchPart { name: "form", run: page::bench_form },
 ];
 

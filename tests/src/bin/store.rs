@@ -2,11 +2,14 @@
 //!
 //! - `store rows DIR`: prints the rows and bytes of every table as JSON, while the gateway is running.
 //! - `store fill DIR COUNT`: creates a store with this number of payments, each with its sealed card number.
+//! - `store wait DIR TABLE COUNT`: waits until a table has this number of rows. Prints the time since it had the first
+//!   row, as JSON.
 //! - `store log DIR MEBIBYTES`: writes payments without a checkpoint until the write-ahead log has this size, prints
 //!   `ready`, and waits to be killed. A clean shutdown would truncate the log.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
@@ -20,6 +23,9 @@ const PAYMENTS_PER_TRANSACTION: u64 = 50_000;
 /// numbers after their retention time; 20 years keep them.
 const CARD_RETENTION_HOURS: i64 = 24 * 365 * 20;
 
+/// Interval of looks at a table.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Runs the command in the arguments, or fails with the usage.
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,7 +34,8 @@ fn main() -> anyhow::Result<()> {
         ["rows", folder] => print_table_sizes(Path::new(folder)),
         ["fill", folder, count] => fill_store(Path::new(folder), count.parse()?),
         ["log", folder, mebibytes] => grow_wal(Path::new(folder), mebibytes.parse::<u64>()? * 1024 * 1024),
-        _ => bail!("usage: store rows DIR | fill DIR COUNT | log DIR MEBIBYTES"),
+        ["wait", folder, table, count] => wait_for_rows(Path::new(folder), table, count.parse()?),
+        _ => bail!("usage: store rows DIR | fill DIR COUNT | wait DIR TABLE COUNT | log DIR MEBIBYTES"),
     }
 }
 
@@ -58,6 +65,23 @@ fn print_table_sizes(folder: &Path) -> anyhow::Result<()> {
 /// Returns the first column of a query's rows.
 fn query_names(connection: &Connection, query: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
     connection.prepare(query)?.query_map(values, |row| row.get(0))?.collect()
+}
+
+/// Waits until a table has a number of rows, and prints the time since it had the first one.
+fn wait_for_rows(folder: &Path, table: &str, count: i64) -> anyhow::Result<()> {
+    let connection = bench::open_store_file(folder)?;
+    let query = format!("SELECT count(*) FROM \"{table}\"");
+    let mut started = Instant::now();
+    let mut rows = 0;
+    while rows < count {
+        std::thread::sleep(POLL_INTERVAL);
+        rows = connection.query_row(&query, [], |row| row.get(0))?;
+        if rows == 0 {
+            started = Instant::now();
+        }
+    }
+    println!("{}", serde_json::json!({ "seconds": started.elapsed().as_secs_f64() }));
+    Ok(())
 }
 
 /// Creates a store with an entity and `count` payments, one for every ten seconds up to now, and empties the
