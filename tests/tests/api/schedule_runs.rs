@@ -115,22 +115,24 @@ async fn what_the_cardholder_has_not_agreed_to_is_refused_and_not_charged() -> a
     let minute = distant_minute();
     let hourly = ("job.minute", minute.as_str());
     let shop = TestGateway::shared().create_merchant()?;
-    for (terms, runs, name) in [
-        (&[("standingInstruction.type", "RECURRING"), ("standingInstruction.frequency", "2")][..], 2, "frequency"),
+    let tomorrow = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date().tomorrow()?.to_string();
+    for (terms, wait, name) in [
+        ([("standingInstruction.type", "RECURRING"), ("standingInstruction.frequency", "2")], "1h", "frequency"),
         (
-            &[("standingInstruction.type", "INSTALLMENT"), ("standingInstruction.numberOfInstallments", "1")],
-            2,
+            [("standingInstruction.type", "INSTALLMENT"), ("standingInstruction.numberOfInstallments", "1")],
+            "1h",
             "numberOfInstallments",
         ),
+        ([("standingInstruction.type", "RECURRING"), ("standingInstruction.expiry", &*tomorrow)], "49h", "expiry"),
     ] {
-        let registration = register_card(&shop, terms).await?;
+        let registration = register_card(&shop, &terms).await?;
         let reference = format!("agreed-{name}");
         let created = create_schedule(&shop, &registration, &[hourly, ("merchantTransactionId", &reference)]).await?;
-        for count in 1..=runs {
-            shop.advance_clock("1h").await?;
+        for (count, by) in [(1, "1h"), (2, wait)] {
+            shop.advance_clock(by).await?;
             wait_for_runs(&shop, created.id(), count).await?;
         }
-        let runs = wait_for_runs(&shop, created.id(), runs).await?;
+        let runs = wait_for_runs(&shop, created.id(), 2).await?;
         assert_eq!(outcomes(&runs), [("CHARGED", "000.100.110"), ("REFUSED", "600.200.501")], "{name}");
         let reason = runs[1]["reason"].as_str().unwrap_or_default();
         assert!(reason.contains(&format!("standingInstruction.{name}")) && runs[1]["paymentId"].is_null(), "{reason}");
