@@ -9,9 +9,10 @@ use super::Gateway;
 use super::reconciliation::select_records;
 use crate::directory::FileOwner;
 use crate::domain::entity::Entity;
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, log_tag};
 use crate::domain::reconciliation::file::FileName;
 use crate::store::StoreError;
+use crate::store::reconciliation_file::FileCalendar;
 
 /// Days up to which the files of entities are known to be listed, so that a pass without news reads nothing.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ impl Gateway {
     /// settlements that are due. Nothing is written into the file of such a day any more, so its bytes never change.
     ///
     /// # Errors
-    /// If the store cannot be read or written.
+    /// If the store cannot be read or written. The failure of one entity is logged, and the others go on.
     pub async fn complete_files(&self, listed: &mut ListedDays) -> Result<Vec<FileName>, StoreError> {
         let owners = self.directory.file_owners().into_iter();
         let mut owners: Vec<(FileOwner, Date)> = owners
@@ -48,20 +49,39 @@ impl Gateway {
         let calendars = self.store.load_file_calendars()?;
         let mut completed = Vec::new();
         for (owner, day) in owners {
-            if let Some(calendar) = calendars.get(&owner.entity.id)
-                && calendar.filed.is_none_or(|filed| filed < calendar.closed)
-            {
-                let days = self.store.find_unlisted_days(select_records(&owner.entity), *calendar)?;
-                let mut files = Vec::with_capacity(days.len());
-                for day in days {
-                    files.push(self.measure_file(&owner.entity, day).await?);
-                    completed.push(FileName { entity: owner.entity.id.clone(), day });
+            let calendar = calendars.get(&owner.entity.id).copied();
+            match self.list_owner_files(&owner, calendar).await {
+                Ok(files) => {
+                    completed.extend(files);
+                    listed.0.insert(owner.entity.id.clone(), day);
                 }
-                self.store.list_complete_files(owner.entity.id.clone(), files, calendar.closed).await?;
+                // The files of other owners do not wait for it. It is tried again in the next pass.
+                Err(error) => {
+                    let entity = log_tag(owner.entity.id.as_str());
+                    tracing::warn!(%error, entity, "completing reconciliation files");
+                }
             }
-            listed.0.insert(owner.entity.id.clone(), day);
         }
         Ok(completed)
+    }
+
+    /// Measures and lists the complete files of an owner that are not listed yet. Returns their names.
+    async fn list_owner_files(
+        &self,
+        owner: &FileOwner,
+        calendar: Option<FileCalendar>,
+    ) -> Result<Vec<FileName>, StoreError> {
+        let Some(calendar) = calendar.filter(|calendar| calendar.filed.is_none_or(|filed| filed < calendar.closed))
+        else {
+            return Ok(Vec::new());
+        };
+        let days = self.store.find_unlisted_days(select_records(&owner.entity), calendar)?;
+        let mut files = Vec::with_capacity(days.len());
+        for day in &days {
+            files.push(self.measure_file(&owner.entity, *day).await?);
+        }
+        self.store.list_complete_files(owner.entity.id.clone(), files, calendar.closed).await?;
+        Ok(days.into_iter().map(|day| FileName { entity: owner.entity.id.clone(), day }).collect())
     }
 
     /// Returns the last day that is over for an owner of files: the earliest of its merchants. `None` for a division

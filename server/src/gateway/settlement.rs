@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use rust_decimal::Decimal;
+use tillgate_shared::money::Currency;
 
 use super::{Failure, Gateway, random_bytes};
 use crate::domain::audit::{AuditEntry, PAYMENT};
@@ -23,6 +25,8 @@ use crate::store::timer::TimerKind;
 
 /// Number of entries in a part. A part delays other writes by a few milliseconds.
 const PART: u16 = 250;
+/// Largest number of parts of an entity before other entities have their turn.
+const PARTS_PER_TURN: u32 = 200;
 /// Number of entries that are read at once to find the end of a batch.
 const PAGE: u16 = 1000;
 
@@ -38,11 +42,32 @@ struct SettlementRun<'a> {
     state: SettlementState,
     /// The payments of the open batch that were reversed within it, and their reversals.
     reversed: HashSet<PaymentId>,
-    /// The last postponed entry that the open batch has tried again.
-    resumed: i64,
+    /// The currencies of the postponed entries. `None` if they have to be read again.
+    postponed: Option<HashSet<Currency>>,
     /// Number of records so far. It is part of their ids, so that those of one millisecond are in the order of the
     /// lines.
     records: u32,
+}
+
+/// A payment that is settled, with what its lines depend on.
+struct SettledPayment {
+    payment: Payment,
+    /// For a reversal of any kind, what it reverses.
+    referenced: Option<Payment>,
+    /// True if the payment was reversed in the same batch, or is the reversal.
+    is_reversed: bool,
+}
+
+impl SettledPayment {
+    fn as_entry(&self) -> SettledEntry<'_> {
+        let referenced = self.referenced.as_ref();
+        SettledEntry {
+            payment: &self.payment,
+            referenced: referenced.map(|referenced| referenced.payment_type),
+            chargeback: referenced.filter(|referenced| referenced.payment_type == PaymentType::Chargeback),
+            is_reversed: self.is_reversed,
+        }
+    }
 }
 
 /// The lines of a part, before they are written.
@@ -81,19 +106,25 @@ impl Gateway {
         Ok(timers.into_iter().map(|timer| timer.entity).collect())
     }
 
-    /// Settles the payments of an entity up to its latest cut-off. Blocks its thread while it reads, so it needs one
-    /// of its own. Calls `goes_on` after each part, and stops if it returns false; the next call continues.
+    /// Settles the payments of an entity up to its latest cut-off, but at most 200 parts, so that other entities have
+    /// their turn. Blocks its thread while it reads, so it needs one of its own. Calls `goes_on` after each part, and
+    /// stops if it returns false; the next call continues.
     ///
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn settle_entity(&self, id: &EntityId, goes_on: &dyn Fn() -> bool) -> Result<(), Failure> {
-        // Live payments are settled by the files of their institutes.
-        let Some(entity) = self.directory.find_entity(id).filter(|entity| !entity.live) else {
+        // The directory may not know an entity yet that another process has created.
+        let Some(entity) = self.directory.find_entity(id) else { return Ok(()) };
+        if entity.live {
+            // Live payments are settled by the files of their institutes.
             return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
-        };
+        }
         let Some(mut run) = SettlementRun::begin(self, &entity)? else { return Ok(()) };
         run.find_reversed()?;
-        while goes_on() {
+        for _ in 0..PARTS_PER_TURN {
+            if !goes_on() {
+                break;
+            }
             let (write, is_end) = run.prepare_step()?;
             if !self.store.write_settlement(write).await? {
                 tracing::info!("another process settles the same entity");
@@ -142,7 +173,7 @@ impl<'a> SettlementRun<'a> {
             history,
             state,
             reversed: HashSet::new(),
-            resumed: 0,
+            postponed: None,
             records: 0,
         }))
     }
@@ -168,7 +199,7 @@ impl<'a> SettlementRun<'a> {
     /// Opens the next batch with something to settle whose cut-off has passed. Returns false if there is none.
     fn open_batch(&mut self, now: Timestamp) -> Result<bool, Failure> {
         let first_payment = find_first_payment(&self.history, &self.entity.id, self.state.settled)?;
-        let has_postponed = !self.gateway.store.load_postponed_entries(&self.entity.id, 0)?.is_empty();
+        let postponed = self.load_postponed_currencies()?;
         let is_periodic = |on: FeeEvent| FeeEvent::PERIODIC.contains(&on);
         let has_month_fees = self.terms.fee.iter().any(|rule| is_periodic(rule.on));
         loop {
@@ -176,6 +207,12 @@ impl<'a> SettlementRun<'a> {
             if cut_off > now {
                 return Ok(false);
             }
+            if self.state.day.is_some_and(|settled| day <= settled) {
+                // The cut-off or the time zone was changed after the batch of the day.
+                self.state.cut_off = cut_off;
+                continue;
+            }
+            let has_postponed = postponed.iter().any(|from| self.find_rate(*from, day).is_some());
             let begins_month = self.state.begin_month(day);
             let has_entries = first_payment.is_some_and(|time| time <= cut_off);
             let has_reserve = self.state.reserves.iter().any(|reserve| reserve.until <= day);
@@ -183,13 +220,33 @@ impl<'a> SettlementRun<'a> {
                 let begins_after = self.state.settled;
                 let ends_at = self.find_end(cut_off)?;
                 let totals = BTreeMap::new();
-                self.state.open = Some(OpenBatch { cut_off, day, begins_month, begins_after, ends_at, totals });
-                self.resumed = 0;
+                let open = OpenBatch { cut_off, day, begins_month, begins_after, ends_at, resumed: 0, totals };
+                self.state.open = Some(open);
                 self.find_reversed()?;
                 return Ok(true);
             }
             self.state.cut_off = cut_off;
         }
+    }
+
+    /// Returns the rate of a currency to the one in which the entity is paid, on a day.
+    fn find_rate(&self, from: Currency, day: Date) -> Option<Decimal> {
+        self.rates.find_rate(from, self.terms.settlement_currency(from), day)
+    }
+
+    /// Returns the currencies of the postponed entries.
+    fn load_postponed_currencies(&mut self) -> Result<HashSet<Currency>, Failure> {
+        if let Some(known) = &self.postponed {
+            return Ok(known.clone());
+        }
+        let mut currencies = HashSet::new();
+        for number in self.load_all_postponed()? {
+            if let Some(entry) = self.load_entry(number)? {
+                currencies.extend(self.load_payment(&entry)?.map(|payment| payment.amount.currency()));
+            }
+        }
+        self.postponed = Some(currencies.clone());
+        Ok(currencies)
     }
 
     /// Returns the number of the last entry before the first payment that is later than a cut-off.
@@ -277,23 +334,32 @@ impl<'a> SettlementRun<'a> {
         Ok(entries.into_iter().find(|(found, _)| *found == number).map(|(_, entry)| entry))
     }
 
-    /// Prepares the next lines that failed in an earlier batch. Returns `None` if none is left.
+    /// Prepares the next lines that failed in an earlier batch. Entries whose currency still has no rate stay postponed,
+    /// without a further line. Returns `None` if none is left.
     fn prepare_postponed(&mut self) -> Result<Option<Part>, Failure> {
-        let Some(begins_after) = self.state.open.as_ref().map(|open| open.begins_after) else { return Ok(None) };
-        let mut numbers = self.gateway.store.load_postponed_entries(&self.entity.id, self.resumed)?;
+        let Some(open) = &self.state.open else { return Ok(None) };
+        let begins_after = open.begins_after;
+        let mut numbers = self.gateway.store.load_postponed_entries(&self.entity.id, open.resumed)?;
         numbers.retain(|number| *number <= begins_after);
         numbers.truncate(usize::from(PART));
         let Some(last) = numbers.last().copied() else { return Ok(None) };
         let mut part = Part::default();
         for number in numbers {
-            if let Some(entry) = self.load_entry(number)? {
-                self.settle_entry(&mut part, number, &entry)?;
+            let Some(entry) = self.load_entry(number)? else { continue };
+            let Some(settled) = self.load_settled(&entry)? else { continue };
+            if self.with_day(|day, _| day.lacks_rate(&settled.as_entry()))? {
+                continue;
             }
-            if part.postponed.last() != Some(&number) {
+            self.settle_payment(&mut part, number, &settled)?;
+            // Until the batch is complete, the row of a reversed payment shows that it was not settled: its reversal
+            // may be in a later part.
+            if !settled.is_reversed && part.postponed.last() != Some(&number) {
                 part.resumed.push(number);
             }
         }
-        self.resumed = last;
+        if let Some(open) = &mut self.state.open {
+            open.resumed = last;
+        }
         Ok(Some(part))
     }
 
@@ -315,8 +381,16 @@ impl<'a> SettlementRun<'a> {
     /// Adds the lines of an entry to a part. An entry without a payment has none, and neither has a payment of an
     /// external connector, whose own institute settles it.
     fn settle_entry(&mut self, part: &mut Part, number: i64, entry: &AuditEntry) -> Result<(), Failure> {
+        match self.load_settled(entry)? {
+            Some(settled) => self.settle_payment(part, number, &settled),
+            None => Ok(()),
+        }
+    }
+
+    /// Loads the payment of an entry with what its lines depend on. `None` if it is not settled here.
+    fn load_settled(&self, entry: &AuditEntry) -> Result<Option<SettledPayment>, Failure> {
         let Some(payment) = self.load_payment(entry)?.filter(|payment| payment.connector.is_none()) else {
-            return Ok(());
+            return Ok(None);
         };
         let referenced = match (&payment.referenced, payment.payment_type) {
             (Some(referenced), PaymentType::Reversal | PaymentType::ChargebackReversal) => {
@@ -324,12 +398,17 @@ impl<'a> SettlementRun<'a> {
             }
             _ => None,
         };
-        let chargeback = referenced.as_ref().filter(|referenced| referenced.payment_type == PaymentType::Chargeback);
         let is_reversed = self.reversed.contains(&payment.id);
-        let referenced = referenced.as_ref().map(|referenced| referenced.payment_type);
-        let settled = SettledEntry { payment: &payment, referenced, chargeback, is_reversed };
-        let records = self.with_day(|day, state| day.settle_entry(state, &settled))?;
-        if records.iter().any(|record| record.settlement.status == SettlementStatus::Failed) {
+        Ok(Some(SettledPayment { payment, referenced, is_reversed }))
+    }
+
+    /// Adds the lines of a payment to a part. It is postponed if there is no rate for it.
+    fn settle_payment(&mut self, part: &mut Part, number: i64, settled: &SettledPayment) -> Result<(), Failure> {
+        let (records, lacks_rate) = self.with_day(|day, state| {
+            let entry = settled.as_entry();
+            (day.settle_entry(state, &entry), day.lacks_rate(&entry))
+        })?;
+        if lacks_rate || records.iter().any(|record| record.settlement.status == SettlementStatus::Failed) {
             part.postponed.push(number);
         }
         part.add_lines(records);
@@ -370,7 +449,7 @@ impl<'a> SettlementRun<'a> {
     /// Prepares the last part of the open batch: the fees for a month, the reserve and the totals.
     fn close_batch(&mut self, version: u64, now: Timestamp) -> Result<(SettlementWrite, bool), Failure> {
         let begins_month = self.state.open.as_ref().is_some_and(|open| open.begins_month);
-        let mut part = Part::default();
+        let mut part = Part { resumed: self.find_reversed_postponed()?, ..Part::default() };
         if begins_month {
             part.add_lines(self.with_day(|day, state| day.settle_month(state))?);
         }
@@ -381,6 +460,7 @@ impl<'a> SettlementRun<'a> {
         write.batches.iter_mut().for_each(|batch| batch.complete = true);
         if let Some(open) = self.state.open.take() {
             self.state.cut_off = open.cut_off;
+            self.state.day = Some(open.day);
             // A reversal in a later batch may refer to a payment of this one, which is then settled.
             self.reversed.clear();
         }
@@ -388,9 +468,26 @@ impl<'a> SettlementRun<'a> {
         Ok((write, false))
     }
 
+    /// Returns the postponed entries whose payments were reversed in the open batch.
+    fn find_reversed_postponed(&self) -> Result<Vec<i64>, Failure> {
+        let mut found = Vec::new();
+        if self.reversed.is_empty() {
+            return Ok(found);
+        }
+        for number in self.load_all_postponed()? {
+            let entry = self.load_entry(number)?;
+            let payment = entry.and_then(|entry| PaymentId::parse(&entry.subject));
+            found.extend(payment.filter(|payment| self.reversed.contains(payment)).map(|_| number));
+        }
+        Ok(found)
+    }
+
     /// Returns the write of a part after the state `version`.
-    fn write_of(&self, part: Part, version: u64, time: Timestamp, next: Option<Timestamp>) -> SettlementWrite {
+    fn write_of(&mut self, part: Part, version: u64, time: Timestamp, next: Option<Timestamp>) -> SettlementWrite {
         let Part { records, money, postponed, resumed } = part;
+        if !postponed.is_empty() || !resumed.is_empty() {
+            self.postponed = None;
+        }
         let batches = self.state.open.as_ref().map_or_else(Vec::new, |open| {
             let batch = |(currency, totals): (&String, &_)| StoredBatch {
                 day: open.day,

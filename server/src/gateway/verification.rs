@@ -11,7 +11,7 @@ use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYM
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::reconciliation::TransactionType;
+use crate::domain::reconciliation::{Cashflow, TransactionType};
 use crate::domain::settlement::{BatchTotals, compute_record_movement};
 use crate::store::StoreError;
 use crate::store::snapshot::StoreSnapshot;
@@ -119,6 +119,7 @@ impl Verification {
             let journal = journals.remove(&entity).unwrap_or_default();
             verification.verify_payments(snapshot, &entity, &journal)?;
             verification.verify_records(snapshot, &entity, &journal)?;
+            verification.verify_reserves(snapshot, &entity, &journal)?;
             let open: BTreeMap<String, i64> = journal
                 .total
                 .iter()
@@ -268,12 +269,18 @@ impl Verification {
     ) -> Result<(), StoreError> {
         let mut settled = Sums::new();
         let mut totals: BTreeMap<(Date, String), BatchTotals> = BTreeMap::new();
+        let mut paid_out: BTreeMap<(Date, String), i64> = BTreeMap::new();
         let mut records = 0;
         snapshot.for_each_record(entity, |record| {
             records += 1;
-            if record.is_simulated() && record.transaction_type != TransactionType::Batch {
+            if record.is_simulated() {
                 let batch = (record.settlement.date, record.settlement.amount.currency().code().to_owned());
-                totals.entry(batch).or_default().count_line(&record);
+                if record.transaction_type == TransactionType::Batch {
+                    let sign = if record.settlement.cashflow == Cashflow::Positive { 1 } else { -1 };
+                    *paid_out.entry(batch).or_default() += sign * record.settlement.amount.hundredths();
+                } else {
+                    totals.entry(batch).or_default().count_line(&record);
+                }
             }
             compute_record_movement(&record).into_iter().for_each(|(currency, sums)| {
                 add_sums(&mut settled, &currency, sums);
@@ -282,7 +289,12 @@ impl Verification {
         self.records += records;
         let mut faults = Vec::new();
         snapshot.for_each_batch(entity, |batch| {
-            let lines = totals.remove(&(batch.day, batch.currency.clone())).unwrap_or_default();
+            let name = (batch.day, batch.currency.clone());
+            let lines = totals.remove(&name).unwrap_or_default();
+            if paid_out.remove(&name) != batch.complete.then(|| batch.totals.net()) {
+                let (day, currency) = &name;
+                faults.push(format!("the total line of {entity} on {day} in {currency} differs from its batch"));
+            }
             let BatchTotals { reserved, released, .. } = batch.totals;
             if batch.totals != (BatchTotals { reserved, released, ..lines }) {
                 faults.push(format!(
@@ -294,7 +306,10 @@ impl Verification {
             add_sums(&mut settled, &batch.currency, LedgerSums { reserve: -kept, cash: kept, ..LedgerSums::default() });
         })?;
         faults.extend(
-            totals.keys().map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
+            totals
+                .keys()
+                .chain(paid_out.keys())
+                .map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
         );
         faults.into_iter().for_each(|fault| self.add_fault(fault));
         let currencies = settled.keys().chain(journal.settled.keys()).collect::<std::collections::BTreeSet<_>>();
@@ -307,6 +322,34 @@ impl Verification {
                     "the settlement lines of {entity} in {currency} are {lines}; its journal has {entries}"
                 ));
             }
+        }
+        Ok(())
+    }
+}
+
+impl Verification {
+    /// Compares the reserves that an entity is still to be paid with its journal.
+    fn verify_reserves(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        entity: &EntityId,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        let mut held: BTreeMap<String, i64> = BTreeMap::new();
+        for reserve in snapshot.load_settlement_state(entity)?.into_iter().flat_map(|state| state.reserves) {
+            *held.entry(reserve.currency).or_default() += reserve.hundredths;
+        }
+        for (currency, sums) in &journal.total {
+            let kept = held.remove(currency).unwrap_or_default();
+            if kept != -sums.reserve {
+                let expected = -sums.reserve;
+                self.add_fault(format!(
+                    "the reserves of {entity} in {currency} are {kept}; its journal has {expected}"
+                ));
+            }
+        }
+        for currency in held.into_keys() {
+            self.add_fault(format!("the journal has no reserves of {entity} in {currency}"));
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::ResultGroup;
 
+use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::start_settlement_timer;
 use super::{PaymentHistory, Sources, StoreError};
@@ -146,10 +147,14 @@ pub(super) fn load_payment_type(
     Ok(document.map(|document| decode_document::<StoredType>(&document)).transpose()?.map(|stored| stored.payment_type))
 }
 
-/// Reads a row with the columns number, entity, document and hash.
+/// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.
 pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
     let entity: String = row.get(1)?;
-    Ok(ChainedEntry { number: row.get(0)?, entity: EntityId::parse(&entity), document: row.get(2)?, hash: row.get(3)? })
+    let id = EntityId::parse(&entity);
+    if id.is_none() && !entity.is_empty() {
+        return Err(unreadable_column(1, "entity"));
+    }
+    Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
 }
 
 impl PaymentHistory {

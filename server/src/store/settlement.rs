@@ -73,10 +73,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
-        self.run_read(|connection| {
-            let query = "SELECT document FROM settlement_state WHERE entity = ?1";
-            load_document(connection, query, entity)
-        })
+        self.run_read(|connection| load_state(connection, entity))
     }
 
     /// Loads the terms of the first of some entities that has its own; the default terms if none has.
@@ -213,6 +210,11 @@ impl SettlementWrite {
         entry.money = self.money.clone();
         ledger::write_entry(connection, Some(&self.state.entity), &entry, now)
     }
+}
+
+/// Loads the state of an entity's settlements. `None` before the first one.
+pub(super) fn load_state(connection: &Connection, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
+    load_document(connection, "SELECT document FROM settlement_state WHERE entity = ?1", entity)
 }
 
 /// Loads the own terms of an entity.

@@ -10,12 +10,13 @@ use tillgate_shared::money::Currency;
 use super::rows::decode_document;
 use super::schema::open_reader;
 use super::settlement::StoredBatch;
-use super::{AdminStore, StoreError, ledger, shared_parameters};
+use super::{AdminStore, StoreError, ledger, settlement, shared_parameters};
 use crate::domain::audit::ChainedEntry;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::ledger::LedgerSums;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::ReconciliationRecord;
+use crate::domain::settlement::SettlementState;
 
 /// A read transaction on the store.
 pub struct StoreSnapshot {
@@ -134,6 +135,14 @@ impl StoreSnapshot {
             visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
             Ok(())
         })
+    }
+
+    /// Loads the state of an entity's settlements. `None` before the first one.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the state is damaged.
+    pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
+        settlement::load_state(&self.connection, entity)
     }
 
     /// Loads the entities that have payments, in the order of their ids.

@@ -219,12 +219,27 @@ async fn fees_follow_brand_volume_and_event_and_a_reserve_is_paid_out_later() ->
 async fn a_line_without_a_rate_fails_and_is_settled_once_there_is_one() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
     let shop = gateway.create_merchant()?;
-    set_terms(gateway, &shop, "currency = \"SEK\"")?;
+    set_terms(gateway, &shop, "currency = \"SEK\"\n[[fee]]\non = \"authorization\"\nfixed = \"0.20\"\n")?;
     shop.pay_by_card(&[("currency", "JPY"), ("amount", "1000.00")]).await?;
     shop.advance_clock("25h").await?;
     let failed = poll_until("the line has failed", async || Ok(read_records(&shop).await?.into_iter().next())).await?;
     assert_eq!(failed["settlement"]["status"], "FAILED", "{failed}");
     assert_eq!((&failed["settlement"]["amount"], &failed["amount"]), (&json!("0.00"), &json!("1000.00")), "{failed}");
+    // The fee of a reservation is in the settlement's currency, too.
+    let reserved = shop.pay_by_card(&[("paymentType", "PA"), ("currency", "JPY"), ("amount", "500.00")]).await?;
+    assert_result(&reserved, 200, "000.100.110");
+    for _ in 0..2 {
+        let known = shop.pay_by_card(&[("currency", "SEK"), ("amount", "5.00")]).await?;
+        assert_result(&known, 200, "000.100.110");
+        shop.advance_clock("49h").await?;
+        poll_until("the known currency is settled", async || {
+            Ok((!read_balances(&shop, "receivable").await?.contains_key("SEK")).then_some(()))
+        })
+        .await?;
+    }
+    let failed = read_records(&shop).await?;
+    let failed = failed.iter().filter(|record| record["settlement"]["status"] == "FAILED").count();
+    assert_eq!(failed, 1, "a line that fails is written once");
     let rates = gateway.folder().join(format!("{}.csv", shop.entity_id));
     fs::write(&rates, "date,from,to,rate\n2020-01-01,JPY,SEK,0.07\n2020-01-02,JPY,SEK,0.0625\n")?;
     gateway.run_command(&["fx-rate", "import", &rates.to_string_lossy()])?;
@@ -232,9 +247,11 @@ async fn a_line_without_a_rate_fails_and_is_settled_once_there_is_one() -> anyho
     let records = read_records(&shop).await?;
     let settled: Vec<&Value> = records
         .iter()
-        .filter(|record| record["settlement"]["status"] == "SUCCESS" && record["payment"] != Value::Null)
+        .filter(|record| record["settlement"]["status"] == "SUCCESS" && record["currency"] == "JPY")
         .collect();
     assert_eq!(settled.len(), 1, "{records:?}");
+    let fees = records.iter().filter(|record| record["transactionType"] == "AUTH_FEE").count();
+    assert_eq!(fees, 1, "{records:?}");
     let settlement = &settled[0]["settlement"];
     let shown = (&settlement["amount"], &settlement["currency"], &settlement["fxRate"]);
     assert_eq!(shown, (&json!("62.50"), &json!("SEK"), &json!("0.0625")), "{settlement}");
@@ -333,9 +350,95 @@ async fn a_killed_settlement_goes_on_and_settles_each_payment_once() -> anyhow::
 }
 
 #[tokio::test]
+async fn a_day_has_one_batch_also_if_cut_off_or_time_zone_change() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant_with(&["--time-zone", "Europe/Berlin"])?;
+    let mut paid = 0;
+    for (number, cut_off) in ["12:00", "18:00", "00:00", "06:00", "23:30", "00:00"].into_iter().enumerate() {
+        set_terms(&gateway, &shop, &format!("cut_off = \"{cut_off}\"\nreserve = {{ percent = \"10\", days = 1 }}\n"))?;
+        if number == 4 {
+            gateway.run_command(&["entity", "set", "--entity", &shop.entity_id, "--time-zone", "America/New_York"])?;
+        }
+        for by in ["9h", "14h", "9h"] {
+            assert_result(&shop.pay_by_card(&[("amount", "10.00")]).await?, 200, "000.100.110");
+            paid += 1;
+            settle_due(&shop, by).await?;
+        }
+    }
+    settle_all(&shop, "96h").await?;
+    let (records, batches) =
+        read_with_records(&shop, async || read_rows(&shop, "reports/v1/settlements", "settlements").await).await?;
+    let settled: Vec<&Value> = records.iter().filter(|record| record["transactionType"] == "DEBIT").collect();
+    assert_eq!(settled.len(), paid, "{records:?}");
+    let charged: i64 = batches.iter().map(|batch| hundredths(&batch["charged"])).sum();
+    assert_eq!(charged, i64::try_from(paid)? * 1000, "{batches:?}");
+    let ids: Vec<&Value> = records
+        .iter()
+        .filter(|record| record["transactionType"] == "BATCH")
+        .map(|record| &record["settlement"]["id"])
+        .collect();
+    let distinct: std::collections::HashSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
+    assert_eq!(distinct.len(), ids.len(), "each batch has one total: {ids:?}");
+    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
+    Ok(())
+}
+
+/// Advances the clock, and waits until every cut-off that has passed is settled.
+async fn settle_due(shop: &MerchantClient, by: &str) -> anyhow::Result<()> {
+    shop.advance_clock(by).await?;
+    let last = format!("reports/v1/settlements?{ALWAYS}");
+    poll_until("no batch is in progress", async || {
+        let first = shop.get(&last).await?.json["settlements"].clone();
+        let is_complete = first.as_array().into_iter().flatten().all(|batch| batch["status"] == "COMPLETE");
+        Ok((is_complete && shop.get(&last).await?.json["settlements"] == first).then_some(()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_payment_that_was_reversed_before_there_was_a_rate_is_never_settled_back() -> anyhow::Result<()> {
+    let mut gateway = TestGateway::start_with(&["--reversal-window", "96h"])?;
+    let mut shop = gateway.create_merchant()?;
+    set_terms(&gateway, &shop, "currency = \"EUR\"")?;
+    let mut reversed = Vec::new();
+    for _ in 0..3 {
+        let paid = shop.pay_by_card(&[("currency", "JPY"), ("amount", "1000.00")]).await?;
+        assert_result(&paid, 200, "000.100.110");
+        reversed.push(paid.id().to_owned());
+    }
+    shop.advance_clock("25h").await?;
+    poll_until("the lines have failed", async || Ok((read_records(&shop).await?.len() >= 3).then_some(()))).await?;
+    for id in &reversed {
+        assert!(modify(&shop, id, &[("paymentType", "RV")]).await?);
+    }
+    // So many that the batch is written in several parts.
+    for _ in 0..700 {
+        shop.pay_by_card(&[("amount", "1.00")]).await?;
+    }
+    let before = read_records(&shop).await?.len();
+    shop.advance_clock("25h").await?;
+    for _ in 0..2 {
+        poll_until("a part is written", async || Ok((read_records(&shop).await?.len() > before).then_some(()))).await?;
+        gateway = gateway.kill_and_restart(&["--reversal-window", "96h"])?;
+        shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    }
+    settle_all(&shop, "25h").await?;
+    let records = read_records(&shop).await?;
+    let back = records.iter().filter(|record| record["transactionType"] == "REFUND").count();
+    let debits = records.iter().filter(|record| record["settlement"]["status"] == "SUCCESS").count();
+    assert!(back == 0 && debits >= 700, "{back} refunds, {debits} lines");
+    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
+    set_terms(&gateway, &shop, "reserve = { percent = \"10\", days = 9 }")?;
+    let rates = gateway.folder().join("rates.csv");
+    fs::write(&rates, "date,from,to,rate\n2020-01-01,JPY,SEK,0.07\n")?;
+    gateway.run_command(&["fx-rate", "import", &rates.to_string_lossy()])?;
     let paid = shop.pay_by_card(&[]).await?;
     shop.pay_by_card(&[("amount", "8.05")]).await?;
     settle_all(&shop, "25h").await?;
@@ -346,15 +449,20 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         "UPDATE audit_entry SET document = CAST(replace(CAST(document AS TEXT), '9200', '9300') AS BLOB)
              WHERE instr(CAST(document AS TEXT), '9200')",
         "UPDATE audit_entry SET hash = zeroblob(32) WHERE number = 3",
-        "UPDATE audit_entry SET entity = '' WHERE number = 3",
+        "UPDATE audit_entry SET entity = '' WHERE entity <> ''",
+        "UPDATE audit_entry SET entity = 'x' WHERE entity = ''",
         "UPDATE audit_entry SET number = 100 WHERE number = 3",
         "DELETE FROM audit_entry WHERE number = 3",
         "DELETE FROM audit_entry WHERE number = (SELECT max(number) FROM audit_entry)",
         "UPDATE balance SET receivable = receivable + 1, payable = payable - 1",
         "DELETE FROM balance",
         "DELETE FROM reconciliation_record WHERE id = (SELECT min(id) FROM reconciliation_record)",
+        "DELETE FROM reconciliation_record WHERE instr(CAST(document AS TEXT), '\"BATCH\"')",
+        "UPDATE settlement_state
+             SET document = CAST(replace(CAST(document AS TEXT), '\"hundredths\":', '\"hundredths\":1') AS BLOB)",
+        "DELETE FROM settlement_state",
         "DELETE FROM settlement_batch",
-        "UPDATE settlement_batch SET document = CAST(replace(CAST(document AS TEXT), '\"reserved\":0', '\"reserved\":5') AS BLOB)",
+        "UPDATE settlement_batch SET document = CAST(replace(CAST(document AS TEXT), '\"reserved\":', '\"reserved\":1') AS BLOB)",
         "UPDATE payment SET document = CAST(replace(CAST(document AS TEXT), '92.00', '93.00') AS BLOB)",
         "DELETE FROM payment WHERE id = (SELECT max(id) FROM payment)",
     ];

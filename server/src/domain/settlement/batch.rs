@@ -67,18 +67,30 @@ impl BatchDay<'_> {
             }
             lines.push(line);
         }
-        let event = match payment.payment_type {
-            PaymentType::Preauthorization => Some(FeeEvent::Authorization),
-            PaymentType::Capture => Some(FeeEvent::Capture),
-            PaymentType::Refund => Some(FeeEvent::Refund),
-            PaymentType::Reversal => Some(FeeEvent::Cancel),
-            _ => None,
-        };
+        let event = event_of(payment.payment_type);
         if let Some(event) = event.filter(|event| !entry.is_reversed || *event != FeeEvent::Capture) {
             lines.extend(self.event_fee(state, event, payment));
         }
         self.count_lines(state, &lines);
         lines
+    }
+
+    /// Returns true if an entry has something to settle and there is no rate of exchange for it.
+    pub fn lacks_rate(&self, entry: &SettledEntry<'_>) -> bool {
+        let payment = entry.payment;
+        let currency = payment.amount.currency();
+        let has_fee = event_of(payment.payment_type)
+            .is_some_and(|event| self.find_rule(event, Some(&payment.brand), currency).is_some());
+        let moves_money = payment.payment_type != PaymentType::Preauthorization;
+        (moves_money || has_fee) && !entry.is_reversed && self.convert(payment.amount).is_none()
+    }
+
+    /// Converts an amount of a payment to its settlement currency. Returns the rate, too. `None` if there is no rate.
+    fn convert(&self, amount: Amount) -> Option<(Amount, Decimal)> {
+        let from = amount.currency();
+        let to = self.terms.settlement_currency(from);
+        let rate = self.rates.find_rate(from, to, self.day)?;
+        Some((round_amount(to_decimal(amount).checked_mul(rate)?, to)?, rate))
     }
 
     /// Returns the lines of the fees for a month. They are counted like others.
@@ -190,7 +202,7 @@ impl BatchDay<'_> {
         }
         let brand = line.brand.as_deref();
         let Some(rule) = self.find_rule(FeeEvent::Charge, brand, line.amount.currency()) else { return };
-        let volume = state.volumes.entry(rule.volume_name()).or_default();
+        let volume = state.volumes.entry(rule.volume_name(line.settlement.amount.currency())).or_default();
         line.settlement.fee = rule.compute_fee(line.settlement.amount, *volume);
         *volume = volume.saturating_add(line.settlement.amount.hundredths());
     }
@@ -202,14 +214,12 @@ impl BatchDay<'_> {
         event: FeeEvent,
         payment: &Payment,
     ) -> Option<ReconciliationRecord> {
-        let currency = payment.amount.currency();
-        let rule = self.find_rule(event, Some(&payment.brand), currency)?;
-        let to = self.terms.settlement_currency(currency);
-        let rate = self.rates.find_rate(currency, to, self.day)?;
-        let settled = round_amount(to_decimal(payment.amount).checked_mul(rate)?, to)?;
-        let volume = state.volumes.entry(rule.volume_name()).or_default();
-        let fee = rule.compute_fee(settled, *volume).filter(|fee| !fee.is_zero())?;
+        let rule = self.find_rule(event, Some(&payment.brand), payment.amount.currency())?;
+        let (settled, _) = self.convert(payment.amount)?;
+        let volume = state.volumes.entry(rule.volume_name(settled.currency())).or_default();
+        let fee = rule.compute_fee(settled, *volume);
         *volume = volume.saturating_add(settled.hundredths());
+        let fee = fee.filter(|fee| !fee.is_zero())?;
         let mut line = self.fee_line(event.transaction_type()?, fee);
         self.describe_payment(&mut line, payment);
         Some(line)
@@ -247,9 +257,8 @@ impl BatchDay<'_> {
         let is_converted = record_type == RecordType::Fee || transaction_type == TransactionType::Batch;
         let from = amount.currency();
         let to = if is_converted { from } else { self.terms.settlement_currency(from) };
-        let settled = self.rates.find_rate(from, to, self.day).and_then(|rate| {
-            Some((round_amount(to_decimal(amount).checked_mul(rate)?, to)?, rate, SettlementStatus::Success))
-        });
+        let converted = if is_converted { Some((amount, Decimal::ONE)) } else { self.convert(amount) };
+        let settled = converted.map(|(settled, rate)| (settled, rate, SettlementStatus::Success));
         let failed = || Some((Amount::from_hundredths(0, to)?, Decimal::ZERO, SettlementStatus::Failed));
         let (settled, fx_rate, status) =
             settled.or_else(failed).unwrap_or((amount, Decimal::ZERO, SettlementStatus::Failed));
@@ -294,6 +303,17 @@ impl BatchDay<'_> {
             let code = line.settlement.amount.currency().code();
             open.totals.entry(code.to_owned()).or_default().count_line(line);
         }
+    }
+}
+
+/// Returns the event of a payment that may have a fee of its own. A charge has its fee on the line of the payment.
+fn event_of(payment_type: PaymentType) -> Option<FeeEvent> {
+    match payment_type {
+        PaymentType::Preauthorization => Some(FeeEvent::Authorization),
+        PaymentType::Capture => Some(FeeEvent::Capture),
+        PaymentType::Refund => Some(FeeEvent::Refund),
+        PaymentType::Reversal => Some(FeeEvent::Cancel),
+        _ => None,
     }
 }
 

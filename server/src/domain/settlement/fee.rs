@@ -17,7 +17,7 @@ pub enum FeeEvent {
     Authorization,
     /// A capture, in addition to the fee of the charge.
     Capture,
-    /// A reversal before the settlement.
+    /// A reversal.
     Cancel,
     /// A refund.
     Refund,
@@ -98,7 +98,9 @@ impl FeeRule {
         if let Some(percent) = self.percent {
             check_percent("percent", percent)?;
         }
-        if is_periodic && (self.percent.is_some() || self.brand.is_some() || !self.tiers.is_empty()) {
+        let has_more =
+            self.percent.is_some() || self.minimum.is_some() || self.brand.is_some() || !self.tiers.is_empty();
+        if is_periodic && has_more {
             return Err("a fee for a month has only fixed and currency".to_owned());
         }
         for (key, value) in [("fixed", self.fixed), ("minimum", self.minimum)] {
@@ -119,11 +121,11 @@ impl FeeRule {
         self.tiers.iter().try_for_each(|tier| check_percent("tiers.percent", tier.percent))
     }
 
-    /// Returns the name by which the volume of the rule is kept. It does not depend on the place of the rule, so that
-    /// other rules may be added during a month.
-    pub fn volume_name(&self) -> String {
+    /// Returns the name by which the volume of the rule in a settlement currency is kept. It does not depend on the place
+    /// of the rule, so that other rules may be added during a month.
+    pub fn volume_name(&self, settlement: Currency) -> String {
         let Self { on, brand, currency, .. } = self;
-        format!("{on:?} {} {}", brand.as_deref().unwrap_or("*"), currency.as_deref().unwrap_or("*"))
+        format!("{on:?} {} {} {settlement}", brand.as_deref().unwrap_or("*"), currency.as_deref().unwrap_or("*"))
     }
 
     /// Returns true if the rule is for an event of a payment. `brand` is `None` for a fee without a payment.
@@ -170,5 +172,12 @@ mod tests {
         assert_eq!(fee(rule, "100.00", 9_999), "2.00");
         assert_eq!(fee(rule, "100.00", 10_000), "1.50");
         assert_eq!(fee(rule, "100.00", 100_000), "1.00");
+    }
+
+    #[test]
+    fn volumes_of_two_currencies_are_not_added() {
+        let rule: FeeRule = toml::from_str("on = \"charge\"\npercent = \"2\"").unwrap();
+        let name = |code| rule.volume_name(Currency::parse(code).unwrap());
+        assert_ne!(name("EUR"), name("JPY"));
     }
 }

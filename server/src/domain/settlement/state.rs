@@ -19,6 +19,10 @@ pub struct SettlementState {
     pub settled: i64,
     /// The latest cut-off whose batch is complete.
     pub cut_off: Timestamp,
+    /// The day of the latest complete batch. A day has one batch, so a changed cut-off or time zone never gives it a
+    /// second one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<Date>,
     /// The month of `volumes` and of the latest fees for a month: `2026-11`.
     pub month: String,
     /// Settled volume of the month in hundredths, by [`FeeRule::volume_name`](super::FeeRule::volume_name).
@@ -57,6 +61,9 @@ pub struct OpenBatch {
     pub begins_after: i64,
     /// Number of its last entry.
     pub ends_at: i64,
+    /// The last postponed entry that the batch has tried again.
+    #[serde(default)]
+    pub resumed: i64,
     /// The totals of its parts so far, by the code of the settlement's currency.
     pub totals: BTreeMap<String, BatchTotals>,
 }
@@ -105,6 +112,7 @@ impl SettlementState {
             version: 0,
             settled: 0,
             cut_off,
+            day: None,
             month: String::new(),
             volumes: BTreeMap::new(),
             reserves: Vec::new(),
