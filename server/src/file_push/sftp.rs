@@ -1,12 +1,14 @@
 //! Upload by SFTP.
 
+use std::borrow::Cow;
 use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
 
 use russh::client::{self, Handle};
 use russh::keys::ssh_key::Fingerprint;
-use russh::keys::{HashAlg, PrivateKeyWithHashAlg, PublicKeyOrCertificate, decode_secret_key};
+use russh::keys::{Algorithm, EcdsaCurve, HashAlg, PrivateKeyWithHashAlg, PublicKeyOrCertificate, decode_secret_key};
+use russh::{Preferred, SshId};
 use russh_sftp::client::error::Error as SftpError;
 use russh_sftp::client::{Config as SftpConfig, SftpSession};
 use tokio::io::AsyncWriteExt as _;
@@ -23,6 +25,15 @@ use crate::domain::reconciliation::file::FileName;
 const BUFFERED_MESSAGES: usize = 16;
 /// Number of writes that wait for the server's confirmation.
 const WRITES_AT_ONCE: usize = 16;
+
+/// Kinds of host keys, the preferred one first. RSA is left out with its crate, which has an advisory without a fixed
+/// version (RUSTSEC-2023-0071).
+const HOST_KEYS: [Algorithm; 4] = [
+    Algorithm::Ed25519,
+    Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 },
+    Algorithm::Ecdsa { curve: EcdsaCurve::NistP384 },
+    Algorithm::Ecdsa { curve: EcdsaCurve::NistP521 },
+];
 
 /// Checks the host key of a server, and refuses everything that a server requests.
 struct HostKeyCheck {
@@ -149,6 +160,8 @@ pub(super) async fn upload_file(
 async fn open_session(stream: TcpStream, server: &PushServer) -> Result<Handle<HostKeyCheck>, PushFault> {
     let check = HostKeyCheck { expected: server.host_key.ok_or(PushFault::Settings)? };
     let config = client::Config {
+        client_id: SshId::Standard(Cow::Borrowed("SSH-2.0-Tillgate")),
+        preferred: Preferred { key: Cow::Borrowed(&HOST_KEYS), ..Preferred::DEFAULT },
         inactivity_timeout: Some(STEP_LIMIT * 2),
         channel_buffer_size: BUFFERED_MESSAGES,
         ..client::Config::default()

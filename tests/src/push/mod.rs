@@ -1,4 +1,4 @@
-//! Servers that reconciliation files are pushed to: pyftpdlib, OpenSSH, and one that replies as a test wants.
+//! Servers that reconciliation files are pushed to: pyftpdlib, OpenSSH, paramiko, and one that misbehaves.
 
 mod openssh;
 mod scripted_ftp;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::gateway::create_temporary_folder;
@@ -19,6 +19,8 @@ pub use scripted_ftp::{FtpScript, ScriptedFtp};
 
 /// Source of the FTP server.
 const FTP_RECEIVER: &str = include_str!("ftp_receiver.py");
+/// Source of the SFTP server that takes a password.
+const SFTP_RECEIVER: &str = include_str!("sftp_receiver.py");
 /// The interpreter of Debian's packages, which may not be the first one on the path.
 const PYTHON: &str = "/usr/bin/python3";
 /// The user at every receiver that asks for a password.
@@ -62,12 +64,8 @@ impl FtpReceiver {
             "key": key,
             "stalled_command": options.stalled_command,
         });
-        let arguments = arguments.to_string();
-        let arguments = [OsStr::new("-c"), OsStr::new(FTP_RECEIVER), OsStr::new(&arguments)];
-        let python = if Path::new(PYTHON).exists() { PYTHON } else { "python3" };
-        let (process, port) = Process::start(OsStr::new(python), &arguments, &[], |line| {
-            line.strip_prefix("listening on ")?.trim().parse().ok()
-        })?;
+        let (process, port) =
+            start_python(FTP_RECEIVER, &arguments, |line| line.strip_prefix("listening on ")?.trim().parse().ok())?;
         Ok(Self { process, port, folder })
     }
 
@@ -129,6 +127,54 @@ impl TestAuthority {
     pub fn certificate_and_key(&self) -> (PathBuf, PathBuf) {
         (self.folder.path().join("certificate.pem"), self.folder.path().join("key.pem"))
     }
+}
+
+/// A running SFTP server of paramiko, at which the user logs in with the password.
+pub struct PasswordSftpReceiver {
+    process: Process,
+    /// Its port at 127.0.0.1.
+    pub port: u16,
+    /// The fingerprint of its host key, which is an ECDSA key.
+    pub host_key: String,
+    folder: TempDir,
+}
+
+impl PasswordSftpReceiver {
+    /// Starts a server with an empty folder. It replaces no file when one is renamed.
+    ///
+    /// # Errors
+    /// If it does not start, for example because Debian's package python3-paramiko is missing.
+    pub fn start() -> anyhow::Result<Self> {
+        let folder = create_temporary_folder()?;
+        let arguments = json!({ "root": folder.path(), "user": USER, "password": PASSWORD });
+        let (process, (port, host_key)) = start_python(SFTP_RECEIVER, &arguments, |line| {
+            let (port, host_key) = line.strip_prefix("listening on ")?.trim().split_once(' ')?;
+            Some((port.parse().ok()?, host_key.to_owned()))
+        })?;
+        Ok(Self { process, port, host_key, folder })
+    }
+
+    /// Returns the folder with the received files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the number of logins, also of those that were refused.
+    pub fn count_logins(&self) -> usize {
+        self.process.output().lines().filter(|line| line.starts_with("login ")).count()
+    }
+}
+
+/// Starts a program in Python with an argument, and waits for a line for which `ready` returns a value.
+fn start_python<T: Send + 'static>(
+    program: &str,
+    argument: &Value,
+    ready: impl Fn(&str) -> Option<T> + Clone + Send + 'static,
+) -> anyhow::Result<(Process, T)> {
+    let python = if Path::new(PYTHON).exists() { PYTHON } else { "python3" };
+    let argument = argument.to_string();
+    let arguments = [OsStr::new("-c"), OsStr::new(program), OsStr::new(&argument)];
+    Process::start(OsStr::new(python), &arguments, &[], ready)
 }
 
 /// Returns the names in a folder, sorted.

@@ -27,8 +27,8 @@ const LINTER: &str = "oxlint/bin/oxlint";
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, servers for files, the packages of the npm registry, and if `browsers`
-/// is true Chromium and Firefox. Returns the variables with the paths of tools.
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, the packages of the npm registry, and
+/// if `browsers` is true Chromium and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
@@ -52,12 +52,14 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     Ok(tools.map(|(name, file)| (name, packages.join(file).into())).to_vec())
 }
 
-/// Returns Debian's packages that are missing for servers to which files are pushed: OpenSSH, and pyftpdlib with TLS.
+/// Returns Debian's packages that are missing for servers to which files are pushed: OpenSSH, pyftpdlib with TLS,
+/// and paramiko.
 fn missing_file_receivers() -> impl Iterator<Item = &'static str> {
     let packages = [
         ("/usr/sbin/sshd", "openssh-server"),
         ("/usr/lib/python3/dist-packages/pyftpdlib", "python3-pyftpdlib"),
         ("/usr/lib/python3/dist-packages/OpenSSL", "python3-openssl"),
+        ("/usr/lib/python3/dist-packages/paramiko", "python3-paramiko"),
     ];
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }

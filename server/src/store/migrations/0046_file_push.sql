@@ -15,4 +15,4 @@ CREATE TABLE file_delivery (
     entity TEXT NOT NULL, day TEXT NOT NULL, due INTEGER, failures INTEGER NOT NULL DEFAULT 0, sent INTEGER,
     tried INTEGER, fault TEXT, PRIMARY KEY (entity, day)
 ) WITHOUT ROWID;
-CREATE INDEX file_delivery_due ON file_delivery (entity, day) WHERE due IS NOT NULL;
+CREATE INDEX file_delivery_due ON file_delivery (entity, day, due) WHERE due IS NOT NULL;
