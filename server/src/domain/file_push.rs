@@ -1,5 +1,5 @@
-//! Addresses of the servers that reconciliation files are pushed to, fingerprints of their host keys, and names of files
-//! while they are sent.
+//! Addresses of the servers that reconciliation files are pushed to, fingerprints of their host keys, and names of
+//! files while they are sent.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Deliveries of reconciliation files to the servers of merchants. A delivery is written in the commit in which its file
-//! becomes complete. The server of an entity is claimed with a lease while a file is sent to it, so that its files are
-//! sent one after the other.
+//! Deliveries of reconciliation files to the servers of merchants. A delivery is written in the commit in which its
+//! file becomes complete. The server of an entity is claimed with a lease while a file is sent to it, so that its files
+//! are sent one after the other.
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};

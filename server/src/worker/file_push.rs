@@ -18,7 +18,7 @@ use crate::store::StoreError;
 use crate::store::file_delivery::{ClaimedPush, PushOutcome};
 
 /// Maximum number of servers to which files are sent at once.
-const SLOTS: usize = 16;
+const SLOTS: usize = 64;
 /// Interval of checks for due files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which a claim is renewed. An attempt ends within it when its server is changed or removed.
@@ -34,8 +34,8 @@ struct PushScheduler {
     entities: HashMap<Id, EntityId>,
 }
 
-/// Sends due files until `stop` changes. Attempts in progress end then, and begin anew at the next start. Failures of the
-/// store are logged.
+/// Sends due files until `stop` changes. Attempts in progress end then, and begin anew at the next start. Failures of
+/// the store are logged.
 pub(super) async fn push_files(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     release_claims(&app).await;
     let mut scheduler = PushScheduler::default();

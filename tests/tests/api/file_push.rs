@@ -304,3 +304,48 @@ async fn a_division_has_its_own_server_and_a_removed_one_gets_nothing_more() -> 
     assert!(!listed.iter().any(|target| target["entityId"] == division.entity_id.as_str()), "{listed:?}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_given_up_after_the_last_attempt_and_sent_again_on_request() -> anyhow::Result<()> {
+    let gateway = TestGateway::start_with(&LOCAL)?;
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let shop = gateway.create_merchant()?;
+    set_server_with_password(&gateway, &shop, &ftp_url(closed), &[])?;
+    let (name, content) = complete_file(&gateway, &shop, today(), 1).await?;
+    wait_for_fault(&gateway, &shop).await?;
+    // All attempts of a month but the last one have failed.
+    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    database.execute("UPDATE file_delivery SET failures = 37, due = 0", [])?;
+    let given_up = wait_for_state(&gateway, &shop, "failed").await?;
+    assert_eq!((&given_up["failures"], &given_up["next"]), (&38.into(), &Value::Null), "{given_up}");
+    let listed = gateway.run_command(&["file-push", "list"])?;
+    assert_eq!((&listed[0]["waiting"], &listed[0]["failed"]), (&0.into(), &1.into()));
+    gateway.wait_for_log("is given up").await?;
+    let receiver = FtpReceiver::start(&FtpReceiverOptions::default())?;
+    assert_eq!(set_server_with_password(&gateway, &shop, &ftp_url(receiver.port), &[])?["waiting"], 0);
+    assert_eq!(gateway.run_command(&["file-push", "retry", "--entity", &shop.entity_id])?["files"], 1);
+    wait_for_state(&gateway, &shop, "sent").await?;
+    assert_received(receiver.folder(), &[(&name, &content)]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entity_that_is_moved_to_a_level_without_files_sends_none() -> anyhow::Result<()> {
+    let gateway = push_gateway();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let shop = gateway.create_merchant()?;
+    set_server_with_password(gateway, &shop, &ftp_url(closed), &[])?;
+    complete_file(gateway, &shop, today(), 1).await?;
+    wait_for_fault(gateway, &shop).await?;
+    gateway.run_command(&["entity", "set", "--entity", &shop.entity_id, "--level", "psp"])?;
+    // The gateway knows the new level a little later.
+    let delivery = poll_until("the delivery ends", async || {
+        gateway.run_command(&["file-push", "retry", "--entity", &shop.entity_id])?;
+        wait_for_fault(gateway, &shop).await?;
+        let delivery = read_status(gateway, &shop)?[0].clone();
+        Ok((delivery["state"] == "failed").then_some(delivery))
+    })
+    .await?;
+    assert_eq!(delivery["fault"], "the entity has no files");
+    Ok(())
+}

@@ -1,4 +1,5 @@
-//! Hostile and broken servers that files are pushed to: none reaches another address, holds others up, or learns a secret.
+//! Hostile and broken servers that files are pushed to: none reaches another address, delays others, or learns more
+//! than its own password.
 
 use tillgate_tests::push::{
     FtpReceiver, FtpReceiverOptions, FtpScript, PASSWORD, ScriptedFtp, SftpReceiver, TestAuthority, USER, create_key,
@@ -13,8 +14,8 @@ use crate::file_push::{
 use crate::reconciliation_files::{file_name, today};
 use crate::support::*;
 
-/// Starts a server that misbehaves, and completes a file that is pushed to it. Returns the server, the merchant, and the
-/// content of the file.
+/// Starts a server that misbehaves, and completes a file that is pushed to it. Returns the server, the merchant, and
+/// the content of the file.
 async fn push_to(script: FtpScript) -> anyhow::Result<(ScriptedFtp, MerchantClient, String)> {
     let gateway = push_gateway();
     let server = ScriptedFtp::start(script).await?;
