@@ -18,6 +18,8 @@ pub enum FtpScript {
     StallsInGreeting,
     /// Promises TLS and sends nothing more.
     StallsInTls,
+    /// Accepts a data connection, and reads nothing from it.
+    StallsInTransfer,
     /// Receives a file, and never confirms it.
     StallsAfterTransfer,
     /// Sends a reply that does not end.
@@ -153,6 +155,9 @@ impl Session {
     async fn receive_file(&mut self) -> anyhow::Result<()> {
         self.reply("150 send it").await?;
         let (mut stream, _): (TcpStream, SocketAddr) = self.data.accept().await?;
+        if self.script == FtpScript::StallsInTransfer {
+            return self.stall().await;
+        }
         let mut file = Vec::new();
         stream.read_to_end(&mut file).await?;
         self.size = file.len();

@@ -14,6 +14,9 @@ use crate::file_push::{
 use crate::reconciliation_files::{file_name, today};
 use crate::support::*;
 
+/// Fingerprint of a host key that no server has.
+const OTHER_HOST_KEY: &str = "SHA256:Nh0Me49Zh9fDw/VYUfq43IJmI1T+XrjiYONPND8GzaM";
+
 /// Starts a server that misbehaves, and completes a file that is pushed to it. Returns the server, the merchant, and
 /// the content of the file.
 async fn push_to(script: FtpScript) -> anyhow::Result<(ScriptedFtp, MerchantClient, String)> {
@@ -25,8 +28,22 @@ async fn push_to(script: FtpScript) -> anyhow::Result<(ScriptedFtp, MerchantClie
         _ => ftp_url(server.port),
     };
     set_server_with_password(gateway, &shop, &url, &[])?;
-    let (_, content) = complete_file(gateway, &shop, today(), 2).await?;
+    // A short file would fit into the buffers of the connection.
+    let records = if script == FtpScript::StallsInTransfer { 30_000 } else { 2 };
+    let (_, content) = complete_file(gateway, &shop, today(), records).await?;
     Ok((server, shop, content))
+}
+
+/// Starts a server that misbehaves before it knows which protocol its client speaks, and completes a file that is
+/// pushed to it by SFTP. Returns the server and the merchant.
+async fn push_to_sftp(script: FtpScript) -> anyhow::Result<(ScriptedFtp, MerchantClient)> {
+    let gateway = push_gateway();
+    let server = ScriptedFtp::start(script).await?;
+    let shop = gateway.create_merchant()?;
+    let url = format!("sftp://{USER}@127.0.0.1:{}/", server.port);
+    set_server_with_password(gateway, &shop, &url, &["--host-key", OTHER_HOST_KEY])?;
+    complete_file(gateway, &shop, today(), 1).await?;
+    Ok((server, shop))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +70,9 @@ async fn a_server_that_stalls_is_given_up_after_half_a_minute_and_delays_no_othe
         (push_to(FtpScript::StallsInGreeting).await?, "greeting: no answer within 30 seconds"),
         (push_to(FtpScript::StallsInTls).await?, "encryption: no answer within 30 seconds"),
         (push_to(FtpScript::StallsAfterTransfer).await?, "transfer: no answer within 30 seconds"),
+        (push_to(FtpScript::StallsInTransfer).await?, "transfer: no answer within 30 seconds"),
     ];
+    let (_silent, silent_shop) = push_to_sftp(FtpScript::StallsInGreeting).await?;
     let receiver = FtpReceiver::start(&FtpReceiverOptions::default())?;
     let shop = gateway.create_merchant()?;
     set_server_with_password(gateway, &shop, &ftp_url(receiver.port), &[])?;
@@ -62,6 +81,7 @@ async fn a_server_that_stalls_is_given_up_after_half_a_minute_and_delays_no_othe
     for ((_, shop, _), expected) in &stalled {
         assert_eq!(wait_for_fault(gateway, shop).await?, *expected);
     }
+    assert_eq!(wait_for_fault(gateway, &silent_shop).await?, "greeting: no answer within 30 seconds");
     Ok(())
 }
 
@@ -72,6 +92,10 @@ async fn a_reply_without_an_end_is_not_read_to_the_end() -> anyhow::Result<()> {
         let fault = wait_for_fault(push_gateway(), &shop).await?;
         assert!(fault.starts_with("greeting: the connection failed:"), "{fault}");
         assert!(fault.contains("reply"), "{fault}");
+        // A client of SSH ignores lines before the server's version, but not for ever.
+        let (_server, shop) = push_to_sftp(script).await?;
+        let fault = wait_for_fault(push_gateway(), &shop).await?;
+        assert!(fault.starts_with("greeting: "), "{fault}");
     }
     Ok(())
 }
@@ -105,8 +129,7 @@ async fn a_server_with_another_host_key_gets_no_login() -> anyhow::Result<()> {
     let receiver = SftpReceiver::start()?;
     let shop = gateway.create_merchant()?;
     let key = receiver.user_key().display().to_string();
-    let other = "SHA256:Nh0Me49Zh9fDw/VYUfq43IJmI1T+XrjiYONPND8GzaM";
-    set_server(gateway, &shop, &receiver.url(), &["--private-key-file", &key, "--host-key", other])?;
+    set_server(gateway, &shop, &receiver.url(), &["--private-key-file", &key, "--host-key", OTHER_HOST_KEY])?;
     complete_file(gateway, &shop, today(), 1).await?;
     let fault = wait_for_fault(gateway, &shop).await?;
     let host_key = receiver.host_key()?;
