@@ -2,7 +2,7 @@
 //!
 //! A file is sent under a temporary name and renamed when the server has all of it, so that a receiver sees complete
 //! files only. Each step has a time limit. Servers may be hostile: connections go to checked addresses only, and faults
-//! contain no text of a server, which could repeat a password.
+//! contain no replies of a server, which could repeat a password.
 
 mod content;
 mod ftp;
@@ -28,6 +28,9 @@ pub use ftp::load_ca_certificates;
 const STEP_LIMIT: Duration = Duration::from_secs(30);
 /// Largest number of bytes that are sent within the time limit of a step.
 const PART: usize = 64 * 1024;
+
+/// Text in place of one that contains the password.
+const WITHHELD: &str = "the reason contains the password";
 
 /// Step of an attempt, for faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +115,20 @@ pub enum PushFault {
     Store(#[from] StoreError),
 }
 
+impl PushFault {
+    /// Withholds a text of a library that contains the password. Such texts name algorithms and certificates of the
+    /// server, which knows the password from an earlier attempt.
+    fn without_password(self, secret: &PushSecret) -> Self {
+        let PushSecret::Password(password) = secret else { return self };
+        let withhold = |text: String| if text.contains(password.as_str()) { WITHHELD.to_owned() } else { text };
+        match self {
+            Self::Connection(step, text) => Self::Connection(step, withhold(text)),
+            Self::Tls(text) => Self::Tls(withhold(text)),
+            other => other,
+        }
+    }
+}
+
 /// A server with readable settings.
 struct PushServer {
     address: PushAddress,
@@ -141,7 +158,7 @@ impl PushServer {
 /// already there is replaced.
 ///
 /// # Errors
-/// The reason why the server does not have the file. It contains no secret and no text of the server.
+/// The reason why the server does not have the file. It contains no secret and no reply of the server.
 pub async fn push_file(app: &App, claim: &ClaimedPush) -> Result<(), PushFault> {
     let entity = app.gateway.directory.find_entity(&claim.target.entity).ok_or(PushFault::NoFiles)?;
     if !has_files(entity.level) {
@@ -155,10 +172,11 @@ pub async fn push_file(app: &App, claim: &ClaimedPush) -> Result<(), PushFault> 
     let name = FileName { entity: entity.id.clone(), day: claim.day };
     let file = app.gateway.store.load_file(&entity.id, claim.day)?.ok_or(PushFault::NoFiles)?;
     let mut content = FileContent::open(&app.gateway, &entity, &file)?;
-    match server.address.protocol {
+    let uploaded = match server.address.protocol {
         PushProtocol::Ftp | PushProtocol::Ftps => ftp::upload_file(app, &server, &name, &mut content).await,
         PushProtocol::Sftp => sftp::upload_file(app, &server, &name, &mut content).await,
-    }
+    };
+    uploaded.map_err(|fault| fault.without_password(&server.secret))
 }
 
 /// Waits for a step, at most for its time limit.
@@ -169,4 +187,28 @@ async fn within_limit<T>(step: PushStep, work: impl Future<Output = T>) -> Resul
 /// Returns a text of a library for a log line: without control characters, and at most 200 characters.
 fn clean_text(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_with_the_password_is_withheld() {
+        let secret = PushSecret::parse_password("ovenfresh").unwrap();
+        let text = || "theirs: [\"ovenfresh\"]".to_owned();
+        for fault in [PushFault::Connection(PushStep::Greeting, text()), PushFault::Tls(text())] {
+            let shown = fault.without_password(&secret).to_string();
+            assert!(shown.ends_with(WITHHELD) && !shown.contains("ovenfresh"), "{shown}");
+        }
+        let other = PushFault::Tls("certificate not valid for name".to_owned()).without_password(&secret);
+        assert_eq!(other.to_string(), "encryption: certificate not valid for name");
+    }
+
+    #[test]
+    fn a_text_for_the_log_is_one_short_line() {
+        assert_eq!(clean_text("one\r\ntwo\u{1b}"), "one  two ");
+        assert_eq!(clean_text(&"é".repeat(1000)).chars().count(), 200);
+    }
 }
