@@ -30,8 +30,8 @@ const ATTEMPT_LIMIT: Duration = Duration::from_secs(60 * 60);
 #[derive(Default)]
 struct PushScheduler {
     attempts: JoinSet<()>,
-    /// The entity of each attempt.
-    entities: HashMap<Id, EntityId>,
+    /// The claim of each attempt.
+    claims: HashMap<Id, ClaimedPush>,
 }
 
 /// Sends due files until `stop` changes. Attempts in progress end then, and begin anew at the next start. Failures of
@@ -45,7 +45,7 @@ pub(super) async fn push_files(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         tokio::select! {
             _ = stop.changed() => break,
             _ = ticks.tick() => {}
-            Some(ended) = scheduler.attempts.join_next_with_id() => scheduler.finish_attempt(&ended),
+            Some(ended) = scheduler.attempts.join_next_with_id() => scheduler.finish_attempt(&app, &ended).await,
         }
         if let Err(error) = scheduler.start_due(&app).await {
             tracing::warn!(%error, "looking for reconciliation files to push");
@@ -71,25 +71,30 @@ impl PushScheduler {
             return Ok(());
         }
         // The server of an attempt in progress may be due, because it was changed meanwhile.
-        let running: HashSet<EntityId> = self.entities.values().cloned().collect();
+        let running: HashSet<EntityId> = self.claims.values().map(|claim| claim.target.entity.clone()).collect();
         let due = store.find_due_pushes(now, SLOTS * 2)?;
         for entity in due.into_iter().filter(|entity| !running.contains(entity)).take(free) {
             let node = app.gateway.options.node.clone();
-            let Some(claim) = store.claim_push(entity.clone(), node, now).await? else { continue };
-            let app = Arc::clone(app);
-            let attempt = self.attempts.spawn(async move { attempt_push(&app, claim).await });
-            self.entities.insert(attempt.id(), entity);
+            let Some(claim) = store.claim_push(entity, node, now).await? else { continue };
+            let (app, claimed) = (Arc::clone(app), claim.clone());
+            let attempt = self.attempts.spawn(async move { attempt_push(&app, claimed).await });
+            self.claims.insert(attempt.id(), claim);
         }
         Ok(())
     }
 
-    /// Frees the slot of a finished attempt.
-    fn finish_attempt(&mut self, ended: &Result<(Id, ()), JoinError>) {
+    /// Frees the slot of a finished attempt. One that panicked has recorded nothing, and counts as a failure, so that
+    /// it is not repeated without end.
+    async fn finish_attempt(&mut self, app: &App, ended: &Result<(Id, ()), JoinError>) {
         let id = match ended {
             Ok((id, ())) => *id,
             Err(error) => error.id(),
         };
-        self.entities.remove(&id);
+        if let Some(claim) = self.claims.remove(&id)
+            && ended.is_err()
+        {
+            record_outcome(app, &claim, fail_attempt(&claim, "the attempt was interrupted".to_owned())).await;
+        }
     }
 }
 
@@ -108,9 +113,14 @@ async fn attempt_push(app: &App, claim: ClaimedPush) {
             Err(_) => fail_attempt(&claim, format!("the file took longer than {} minutes", ATTEMPT_LIMIT.as_secs() / 60)),
         },
     };
-    log_outcome(&claim, &outcome);
-    // The file that was sent is sent again then, with the same bytes and the same name.
-    if let Err(error) = app.gateway.store.record_push(&claim, outcome, app.gateway.now()).await {
+    record_outcome(app, &claim, outcome).await;
+}
+
+/// Logs and stores the outcome of an attempt. A failed write is logged; the file is then sent again, with the same
+/// bytes and the same name.
+async fn record_outcome(app: &App, claim: &ClaimedPush, outcome: PushOutcome) {
+    log_outcome(claim, &outcome);
+    if let Err(error) = app.gateway.store.record_push(claim, outcome, app.gateway.now()).await {
         tracing::warn!(%error, "writing the outcome of a file push");
     }
 }
