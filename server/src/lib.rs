@@ -15,6 +15,7 @@ pub mod connector;
 pub mod credential;
 pub mod directory;
 pub mod domain;
+pub mod file_push;
 pub mod form;
 pub mod ftp;
 pub mod gateway;

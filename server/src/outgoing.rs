@@ -5,6 +5,7 @@
 //! services. The client does not follow redirects, uses no proxy, does not read response bodies, and limits the time
 //! of a request.
 
+mod connect;
 mod expect;
 mod ports;
 mod public;

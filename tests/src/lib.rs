@@ -17,6 +17,7 @@ mod merchant;
 mod pool;
 mod process;
 mod proxy;
+pub mod push;
 mod raw_receiver;
 mod receiver;
 pub mod reconciliation;

@@ -15,6 +15,8 @@ mod demo_rules;
 mod demo_shop;
 mod entity;
 mod entity_tree;
+mod file_push;
+mod file_push_status;
 mod ftp_options;
 mod ftp_user;
 mod limits;
@@ -84,6 +86,9 @@ enum Command {
     /// Create, list and revoke the users who read reconciliation files by FTP.
     #[command(subcommand)]
     FtpUser(ftp_user::FtpUserCommand),
+    /// Push reconciliation files to a merchant's FTPS or SFTP server: set and remove it, show and repeat deliveries.
+    #[command(subcommand)]
+    FilePush(file_push::FilePushCommand),
     /// Create, list and retire the key pairs that wallets encrypt their tokens for.
     #[command(subcommand)]
     WalletKey(wallet::WalletKeyCommand),
@@ -181,6 +186,7 @@ pub fn run() -> ExitCode {
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::FtpUser(command) => command.run(),
+        Command::FilePush(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
         Command::Webhook(command) => command.run(),

@@ -15,6 +15,7 @@ pub mod delivery;
 pub mod dispute;
 pub mod effects;
 pub mod entity;
+pub mod file_push;
 pub mod form_input;
 pub mod id;
 pub mod idempotency;

@@ -21,6 +21,8 @@ mod event;
 pub mod evidence;
 pub mod failed_callbacks;
 mod fault;
+pub mod file_delivery;
+pub mod file_push;
 pub mod form_build;
 pub mod ftp_user;
 mod group_commit;

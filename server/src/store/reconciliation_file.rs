@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::error::unreadable_column;
 use super::reconciliation::{RecordOwnership, parse_day};
-use super::{Store, StoreError};
+use super::{Store, StoreError, file_delivery};
 use crate::domain::id::EntityId;
 
 /// Progress of an entity's files.
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Lists complete files of an entity, and records that all of them up to a day are listed. A listed file stays as
-    /// it is.
+    /// it is. If the entity has a server to which its files are pushed, the delivery of each file is due at once.
     ///
     /// # Errors
     /// Same as [`Store::update`].
@@ -104,6 +104,7 @@ impl Store {
         files: Vec<StoredFile>,
         filed: Date,
     ) -> Result<(), StoreError> {
+        let now = self.sources.now();
         self.run_write(move |connection| {
             let mut statement = connection.prepare_cached(
                 "INSERT INTO reconciliation_file (owner, day, records, bytes) VALUES (?1, ?2, ?3, ?4)
@@ -112,7 +113,9 @@ impl Store {
             for file in &files {
                 let [records, bytes] =
                     [file.records, file.bytes].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-                statement.execute(params![owner.as_str(), file.day.to_string(), records, bytes])?;
+                if statement.execute(params![owner.as_str(), file.day.to_string(), records, bytes])? == 1 {
+                    file_delivery::write_delivery(connection, &owner, file.day, now)?;
+                }
             }
             let query = "UPDATE reconciliation_calendar SET filed = max(coalesce(filed, ''), ?2) WHERE owner = ?1";
             connection.prepare_cached(query)?.execute(params![owner.as_str(), filed.to_string()])?;

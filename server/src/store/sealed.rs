@@ -22,7 +22,7 @@ struct SealedColumn {
 }
 
 /// All columns that the vault seals.
-const COLUMNS: [SealedColumn; 11] = [
+const COLUMNS: [SealedColumn; 12] = [
     SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment" },
     SealedColumn { table: "registration_account", column: "sealed", key: &["registration"], record: "registration" },
     SealedColumn {
@@ -53,6 +53,7 @@ const COLUMNS: [SealedColumn; 11] = [
         key: &["evidence", "part"],
         record: "'evidence ' || evidence || ' ' || part",
     },
+    SealedColumn { table: "file_push", column: "sealed", key: &["entity"], record: "'file push ' || entity" },
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];
 

@@ -1,7 +1,8 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! settles payments, completes reconciliation files, carries out requested review decisions, deletes expired data,
-//! checks the store's file, and marks the form's build as still in use.
+//! settles payments, completes and pushes reconciliation files, carries out requested review decisions, deletes expired
+//! data, checks the store's file, and marks the form's build as still in use.
 
+mod file_push;
 mod integrity;
 mod intents;
 mod outbox;
@@ -43,6 +44,7 @@ pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
         risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
         review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
         reconciliation_files::complete_periodically(Arc::clone(&app), stop.clone()),
+        file_push::push_files(Arc::clone(&app), stop.clone()),
         schedules::run_periodically(Arc::clone(&app), stop.clone()),
         settlements::run_periodically(Arc::clone(&app), stop.clone()),
         outbox::run_deliveries(app, stop)

@@ -16,11 +16,12 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 
 use crate::command_line::run_tillgate;
+use crate::file_push::set_server_with_password;
 use crate::resilience::lock_database;
 use crate::support::*;
 
 /// Every sealed column.
-const SEALED: [(&str, &str); 9] = [
+const SEALED: [(&str, &str); 10] = [
     ("sealed_key", "sealed"),
     ("card", "sealed"),
     ("registration_account", "sealed"),
@@ -30,6 +31,7 @@ const SEALED: [(&str, &str); 9] = [
     ("webhook", "sealed"),
     ("form_build", "seal"),
     ("review_callback", "sealed"),
+    ("file_push", "sealed"),
 ];
 
 /// Returns the ids of the keys under which values in [`SEALED`] are sealed, in hexadecimal digits.
@@ -80,8 +82,8 @@ async fn pay_with_key(shop: &MerchantClient, amount: &str) -> anyhow::Result<Api
     ApiResponse::read_from(request.body(encode_form(order.into_iter().chain(CARD))).send().await?).await
 }
 
-/// Creates a wallet key, a webhook, a review callback, a pending payment that stores its account, and 20 registrations
-/// and payments. Returns the ids of the registrations.
+/// Creates a wallet key, a webhook, a review callback, a server for files, a pending payment that stores its account,
+/// and 20 registrations and payments. Returns the ids of the registrations.
 async fn create_sealed_data(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<String>> {
     gateway.run_command(&["wallet-key", "create", "--entity", &shop.entity_id])?;
     gateway.run_command(&["webhook", "create", "--entity", &shop.entity_id, "--url", "https://shop.example/hook"])?;
@@ -90,6 +92,7 @@ async fn create_sealed_data(gateway: &TestGateway, shop: &MerchantClient) -> any
     fs::write(&callback, keys)?;
     let file = callback.to_str().unwrap_or_default();
     gateway.run_command(&["review-callback", "set", "--entity", &shop.entity_id, file])?;
+    set_server_with_password(gateway, shop, "ftps://bakery@files.example/daily", &[])?;
     let account = [
         ("amount", "1.00"),
         ("currency", "EUR"),

@@ -10,26 +10,43 @@ use super::{lexer, names};
 /// Sources of the gateway.
 const SOURCES: &str = "server/src";
 /// The modules of the upper floors, from the top down.
-const UPPER: [&str; 6] = ["cli", "worker", "api", "ftp", "app", "gateway"];
+const UPPER: [&str; 7] = ["cli", "worker", "api", "ftp", "file_push", "app", "gateway"];
 /// Modules that no module of a lower floor may use: the module, and those that it may not use. A module may use all
 /// others.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     (
         "domain",
-        &["cli", "worker", "api", "ftp", "app", "gateway", "store", "vault", "connector", "risk", "acquirer_host"],
+        &[
+            "cli",
+            "worker",
+            "api",
+            "ftp",
+            "file_push",
+            "app",
+            "gateway",
+            "store",
+            "vault",
+            "connector",
+            "risk",
+            "acquirer_host",
+        ],
     ),
-    ("risk", &["cli", "worker", "api", "ftp", "app", "gateway", "store", "vault", "connector", "acquirer_host"]),
-    ("vault", &["cli", "worker", "api", "ftp", "app", "gateway", "store", "connector", "acquirer_host"]),
-    ("connector", &["cli", "worker", "api", "ftp", "app", "gateway", "store", "vault", "acquirer_host"]),
+    (
+        "risk",
+        &["cli", "worker", "api", "ftp", "file_push", "app", "gateway", "store", "vault", "connector", "acquirer_host"],
+    ),
+    ("vault", &["cli", "worker", "api", "ftp", "file_push", "app", "gateway", "store", "connector", "acquirer_host"]),
+    ("connector", &["cli", "worker", "api", "ftp", "file_push", "app", "gateway", "store", "vault", "acquirer_host"]),
     ("store", &UPPER),
     ("acquirer_host", &UPPER),
     ("directory", &UPPER),
     ("outgoing", &UPPER),
     ("review_callback", &UPPER),
-    ("gateway", &["cli", "worker", "api", "ftp", "app"]),
-    ("app", &["cli", "worker", "api", "ftp"]),
-    ("api", &["cli", "worker", "ftp"]),
-    ("ftp", &["cli", "worker", "api"]),
+    ("gateway", &["cli", "worker", "api", "ftp", "file_push", "app"]),
+    ("app", &["cli", "worker", "api", "ftp", "file_push"]),
+    ("api", &["cli", "worker", "ftp", "file_push"]),
+    ("ftp", &["cli", "worker", "api", "file_push"]),
+    ("file_push", &["cli", "worker", "api", "ftp"]),
     ("worker", &["cli", "api", "ftp"]),
 ];
 /// Uses that are allowed nevertheless: a source, and the path that it uses.

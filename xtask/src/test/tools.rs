@@ -1,7 +1,7 @@
 //! Programs and packages that the tests need: finds or installs them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, ensure};
@@ -27,8 +27,8 @@ const LINTER: &str = "oxlint/bin/oxlint";
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, the packages of the npm registry, and if `browsers`
-/// is true Chromium and Firefox. Returns the variables with the paths of tools.
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, the packages of the npm registry, and
+/// if `browsers` is true Chromium and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
@@ -44,11 +44,24 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     }
     // Clients of the gateway's FTP server, and its certificate.
     missing.extend(["curl", "lftp", "openssl"].into_iter().filter(|program| !is_on_path(program)));
+    missing.extend(missing_file_receivers());
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
     let tools = [("TILLGATE_AXE", AXE), ("TILLGATE_TSC", COMPILER), ("TILLGATE_OXLINT", LINTER)];
     Ok(tools.map(|(name, file)| (name, packages.join(file).into())).to_vec())
+}
+
+/// Returns Debian's packages that are missing for servers to which files are pushed: OpenSSH, pyftpdlib with TLS,
+/// and paramiko.
+fn missing_file_receivers() -> impl Iterator<Item = &'static str> {
+    let packages = [
+        ("/usr/sbin/sshd", "openssh-server"),
+        ("/usr/lib/python3/dist-packages/pyftpdlib", "python3-pyftpdlib"),
+        ("/usr/lib/python3/dist-packages/OpenSSL", "python3-openssl"),
+        ("/usr/lib/python3/dist-packages/paramiko", "python3-paramiko"),
+    ];
+    packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
 
 /// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.
