@@ -91,7 +91,7 @@ impl Gateway {
         let Some(entity) = self.directory.find_entity(id).filter(|entity| !entity.live) else {
             return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
         };
-        let Some(mut run) = SettlementRun::begin(self, &entity)? else { return Ok(()) };
+        let mut run = SettlementRun::begin(self, &entity)?;
         run.find_reversed()?;
         while goes_on() {
             let (write, is_end) = run.prepare_step()?;
@@ -109,8 +109,8 @@ impl Gateway {
 }
 
 impl<'a> SettlementRun<'a> {
-    /// Loads what the settlements of an entity need. Returns `None` if the entity has no approved payments.
-    fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Option<Self>, Failure> {
+    /// Loads what the settlements of an entity need.
+    fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Self, Failure> {
         let ancestors = gateway.directory.find_ancestors(entity);
         let holders: Vec<EntityId> =
             std::iter::once(&entity.id).chain(ancestors.iter().map(|above| &above.id)).cloned().collect();
@@ -125,14 +125,15 @@ impl<'a> SettlementRun<'a> {
             // The first cut-off is the next one after the first payment.
             None => match find_first_payment(&history, &entity.id, 0)? {
                 Some(time) => SettlementState::new(entity.id.clone(), time),
-                None => return Ok(None),
+                // Only an institute's fee has started the timer.
+                None => SettlementState::new(entity.id.clone(), gateway.now_of(entity)),
             },
         };
         let owner = RecordOwner::of_entity(entity, &ancestors);
         // A channel has the zone of its merchant. The zone was checked when it was set.
         let merchant = ancestors.iter().find(|above| above.id == *entity.merchant_or_self()).unwrap_or(entity);
         let zone = TimeZone::get(merchant.zone_name()).unwrap_or(TimeZone::UTC);
-        Ok(Some(Self {
+        Ok(Self {
             gateway,
             entity,
             terms,
@@ -144,7 +145,7 @@ impl<'a> SettlementRun<'a> {
             reversed: HashSet::new(),
             resumed: 0,
             records: 0,
-        }))
+        })
     }
 
     /// Prepares the next write. The flag is true if nothing is left to settle after it.

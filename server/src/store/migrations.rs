@@ -62,6 +62,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0042_reconciliation_files",
     "0043_ftp_users",
     "0044_chargebacks",
+    "0045_settlement_import",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

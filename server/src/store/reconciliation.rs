@@ -92,7 +92,8 @@ impl Changes {
 }
 
 /// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
-/// one leaves a complete file as it is.
+/// one leaves a complete file as it is: its entity may be another one below the owner of the file, but the files of
+/// merchants that are complete do not get it.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
     let owner = &record.owner;
     let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;
@@ -100,9 +101,17 @@ pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecor
     let changed = connection
         .prepare_cached(
             "UPDATE reconciliation_record
-             SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3 WHERE id = ?1",
+             SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3, account = ?4,
+                 merchant = CASE WHEN day <= ?2 THEN merchant ELSE ?5 END
+             WHERE id = ?1",
         )?
-        .execute(params![record.id.as_str(), closed.map(|day| day.to_string()).unwrap_or_default(), document])?;
+        .execute(params![
+            record.id.as_str(),
+            closed.map(|day| day.to_string()).unwrap_or_default(),
+            document,
+            owner.account.as_str(),
+            owner.merchant.as_str()
+        ])?;
     if changed > 0 {
         return Ok(());
     }
