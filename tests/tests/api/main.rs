@@ -120,6 +120,7 @@ mod schedules;
 mod scripts;
 mod secrets;
 mod service;
+mod settlement_files;
 mod settlements;
 mod slow_clients;
 mod storage_failures;
