@@ -58,7 +58,7 @@ impl<R: BufRead> LineReader<R> {
                 continue;
             }
             has_content = true;
-            let end = available.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let end = memchr::memchr2(b'\n', b'\r', available);
             let content = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
             if self.buffer.len() + content.len() > MAX_LINE {
                 is_too_long = true;

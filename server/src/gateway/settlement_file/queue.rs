@@ -1,10 +1,11 @@
 //! The queue of lines without a payment: candidates, and the decisions of the operator.
 
 use jiff::Timestamp;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::SettlementFileError;
 use super::import::entity_now;
-use super::search::{MatchTarget, TargetEffect, find_candidates, resolve_target};
+use super::search::{MatchTarget, Mismatch, find_candidates, resolve_target};
 use super::take::{MatchedRecord, OwnerCache, apply_target};
 use crate::domain::id::{PaymentId, RecordId};
 use crate::domain::payment::Payment;
@@ -12,6 +13,7 @@ use crate::domain::reconciliation::{
     ImportedLine, MatchedPayments, MatchingStatus, ReconciliationRecord, RejectedLine,
 };
 use crate::domain::settlement::compute_record_movement;
+use crate::domain::settlement_file::matching::LineEffect;
 use crate::store::AdminStore;
 use crate::store::settlement_file::{EntityScope, SettledParts};
 
@@ -53,9 +55,9 @@ pub fn load_candidates(
     let Some(import) = &record.import else { return Ok(Vec::new()) };
     let scope = load_scope(store, import)?;
     let found = find_candidates(store, &scope, record, MAX_CANDIDATES)?;
-    let describe = |(payment, mismatch): (Payment, Option<super::search::Mismatch>)| {
+    let describe = |(payment, mismatch): (Payment, Option<Mismatch>)| {
         let open = payment.amount.hundredths().saturating_sub(store.sum_settled(&payment.id)?);
-        Ok(MatchCandidate { payment, open: open.max(0), mismatch: mismatch.map(super::search::Mismatch::message) })
+        Ok(MatchCandidate { payment, open: open.max(0), mismatch: mismatch.map(Mismatch::message) })
     };
     found.into_iter().map(describe).collect()
 }
@@ -82,6 +84,9 @@ pub fn match_record(
             (Some(MatchingStatus::Matched), _) => return Err(refuse("the line is matched already")),
             (_, Some(rejected)) => return Err(refuse(format!("the line was rejected: {}", rejected.reason))),
             _ => {}
+        }
+        if payments.len() > 1 && LineEffect::of_record(&record) != LineEffect::Settle {
+            return Err(refuse("such a line belongs to one payment"));
         }
         let scope = load_scope(store, &import)?;
         let mut targets = Vec::new();
@@ -123,7 +128,7 @@ pub fn reject_record(
     if reason.is_empty() || reason.chars().count() > MAX_REASON || reason.chars().any(char::is_control) {
         return Err(refuse(format!("--reason must have 1 to {MAX_REASON} characters")));
     }
-    if tillgate_shared::format::mask::has_card_number(reason, tillgate_shared::format::mask::Strictness::Allowed) {
+    if has_card_number(reason, Strictness::Allowed) {
         return Err(refuse("--reason may not have a card number"));
     }
     store.in_part(|store| {
@@ -183,9 +188,6 @@ fn settle_several(
     }
     let mut parts = SettledParts::new();
     for target in &targets {
-        if !matches!(target.effect, TargetEffect::Settle) {
-            return Err(refuse("such a line belongs to one payment"));
-        }
         if parts.iter().any(|(payment, _)| *payment == target.payment.id) {
             return Err(refuse(format!("the payment {} is named twice", target.payment.id)));
         }
