@@ -1,5 +1,5 @@
-//! Random settlement files: duplicates, broken lines, parts, any order, files that overlap. Payments, records and ledger
-//! agree to the cent afterwards, in currencies with no, two and three decimals.
+//! Random settlement files: duplicates, broken lines, parts, any order, files that overlap. Payments, records and
+//! ledger agree to the cent afterwards, in currencies with no, two and three decimals.
 
 use std::collections::{BTreeMap, BTreeSet};
 

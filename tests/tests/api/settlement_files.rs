@@ -116,6 +116,18 @@ pub fn assert_verified(gateway: &TestGateway) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns the actions of the audit log about a subject, each with its actor.
+pub async fn read_acts(gateway: &TestGateway, subject: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let data = gateway.data_folder();
+    let arguments = ["audit", "export", "--data", data.to_str().unwrap_or_default()];
+    let output = crate::command_line::run_tillgate(&arguments).await?;
+    let entries = String::from_utf8_lossy(&output.stdout).into_owned();
+    let entries = entries.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
+    let about = entries.iter().filter(|entry| entry["subject"] == subject);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Ok(about.map(|entry| (text(&entry["action"]), text(&entry["actor"]))).collect())
+}
+
 /// Returns the status of the record of each line, in the order of the records, with the payment's id.
 async fn read_matches(shop: &MerchantClient) -> anyhow::Result<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -477,6 +489,22 @@ async fn payments_of_the_sandbox_are_settled_by_the_gateway_and_those_of_a_host_
     assert_eq!(counts(&result, ["matched", "notMatched"]), [1, 1], "{result}");
     settle_all(&shop, "25h").await?;
     assert_eq!(read_records(&shop).await?.len(), 4, "two lines, the sandbox's line and its total");
+    assert_verified(&gateway)
+}
+
+#[tokio::test]
+async fn a_fee_of_a_merchant_without_payments_is_in_its_file_and_in_the_audit_log() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let (day, fee) = (today(), FileLine { kinds: "FEE;MONTHLY", amount: "4.90", ..Default::default() });
+    let text = format_file(&[fee]).replace(&day.yesterday()?.to_string(), &day.to_string());
+    let result = import_text(&gateway, &shop, text, &[])?;
+    let file = result["file"].as_str().unwrap_or_default();
+    assert_eq!(read_acts(&gateway, file).await?.len(), 2, "the fee, and the import");
+    shop.advance_clock("25h").await?;
+    wait_for_files(&shop, 1).await?;
+    shop.advance_clock("49h").await?;
+    pay_externally(&shop, "10.00", "order-0001").await?;
     assert_verified(&gateway)
 }
 

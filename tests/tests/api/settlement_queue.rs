@@ -36,17 +36,6 @@ fn assert_refused(result: anyhow::Result<Value>, expected: &str) {
     assert!(error.contains(expected), "{expected}: {error}");
 }
 
-/// Returns the actions of the audit log about a record, each with its actor.
-async fn read_acts(gateway: &TestGateway, record: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let data = gateway.data_folder();
-    let arguments = ["audit", "export", "--data", data.to_str().unwrap_or_default()];
-    let output = crate::command_line::run_tillgate(&arguments).await?;
-    let entries = String::from_utf8_lossy(&output.stdout).into_owned();
-    let entries = entries.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>()?;
-    let about = entries.iter().filter(|entry| entry["subject"] == record);
-    Ok(about.map(|entry| (text(entry, "action").to_owned(), text(entry, "actor").to_owned())).collect())
-}
-
 #[tokio::test]
 async fn a_line_of_the_queue_is_matched_once_and_moves_its_money_then() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
