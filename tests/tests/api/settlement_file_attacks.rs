@@ -89,11 +89,11 @@ async fn odd_bytes_break_only_their_own_line() -> anyhow::Result<()> {
         (&*format!("{HEADER};Amount\n"), "Amount twice"),
         (&*format!("{HEADER};Extra\n"), "column 14"),
     ] {
-        let refused = import_text(gateway, &shop, text, &["--on-error", "skip"]).unwrap_err().to_string();
+        let refused = error_text(import_text(gateway, &shop, text, &["--on-error", "skip"]));
         assert!(refused.contains(message), "{message}: {refused}");
     }
-    let refused = import_path(gateway, &shop.entity_id, std::path::Path::new("/dev/zero"), &[]).unwrap_err();
-    assert!(refused.to_string().contains("no regular file"), "{refused}");
+    let refused = error_text(import_path(gateway, &shop.entity_id, std::path::Path::new("/dev/zero"), &[]));
+    assert!(refused.contains("no regular file"), "{refused}");
     Ok(())
 }
 
@@ -183,12 +183,12 @@ async fn options_and_mappings_that_cannot_be_meant_are_refused() -> anyhow::Resu
     let shop: MerchantClient = gateway.create_merchant()?;
     let path = write_file(gateway, format!("{HEADER}\n"))?;
     let psp = gateway.create_merchant_with(&["--level", "psp"])?;
-    let refused = import_path(gateway, &psp.entity_id, &path, &[]).unwrap_err().to_string();
+    let refused = error_text(import_path(gateway, &psp.entity_id, &path, &[]));
     assert!(refused.contains("divisions and merchants"), "{refused}");
     let name = path.to_string_lossy();
     for institute in ["", " Acme", "A\nB", &"x".repeat(65)] {
         let arguments = ["settlement", "import", &name, "--institute", institute, "--entity", &shop.entity_id];
-        assert!(gateway.run_command(&arguments).unwrap_err().to_string().contains("--institute"), "{institute:?}");
+        assert!(error_text(gateway.run_command(&arguments)).contains("--institute"), "{institute:?}");
     }
     let mapping = gateway.folder().join(format!("mapping-{}.toml", shop.entity_id));
     for (text, message) in [
@@ -199,7 +199,7 @@ async fn options_and_mappings_that_cannot_be_meant_are_refused() -> anyhow::Resu
     ] {
         fs::write(&mapping, text)?;
         let options = ["--mapping", &mapping.to_string_lossy()];
-        let refused = import_path(gateway, &shop.entity_id, &path, &options).unwrap_err().to_string();
+        let refused = error_text(import_path(gateway, &shop.entity_id, &path, &options));
         assert!(refused.contains(message), "{message}: {refused}");
     }
     assert!(read_records(&shop).await?.is_empty());

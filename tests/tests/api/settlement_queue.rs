@@ -32,7 +32,7 @@ fn reject_line(gateway: &TestGateway, record: &str, reason: &str) -> anyhow::Res
 /// Asserts that a command fails with a text.
 #[track_caller]
 fn assert_refused(result: anyhow::Result<Value>, expected: &str) {
-    let error = result.unwrap_err().to_string();
+    let error = error_text(result);
     assert!(error.contains(expected), "{expected}: {error}");
 }
 

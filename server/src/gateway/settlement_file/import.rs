@@ -1,5 +1,5 @@
-//! The import of a file, in parts. Each part is a commit with its lines, their records and their movements. So an import
-//! that was interrupted is completed by another one of the same file.
+//! The import of a file, in parts. Each part is a commit with its lines, their records and their movements, so an
+//! import that was interrupted is completed by another one of the same file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
