@@ -122,7 +122,7 @@ async fn a_line_can_settle_several_payments_that_add_up_to_it() -> anyhow::Resul
         FileLine { kinds: "CHARGEBACK;DEBIT", amount: "30.00", ..Default::default() },
         FileLine { kinds: "FEE;MONTHLY", amount: "1.00", ..Default::default() },
     ];
-    import_text(&gateway, &scene.division, format_file(&lines), &[])?;
+    import_text(&gateway, &scene.division, format_today(&lines), &[])?;
     let queue = read_queue(&gateway, &scene.division)?;
     assert_eq!(queue.len(), 2, "{queue:?}");
     let [record, chargeback] = [text(&queue[0], "recordId"), text(&queue[1], "recordId")];
@@ -152,10 +152,8 @@ async fn a_match_after_the_day_is_complete_shows_in_the_record_and_not_in_the_fi
     let scene = ReconciliationScene::create(&gateway)?;
     let paid = pay_externally(&scene.channel, "10.00", "order-0001").await?;
     let day = today();
-    let yesterday = day.yesterday()?.to_string();
-    let to_today = |lines: &[FileLine<'_>]| format_file(lines).replace(&yesterday, &day.to_string());
     let line = |order| FileLine { order, amount: "9.00", ..Default::default() };
-    import_text(&gateway, &scene.division, to_today(&[line("order-0001")]), &[])?;
+    import_text(&gateway, &scene.division, format_today(&[line("order-0001")]), &[])?;
     scene.end_day().await?;
     wait_for_files(&scene.division, 1).await?;
     let path = format!("reconciliations/v1/files/{}", file_name(&scene.division, day));
@@ -169,7 +167,7 @@ async fn a_match_after_the_day_is_complete_shows_in_the_record_and_not_in_the_fi
     assert!(read_records(&scene.bakery).await?.is_empty());
     assert_eq!(read_euros(&scene.channel, "receivable").await?, 100);
     // A line of that day that comes now is in the file of the next one.
-    import_text(&gateway, &scene.division, to_today(&[line("order-0005")]), &[])?;
+    import_text(&gateway, &scene.division, format_today(&[line("order-0005")]), &[])?;
     scene.end_day().await?;
     wait_for_files(&scene.division, 2).await?;
     assert_eq!(scene.division.get(&path).await?.text, before);

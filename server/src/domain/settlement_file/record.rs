@@ -101,9 +101,11 @@ impl ReconciliationRecord {
     /// that the line lacks are those of the payment.
     pub fn with_matched_payment(self, owner: RecordOwner, first: &Payment, payments: Vec<PaymentId>) -> Self {
         let is_single = payments.len() <= 1;
-        let account =
-            if self.account == RecordAccount::default() { describe_account(&first.account) } else { self.account };
         let mut institute = self.institute;
+        // Without a merchant id in its file, the institute knows the merchant of the payment by its own.
+        if self.import.as_ref().is_some_and(|import| import.entity.as_str() == institute.merchant_id) {
+            first.acquirer_merchant_id().clone_into(&mut institute.merchant_id);
+        }
         if institute.tx_ids.iter().all(Option::is_none) {
             institute.tx_ids = first.connector_tx_ids.to_array();
         }
@@ -119,7 +121,7 @@ impl ReconciliationRecord {
                 .and_then(|payment| payment.parameters.get("merchantInvoiceId").map(str::to_owned)),
             brand: self.brand.or_else(|| Some(first.brand.clone())),
             descriptor: self.descriptor.or_else(|| Some(first.descriptor.clone())),
-            account,
+            account: merge_accounts(self.account, describe_account(&first.account)),
             matching: Some(MatchedPayments { status: MatchingStatus::Matched, payments }),
             ..self
         }
@@ -128,5 +130,15 @@ impl ReconciliationRecord {
     /// Returns the record with several payments that its line may settle.
     pub fn with_candidates(self, payments: Vec<PaymentId>) -> Self {
         Self { matching: Some(MatchedPayments { status: MatchingStatus::Multiple, payments }), ..self }
+    }
+}
+
+/// Returns the account of a line, with those of the payment's values that the line lacks.
+fn merge_accounts(line: RecordAccount, payment: RecordAccount) -> RecordAccount {
+    RecordAccount {
+        is_bank: line.is_bank || payment.is_bank,
+        last4: line.last4.or(payment.last4),
+        holder: line.holder.or(payment.holder),
+        bank_code: line.bank_code.or(payment.bank_code),
     }
 }

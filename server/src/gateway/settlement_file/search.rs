@@ -85,18 +85,21 @@ pub(super) fn find_target(
 ) -> Result<SearchResult, StoreError> {
     for rule in SearchRule::ALL {
         let mut targets: Vec<MatchTarget> = Vec::new();
+        let mut is_identified = false;
         for payment in rule.find_payments(store, scope, record)? {
-            let has_amount = rule != SearchRule::Reference || record.record_type == RecordType::Fee;
-            if !has_amount && payment.amount != record.amount {
+            let ignores_amount = rule != SearchRule::Reference || record.record_type == RecordType::Fee;
+            if !ignores_amount && payment.amount != record.amount {
                 continue;
             }
-            if let Ok(target) = resolve_target(store, record, payment)?
-                && !targets.iter().any(|found| found.payment.id == target.payment.id)
-            {
-                targets.push(target);
+            match resolve_target(store, record, payment)? {
+                Ok(target) if targets.iter().any(|found| found.payment.id == target.payment.id) => {}
+                Ok(target) => targets.push(target),
+                Err(mismatch) => is_identified |= mismatch != Mismatch::OtherType,
             }
         }
         match (targets.pop(), targets.is_empty()) {
+            // The line names a payment that it cannot settle. A weaker rule would lead to another one by chance.
+            (None, _) if is_identified => return Ok(SearchResult::NotFound),
             (None, _) => {}
             (Some(target), true) => return Ok(SearchResult::One(Box::new(target))),
             (Some(last), false) => {
