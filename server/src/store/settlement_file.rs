@@ -13,7 +13,7 @@ use super::sealed::begin_immediate;
 use super::{AdminStore, StoreError, dispute, ledger, reconciliation, rows};
 use crate::domain::audit::AuditEntry;
 use crate::domain::dispute::Dispute;
-use crate::domain::id::{EntityId, PaymentId, RecordId};
+use crate::domain::id::{EntityId, PaymentId, RecordId, to_hex};
 use crate::domain::ledger::LedgerSums;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::ReconciliationRecord;
@@ -21,7 +21,7 @@ use crate::domain::reconciliation::ReconciliationRecord;
 /// Largest number of payments that a search returns: one more than a record keeps.
 const MAX_FOUND: u16 = 101;
 
-/// A file that was taken.
+/// A file that was taken as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedFile {
     /// Name of the institute.
@@ -32,10 +32,6 @@ pub struct ImportedFile {
     pub entity: EntityId,
     /// The time of the import by the machine's clock.
     pub at: Timestamp,
-    /// Number of records that were written in all imports of the file.
-    pub records: u64,
-    /// Number of lines that were broken and left out.
-    pub broken: u64,
 }
 
 /// A line that was taken before.
@@ -108,6 +104,11 @@ pub(super) fn write_connector_id(connection: &Connection, payment: &Payment) -> 
     Ok(())
 }
 
+/// Returns the act of an import.
+fn import_act<'a>(subject: &'a str, file: &'a ImportedFile, details: &'a [(&'a str, &'a str)]) -> Act<'a> {
+    Act { action: "settlement import", subject, entity: Some(&file.entity), details }
+}
+
 impl AdminStore {
     /// Runs reads and writes as [`AdminStore::in_transaction`] does, and waits without a limit for a busy server.
     ///
@@ -120,7 +121,7 @@ impl AdminStore {
         Ok(value)
     }
 
-    /// Loads a file that was taken.
+    /// Loads a file that was taken as a whole.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -131,23 +132,28 @@ impl AdminStore {
         Ok(document.map(|document| decode_document(&document)).transpose()?)
     }
 
-    /// Records that a file was taken, with the entry of the act. Does nothing if another import was faster.
+    /// Records that a file was taken as a whole, with the entry of the act. Does nothing if another import was faster.
     ///
     /// # Errors
     /// If the store cannot be written.
     pub fn add_imported_file(&self, file: &ImportedFile, details: &[(&str, &str)]) -> Result<(), StoreError> {
-        let act = Act {
-            action: "settlement import",
-            subject: &crate::domain::id::to_hex(&file.hash),
-            entity: Some(&file.entity),
-            details,
-        };
+        let subject = to_hex(&file.hash);
+        let act = import_act(&subject, file, details);
         self.execute_act(
             &act,
             "INSERT OR IGNORE INTO settlement_file (institute, hash, document) VALUES (?1, ?2, ?3)",
             params![file.institute, file.hash, encode_document(file)],
         )?;
         Ok(())
+    }
+
+    /// Writes only the entry of the act, for a file of which lines were left out.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn add_partial_import(&self, file: &ImportedFile, details: &[(&str, &str)]) -> Result<(), StoreError> {
+        let subject = to_hex(&file.hash);
+        self.record_act(&import_act(&subject, file, details), |_| Ok(()))
     }
 
     /// Finds a line of an institute that was taken before.

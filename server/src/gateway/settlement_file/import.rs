@@ -341,7 +341,7 @@ impl<'a> ImportRun<'a> {
         Ok(RecordId::new(entity_now(self.request.entity), random))
     }
 
-    /// Records that the whole file was taken.
+    /// Records that the file was taken, as a whole or without its broken lines.
     fn finish(&self, hash: [u8; 32]) -> Result<(), SettlementFileError> {
         if hash_file(self.request.file)? != hash {
             let message = "the file has changed during the import: import it again, which takes the missing lines only";
@@ -353,9 +353,8 @@ impl<'a> ImportRun<'a> {
             hash,
             entity: self.request.entity.id.clone(),
             at: Timestamp::now(),
-            records: *records,
-            broken: *broken,
         };
+        let (is_whole, has_new) = (*broken == 0, *records > 0);
         let numbers = [lines, records, matched, broken].map(ToString::to_string);
         let [lines, records, matched, broken] = numbers.each_ref().map(String::as_str);
         let details = [
@@ -366,7 +365,12 @@ impl<'a> ImportRun<'a> {
             ("matched", matched),
             ("broken", broken),
         ];
-        Ok(self.store.in_part(|store| store.add_imported_file(&file, &details))?)
+        // The lines that were left out may be read with another mapping, so such a file can be imported again.
+        Ok(self.store.in_part(|store| match (is_whole, has_new) {
+            (true, _) => store.add_imported_file(&file, &details),
+            (false, true) => store.add_partial_import(&file, &details),
+            (false, false) => Ok(()),
+        })?)
     }
 }
 

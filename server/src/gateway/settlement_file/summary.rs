@@ -15,7 +15,7 @@ pub const MAX_LISTED: usize = 100;
 pub struct ImportSummary {
     /// SHA-256 of the file, in hexadecimal digits.
     pub file: String,
-    /// True if the file was taken before, so that nothing was read.
+    /// True if the file was taken as a whole before, so that nothing was read.
     pub already_imported: bool,
     /// True if nothing was written, because that was requested.
     pub dry_run: bool,

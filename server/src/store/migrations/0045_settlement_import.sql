@@ -1,4 +1,4 @@
--- Settlement files of clearing institutes. `payment_connector_id` finds approved and other payments by the acquirer's own id.
+-- Settlement files of clearing institutes. `payment_connector_id` finds payments of external connectors by the acquirer's id.
 CREATE TABLE payment_connector_id (
     connector_id TEXT NOT NULL, entity TEXT NOT NULL, payment TEXT NOT NULL,
     PRIMARY KEY (connector_id, entity, payment)
