@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tillgate_tests::{MerchantClient, TestGateway};
 
-use crate::reconciliation_files::{ReconciliationScene, file_name, today, wait_for_files};
+use crate::reconciliation_files::{ReconciliationScene, file_name, list_files, today, wait_for_files};
 use crate::settlement_files::*;
 use crate::settlements::read_records;
 use crate::support::*;
@@ -163,8 +163,9 @@ async fn a_match_after_the_day_is_complete_shows_in_the_record_and_not_in_the_fi
     match_line(&gateway, text(&queue[0], "recordId"), &[paid.id()])?;
     assert_eq!(scene.division.get(&path).await?.text, before);
     assert_eq!(read_records(&scene.division).await?[0]["payment"]["id"], paid.id());
-    // The merchant's file of that day is complete, too, and stays empty.
-    assert!(read_records(&scene.bakery).await?.is_empty());
+    // The merchant has the record now. Its day is complete, and gets no file.
+    assert_eq!(read_records(&scene.bakery).await?[0]["payment"]["id"], paid.id());
+    assert_eq!(read_records(&scene.channel).await?.len(), 1);
     assert_eq!(read_euros(&scene.channel, "receivable").await?, 100);
     // A line of that day that comes now is in the file of the next one.
     import_text(&gateway, &scene.division, format_today(&[line("order-0005")]), &[])?;
@@ -174,6 +175,7 @@ async fn a_match_after_the_day_is_complete_shows_in_the_record_and_not_in_the_fi
     let next = format!("reconciliations/v1/files/{}", file_name(&scene.division, day.tomorrow()?));
     let next = scene.division.get(&next).await?.text;
     assert!(next.contains(&day.to_string()), "{next}");
+    assert!(list_files(&scene.bakery).await?.is_empty());
     assert_verified(&gateway)
 }
 

@@ -26,3 +26,5 @@ CREATE TABLE settlement_unmatched (
     entity TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (entity, record)
 ) WITHOUT ROWID;
 CREATE INDEX settlement_unmatched_record ON settlement_unmatched (record);
+-- True if a record came to its merchant after the merchant's file of that day was complete.
+ALTER TABLE reconciliation_record ADD COLUMN unfiled INTEGER NOT NULL DEFAULT 0;
