@@ -103,8 +103,8 @@ impl Changes {
 }
 
 /// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
-/// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete file
-/// of that merchant does not get it.
+/// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete
+/// file of that merchant does not get it.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
     let owner = &record.owner;
     let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;

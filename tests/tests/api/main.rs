@@ -122,6 +122,7 @@ mod secrets;
 mod service;
 mod settlement_file_attacks;
 mod settlement_file_histories;
+mod settlement_file_payments;
 mod settlement_files;
 mod settlement_queue;
 mod settlements;
