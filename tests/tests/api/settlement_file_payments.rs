@@ -1,4 +1,4 @@
-//! Payments that lines of settlement files settle: in parts, of every kind, charged back, of sandboxes and live entities.
+//! Payments that settlement files settle: in parts, of every kind, charged back, of sandboxes and of live entities.
 
 use serde_json::{Value, json};
 use tillgate_tests::TestGateway;
