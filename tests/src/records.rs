@@ -74,6 +74,7 @@ pub fn create_record(
         reason: None,
         matching: Some(MatchedPayments { status: MatchingStatus::NotMatched, payments: Vec::new() }),
         chargeback: None,
+        import: None,
     })
 }
 

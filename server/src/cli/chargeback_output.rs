@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::table::to_printable;
 use crate::domain::dispute::Dispute;
 use crate::domain::dispute::evidence::Evidence;
 
@@ -144,9 +145,4 @@ pub(super) fn format_dispute(dispute: &DisputeOutput) -> String {
         lines.push(to_printable(&format!("  {id}  {media_type}  {size} bytes  {name}")));
     }
     lines.join("\n")
-}
-
-/// Replaces control characters, which could change what the terminal shows.
-fn to_printable(line: &str) -> String {
-    line.replace(char::is_control, "\u{fffd}")
 }

@@ -43,6 +43,8 @@ mod risk_list;
 mod risk_versions;
 mod serve;
 mod settlement;
+mod settlement_import;
+mod settlement_queue;
 mod table;
 mod token;
 mod vault;
@@ -119,7 +121,8 @@ enum Command {
     /// Open disputes and move them as the clearing institute reports, list and show them with their evidence.
     #[command(subcommand)]
     Chargeback(chargeback::ChargebackCommand),
-    /// Set and show the terms by which sandboxes are settled, and show the batches.
+    /// Set and show the terms by which sandboxes are settled, import files of clearing institutes, and match their
+    /// lines.
     #[command(subcommand)]
     Settlement(settlement::SettlementCommand),
     /// Add rates of exchange for settlements.

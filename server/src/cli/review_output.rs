@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::table::to_printable;
 use crate::domain::payment::Payment;
 use crate::domain::review_queue::{QueuedReview, ReviewAction, ReviewClock};
 use crate::domain::review_request::ReviewAnswer;
@@ -154,11 +155,6 @@ pub(super) fn format_review(review: &ReviewOutput) -> String {
     let line =
         format!("{payment_id}  {since:.0}  {amount:>10} {currency}  {payment_brand}  score {score}  {about}  {rules}");
     to_printable(line.trim_end())
-}
-
-/// Replaces control characters, which could change what the terminal shows. Shoppers choose some of the values.
-fn to_printable(line: &str) -> String {
-    line.replace(char::is_control, "\u{fffd}")
 }
 
 /// Formats a list of reviews, and how to see more of it.

@@ -1,4 +1,5 @@
-//! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange.
+//! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange. The
+//! files of clearing institutes are in [`super::settlement_import`] and [`super::settlement_queue`].
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,18 +12,28 @@ use serde::Serialize;
 use tillgate_shared::money::Currency;
 
 use super::risk_versions::load_entity_argument;
+use super::settlement_import::ImportFile;
+use super::settlement_queue::{ListUnmatched, MatchLine, RejectLine};
 use super::{CommonOptions, open_existing};
 use crate::domain::settlement::SettlementTerms;
 use crate::store::AdminStore;
 use crate::store::settlement::StoredBatch;
 
-/// The settlements of sandboxes.
+/// The settlements of sandboxes, and the files of clearing institutes.
 #[derive(Debug, Subcommand)]
 pub(super) enum SettlementCommand {
     /// Set the terms of an entity: cut-off, currency, fees and reserve, from a TOML file.
     Set(SetTerms),
     /// Show the terms of an entity and its latest batches.
     Show(ShowSettlements),
+    /// Import a settlement file of a clearing institute.
+    Import(ImportFile),
+    /// List the lines of imported files that have no payment yet.
+    Unmatched(ListUnmatched),
+    /// Match a line of an imported file with a payment, or with several.
+    Match(MatchLine),
+    /// Reject a line of an imported file: it settles no payment.
+    Reject(RejectLine),
 }
 
 /// Rates of exchange.
@@ -88,6 +99,10 @@ impl SettlementCommand {
         match self {
             Self::Set(command) => command.run(),
             Self::Show(command) => command.run(),
+            Self::Import(command) => command.run(),
+            Self::Unmatched(command) => command.run(),
+            Self::Match(command) => command.run(),
+            Self::Reject(command) => command.run(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of the command line.
+//! Tables and lines of the command line.
 
 /// Formats rows as lines: the first column and the last to the left, the others to the right.
 pub(super) fn align_columns(rows: &[Vec<String>]) -> Vec<String> {
@@ -14,4 +14,9 @@ pub(super) fn align_columns(rows: &[Vec<String>]) -> Vec<String> {
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(format_row).collect()
+}
+
+/// Replaces control characters, which could change what the terminal shows. Shoppers choose some of the values.
+pub(super) fn to_printable(line: &str) -> String {
+    line.replace(char::is_control, "\u{fffd}")
 }

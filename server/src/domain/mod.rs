@@ -45,6 +45,7 @@ pub mod risk_rules;
 pub mod schedule;
 pub mod scope;
 pub mod settlement;
+pub mod settlement_file;
 pub mod settlement_report;
 pub mod spreadsheet;
 pub mod standing_instruction;

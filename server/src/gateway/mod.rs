@@ -36,6 +36,7 @@ mod schedule_run;
 pub mod security_codes;
 mod sender;
 pub mod settlement;
+pub mod settlement_file;
 pub mod settlement_report;
 mod stored_credentials;
 pub mod submit;

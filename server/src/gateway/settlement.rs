@@ -1,6 +1,8 @@
 //! Settles the payments of an entity: one batch for each cut-off that has passed, written part by part. Each part is
 //! prepared from the journal beside the writer, and continues from the state that the part before left.
 
+mod postponed;
+
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
@@ -119,7 +121,7 @@ impl Gateway {
             // Live payments are settled by the files of their institutes.
             return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
         }
-        let Some(mut run) = SettlementRun::begin(self, &entity)? else { return Ok(()) };
+        let mut run = SettlementRun::begin(self, &entity)?;
         run.find_reversed()?;
         for _ in 0..PARTS_PER_TURN {
             if !goes_on() {
@@ -140,8 +142,8 @@ impl Gateway {
 }
 
 impl<'a> SettlementRun<'a> {
-    /// Loads what the settlements of an entity need. Returns `None` if the entity has no approved payments.
-    fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Option<Self>, Failure> {
+    /// Loads what the settlements of an entity need.
+    fn begin(gateway: &'a Gateway, entity: &'a Entity) -> Result<Self, Failure> {
         let ancestors = gateway.directory.find_ancestors(entity);
         let holders: Vec<EntityId> =
             std::iter::once(&entity.id).chain(ancestors.iter().map(|above| &above.id)).cloned().collect();
@@ -156,14 +158,15 @@ impl<'a> SettlementRun<'a> {
             // The first cut-off is the next one after the first payment.
             None => match find_first_payment(&history, &entity.id, 0)? {
                 Some(time) => SettlementState::new(entity.id.clone(), time),
-                None => return Ok(None),
+                // Only an institute's fee has started the timer.
+                None => SettlementState::new(entity.id.clone(), gateway.now_of(entity)),
             },
         };
         let owner = RecordOwner::of_entity(entity, &ancestors);
         // A channel has the zone of its merchant. The zone was checked when it was set.
         let merchant = ancestors.iter().find(|above| above.id == *entity.merchant_or_self()).unwrap_or(entity);
         let zone = TimeZone::get(merchant.zone_name()).unwrap_or(TimeZone::UTC);
-        Ok(Some(Self {
+        Ok(Self {
             gateway,
             entity,
             terms,
@@ -175,7 +178,7 @@ impl<'a> SettlementRun<'a> {
             reversed: HashSet::new(),
             postponed: None,
             records: 0,
-        }))
+        })
     }
 
     /// Prepares the next write. The flag is true if nothing is left to settle after it.
@@ -234,21 +237,6 @@ impl<'a> SettlementRun<'a> {
         self.rates.find_rate(from, self.terms.settlement_currency(from), day)
     }
 
-    /// Returns the currencies of the postponed entries.
-    fn load_postponed_currencies(&mut self) -> Result<HashSet<Currency>, Failure> {
-        if let Some(known) = &self.postponed {
-            return Ok(known.clone());
-        }
-        let mut currencies = HashSet::new();
-        for number in self.load_all_postponed()? {
-            if let Some(entry) = self.load_entry(number)? {
-                currencies.extend(self.load_payment(&entry)?.map(|payment| payment.amount.currency()));
-            }
-        }
-        self.postponed = Some(currencies.clone());
-        Ok(currencies)
-    }
-
     /// Returns the number of the last entry before the first payment that is later than a cut-off.
     fn find_end(&self, cut_off: Timestamp) -> Result<i64, Failure> {
         let mut end = self.state.settled;
@@ -266,44 +254,6 @@ impl<'a> SettlementRun<'a> {
         }
     }
 
-    /// Finds the payments of the open batch that were reversed within it. Both they and their reversals are left out.
-    fn find_reversed(&mut self) -> Result<(), Failure> {
-        self.reversed.clear();
-        let Some((begins_after, ends_at)) = self.state.open.as_ref().map(|open| (open.begins_after, open.ends_at))
-        else {
-            return Ok(());
-        };
-        let mut reversals = Vec::new();
-        self.for_each_entry(begins_after, ends_at, |_, entry| {
-            if entry.payment_type == Some(PaymentType::Reversal)
-                && let (Some(reversal), Some(reversed)) = (PaymentId::parse(&entry.subject), entry.referenced)
-            {
-                reversals.push((reversed, reversal));
-            }
-        })?;
-        if reversals.is_empty() {
-            return Ok(());
-        }
-        let mut unsettled: HashSet<String> = HashSet::new();
-        let reversed: HashSet<String> = reversals.iter().map(|(reversed, _)| reversed.as_str().to_owned()).collect();
-        self.for_each_entry(begins_after, ends_at, |_, entry| {
-            if reversed.contains(&entry.subject) {
-                unsettled.insert(entry.subject);
-            }
-        })?;
-        for number in self.load_all_postponed()? {
-            if let Some(entry) = self.load_entry(number)?.filter(|entry| reversed.contains(&entry.subject)) {
-                unsettled.insert(entry.subject);
-            }
-        }
-        for (reversed, reversal) in reversals {
-            if unsettled.contains(reversed.as_str()) {
-                self.reversed.extend([reversed, reversal]);
-            }
-        }
-        Ok(())
-    }
-
     /// Calls a function with each entry after a number, up to another one.
     fn for_each_entry(&self, after: i64, until: i64, mut visit: impl FnMut(i64, AuditEntry)) -> Result<(), Failure> {
         let mut after = after;
@@ -316,51 +266,10 @@ impl<'a> SettlementRun<'a> {
         Ok(())
     }
 
-    fn load_all_postponed(&self) -> Result<Vec<i64>, Failure> {
-        let mut numbers: Vec<i64> = Vec::new();
-        loop {
-            let after = numbers.last().copied().unwrap_or(0);
-            let page = self.gateway.store.load_postponed_entries(&self.entity.id, after)?;
-            if page.is_empty() {
-                return Ok(numbers);
-            }
-            numbers.extend(page);
-        }
-    }
-
     /// Loads an entry of the entity by its number.
     fn load_entry(&self, number: i64) -> Result<Option<AuditEntry>, Failure> {
         let entries = self.history.load_entity_entries(&self.entity.id, number - 1, 1)?;
         Ok(entries.into_iter().find(|(found, _)| *found == number).map(|(_, entry)| entry))
-    }
-
-    /// Prepares the next lines that failed in an earlier batch. Entries whose currency still has no rate stay postponed,
-    /// without a further line. Returns `None` if none is left.
-    fn prepare_postponed(&mut self) -> Result<Option<Part>, Failure> {
-        let Some(open) = &self.state.open else { return Ok(None) };
-        let begins_after = open.begins_after;
-        let mut numbers = self.gateway.store.load_postponed_entries(&self.entity.id, open.resumed)?;
-        numbers.retain(|number| *number <= begins_after);
-        numbers.truncate(usize::from(PART));
-        let Some(last) = numbers.last().copied() else { return Ok(None) };
-        let mut part = Part::default();
-        for number in numbers {
-            let Some(entry) = self.load_entry(number)? else { continue };
-            let Some(settled) = self.load_settled(&entry)? else { continue };
-            if self.with_day(|day, _| day.lacks_rate(&settled.as_entry()))? {
-                continue;
-            }
-            self.settle_payment(&mut part, number, &settled)?;
-            // Until the batch is complete, the row of a reversed payment shows that it was not settled: its reversal
-            // may be in a later part.
-            if !settled.is_reversed && part.postponed.last() != Some(&number) {
-                part.resumed.push(number);
-            }
-        }
-        if let Some(open) = &mut self.state.open {
-            open.resumed = last;
-        }
-        Ok(Some(part))
     }
 
     /// Prepares the lines of the next entries of the open batch. Returns `None` if none is left.
@@ -466,20 +375,6 @@ impl<'a> SettlementRun<'a> {
         }
         write.state = SettlementState { version, ..self.state.clone() };
         Ok((write, false))
-    }
-
-    /// Returns the postponed entries whose payments were reversed in the open batch.
-    fn find_reversed_postponed(&self) -> Result<Vec<i64>, Failure> {
-        let mut found = Vec::new();
-        if self.reversed.is_empty() {
-            return Ok(found);
-        }
-        for number in self.load_all_postponed()? {
-            let entry = self.load_entry(number)?;
-            let payment = entry.and_then(|entry| PaymentId::parse(&entry.subject));
-            found.extend(payment.filter(|payment| self.reversed.contains(payment)).map(|_| number));
-        }
-        Ok(found)
     }
 
     /// Returns the write of a part after the state `version`.

@@ -71,13 +71,25 @@ impl AdminStore {
         keys: &RecordKeys,
         decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
     ) -> Result<Result<T, Refusal>, StoreError> {
-        self.in_transaction(|store| match decide(rows::load_records(&store.connection, keys)?) {
+        self.in_transaction(|store| store.update_within(keys, decide))
+    }
+
+    /// Decides and writes as [`AdminStore::update`] does, as a part of the transaction that is open.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn update_within<T>(
+        &self,
+        keys: &RecordKeys,
+        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
+    ) -> Result<Result<T, Refusal>, StoreError> {
+        match decide(rows::load_records(&self.connection, keys)?) {
             Ok((changes, value)) => {
-                changes.apply(&store.connection, &Sources::system())?;
+                changes.apply(&self.connection, &Sources::system())?;
                 Ok(Ok(value))
             }
             Err(refusal) => Ok(Err(refusal)),
-        })
+        }
     }
 
     /// Runs a statement of an administrator, and writes its entry if it changes a row: both or neither. Returns true if

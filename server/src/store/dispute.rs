@@ -12,7 +12,7 @@ use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, event, 
 use crate::domain::audit::AuditEntry;
 use crate::domain::dispute::{Dispute, NewDispute, StepDetails};
 use crate::domain::effects::Event;
-use crate::domain::id::{DisputeId, EntityId};
+use crate::domain::id::{DisputeId, EntityId, PaymentId};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 
@@ -144,7 +144,7 @@ pub(super) fn follow_payment(
     };
     let Some(referenced) = payment.referenced.as_ref().filter(|_| payment.is_approved()) else { return Ok(false) };
     let chargeback = if is_chargeback { &payment.id } else { referenced };
-    let known = load_one(connection, "SELECT document FROM dispute WHERE chargeback = ?1", [chargeback.as_str()])?;
+    let known = load_of_chargeback(connection, chargeback)?;
     let details = StepDetails::of_gateway(payment.created);
     let moved = match (known, is_chargeback) {
         (None, true) => {
@@ -192,6 +192,14 @@ pub(super) fn load_requested(connection: &Connection, key: &DisputeKey) -> Resul
             load_one(connection, "SELECT document FROM dispute WHERE payment = ?1 AND open", [payment.as_str()])
         }
     }
+}
+
+/// Loads the dispute of a chargeback.
+pub(super) fn load_of_chargeback(
+    connection: &Connection,
+    chargeback: &PaymentId,
+) -> Result<Option<Dispute>, StoreError> {
+    load_one(connection, "SELECT document FROM dispute WHERE chargeback = ?1", [chargeback.as_str()])
 }
 
 fn load_one(connection: &Connection, query: &str, key: impl Params) -> Result<Option<Dispute>, StoreError> {

@@ -62,6 +62,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0042_reconciliation_files",
     "0043_ftp_users",
     "0044_chargebacks",
+    "0045_settlement_import",
     "0046_file_push",
     "0047_schedule_turns",
 ];
@@ -205,6 +206,26 @@ mod tests {
         };
         assert_eq!((shown("A"), shown("B")), ("card 420000 0000".into(), "iban DE23**7890".into()));
         assert_eq!(shown("C"), serde_json::Value::Null);
+    }
+
+    #[test]
+    fn payments_from_before_are_found_by_the_id_of_their_acquirer() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 44).unwrap();
+        for (id, document) in [
+            ("p1", r#"{"connector":"http","connector_tx_ids":["tx-1","x"]}"#),
+            ("p2", r#"{"connector":"http","connector_tx_ids":[null,"x"]}"#),
+            ("p3", r#"{"connector_tx_ids":["tx-3"]}"#),
+            ("p4", r#"{"connector":"http"}"#),
+        ] {
+            let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
+            connection.execute(insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let query = "SELECT group_concat(connector_id || ' ' || entity || ' ' || payment) FROM payment_connector_id";
+        let found: String = connection.query_row(query, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, "tx-1 e1 p1");
     }
 
     #[test]

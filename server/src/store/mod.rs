@@ -62,6 +62,8 @@ mod schema;
 pub mod sealed;
 pub mod sealed_key;
 pub mod settlement;
+pub mod settlement_file;
+pub mod settlement_queue;
 mod shared_parameters;
 pub mod snapshot;
 mod sources;

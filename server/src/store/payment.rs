@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Sources, StoreError, dispute, event, guards, ledger, review};
+use super::{AdminStore, Sources, StoreError, dispute, event, guards, ledger, review, settlement_file};
 use crate::domain::effects::{self, AtWrite, TimerEffect};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
@@ -50,6 +50,7 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
             .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
             .execute(params![entity, id, document])?;
     }
+    settlement_file::write_connector_id(connection, payment)?;
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
     ledger::record_payment(connection, sources, before.as_ref(), payment)?;

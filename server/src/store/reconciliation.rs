@@ -46,6 +46,17 @@ impl<'a> RecordOwnership<'a> {
     }
 }
 
+impl RecordOwnership<'_> {
+    /// Returns a further condition for reads of complete files: a merchant's file lacks the records that came to the
+    /// merchant later.
+    pub(super) fn filed_condition(self) -> &'static str {
+        match self {
+            Self::OfMerchant(_) => "AND NOT unfiled",
+            Self::InFilesOf(_) | Self::OfAccount { .. } => "",
+        }
+    }
+}
+
 /// Version of a record that has changed since its file was complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordVersion {
@@ -92,7 +103,8 @@ impl Changes {
 }
 
 /// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
-/// one leaves a complete file as it is.
+/// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete
+/// file of that merchant does not get it.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
     let owner = &record.owner;
     let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;
@@ -100,9 +112,17 @@ pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecor
     let changed = connection
         .prepare_cached(
             "UPDATE reconciliation_record
-             SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3 WHERE id = ?1",
+             SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3, account = ?4,
+                 unfiled = unfiled OR (day <= ?2 AND merchant <> ?5), merchant = ?5
+             WHERE id = ?1",
         )?
-        .execute(params![record.id.as_str(), closed.map(|day| day.to_string()).unwrap_or_default(), document])?;
+        .execute(params![
+            record.id.as_str(),
+            closed.map(|day| day.to_string()).unwrap_or_default(),
+            document,
+            owner.account.as_str(),
+            owner.merchant.as_str()
+        ])?;
     if changed > 0 {
         return Ok(());
     }
@@ -162,13 +182,13 @@ impl PaymentHistory {
         range: &RecordRange,
     ) -> Result<RecordPage, StoreError> {
         let (condition, [entity, merchant]) = ownership.condition();
-        let document = match version {
-            RecordVersion::Filed => "coalesce(filed, document)",
-            RecordVersion::Latest => "document",
+        let (document, filed) = match version {
+            RecordVersion::Filed => ("coalesce(filed, document)", ownership.filed_condition()),
+            RecordVersion::Latest => ("document", ""),
         };
         let query = format!(
             "SELECT day, {document} FROM reconciliation_record
-             WHERE {condition} AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6"
+             WHERE {condition} {filed} AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6"
         );
         let (day, id) = match &range.after {
             Some((day, id)) => (day.to_string(), id.as_str()),

@@ -80,13 +80,14 @@ impl Store {
     ) -> Result<Vec<Date>, StoreError> {
         self.run_read(|connection| {
             let (condition, [entity, merchant]) = ownership.condition();
+            let filed = ownership.filed_condition();
             let query = format!(
                 "SELECT DISTINCT day FROM reconciliation_record
-                 WHERE {condition} AND day > ?3 AND day <= ?4 ORDER BY day"
+                 WHERE {condition} {filed} AND day > ?3 AND day <= ?4 ORDER BY day"
             );
-            let filed = calendar.filed.map(|day| day.to_string()).unwrap_or_default();
+            let listed = calendar.filed.map(|day| day.to_string()).unwrap_or_default();
             let mut statement = connection.prepare_cached(&query)?;
-            let days = statement.query_map(params![entity, merchant, filed, calendar.closed.to_string()], |row| {
+            let days = statement.query_map(params![entity, merchant, listed, calendar.closed.to_string()], |row| {
                 parse_day(&row.get::<_, String>(0)?)
             })?;
             Ok(days.collect::<Result<_, _>>()?)

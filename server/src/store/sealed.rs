@@ -229,7 +229,7 @@ fn reseal_all<E>(
 
 /// Begins a transaction with the write lock. Waits for the lock without a limit, because a server under load may take
 /// it first many times.
-fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
+pub(super) fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
     loop {
         match Transaction::new_unchecked(connection, TransactionBehavior::Immediate) {
             Err(error) if DiskFault::from_sqlite(&error) == Some(DiskFault::Busy) => {}

@@ -153,13 +153,17 @@ pub(super) fn start_inquiry_timer(
 }
 
 /// Starts the timer of the settlements of an entity at a moment of the machine's clock, unless it is running already.
+/// Entities without payments of their own have none.
 pub(super) fn start_settlement_timer(
     connection: &Connection,
     entity: &EntityId,
     since: Timestamp,
 ) -> Result<(), StoreError> {
     connection
-        .prepare_cached("INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?2, ?3)")?
+        .prepare_cached(
+            "INSERT OR IGNORE INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
+             WHERE NOT EXISTS (SELECT 1 FROM entity WHERE id = ?2 AND level IN ('psp', 'division'))",
+        )?
         .execute(params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()])?;
     Ok(())
 }

@@ -28,17 +28,17 @@ currency = "EUR"
 "#;
 
 /// Numbers that look random and are the same in every run.
-struct Chance(u64);
+pub struct Chance(pub u64);
 
 impl Chance {
     /// Returns a number below a limit.
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         // The constants of Knuth's MMIX.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 
-    fn choose<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+    pub fn choose<'a, T>(&mut self, values: &'a [T]) -> &'a T {
         &values[usize::try_from(self.below(values.len() as u64)).unwrap_or(0)]
     }
 }
@@ -59,7 +59,7 @@ struct History {
 }
 
 /// Formats hundredths as a request has them.
-fn format_amount(hundredths: i64) -> String {
+pub fn format_amount(hundredths: i64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 

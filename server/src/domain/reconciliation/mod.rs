@@ -10,6 +10,7 @@ mod line_type;
 mod tests;
 pub mod totals;
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,49 @@ pub struct ReconciliationRecord {
     /// The payment of type `CB` (or its reversal) that was created for the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chargeback: Option<PaymentId>,
+    /// The line in an institute's file. `None` for a line of the gateway itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportedLine>,
+}
+
+/// The line of an institute's file that a record was made of, as far as the record does not show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportedLine {
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub file: String,
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// The entity for which the file was imported. Only payments of it and of entities below match.
+    pub entity: EntityId,
+    /// The institute's own reference of the line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The payment that the line names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment: Option<PaymentId>,
+    /// The merchant's reference that the line names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant_transaction_id: Option<String>,
+    /// The reason code of the card scheme.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme_reason: Option<String>,
+    /// The day on which the money is on the merchant's account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value_date: Option<Date>,
+    /// The operator's decision that the line settles no payment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<RejectedLine>,
+}
+
+/// The decision that a line settles no payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedLine {
+    /// The time by the machine's clock.
+    pub at: Timestamp,
+    /// The user who decided.
+    pub actor: String,
+    /// The reason.
+    pub reason: String,
 }
 
 /// Name of the format of settlements that the gateway itself computes, in place of an institute.

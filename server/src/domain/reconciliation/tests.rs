@@ -60,6 +60,7 @@ pub fn sample_record() -> ReconciliationRecord {
             payments: vec![PaymentId::new(time, [2; 9]), PaymentId::new(time, [3; 9])],
         }),
         chargeback: None,
+        import: None,
     }
 }
 

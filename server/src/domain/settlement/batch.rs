@@ -293,6 +293,7 @@ impl BatchDay<'_> {
             reason: None,
             matching: None,
             chargeback: None,
+            import: None,
         }
     }
 
@@ -345,10 +346,13 @@ impl BatchTotals {
     }
 }
 
-/// Returns the movements of a line by the code of the currency. There are none for totals and for lines that failed.
+/// Returns the movements of a line by the code of the currency. There are none for totals, for lines that failed, and
+/// for lines whose payment is not found.
 pub fn compute_record_movement(line: &ReconciliationRecord) -> BTreeMap<String, LedgerSums> {
     let mut money = BTreeMap::new();
-    if line.settlement.status == SettlementStatus::Failed || line.transaction_type == TransactionType::Batch {
+    let is_unmatched = line.matching.as_ref().is_some_and(|matching| matching.status != MatchingStatus::Matched);
+    let has_failed = line.settlement.status == SettlementStatus::Failed;
+    if has_failed || is_unmatched || line.transaction_type == TransactionType::Batch {
         return money;
     }
     let mut add = |currency: Currency, sums: LedgerSums| {
@@ -378,7 +382,7 @@ fn describe_reversed_chargeback(line: &mut ReconciliationRecord, chargeback: &Pa
 }
 
 /// Returns the part of an account that a record shows.
-fn describe_account(account: &Account) -> RecordAccount {
+pub fn describe_account(account: &Account) -> RecordAccount {
     match account {
         Account::Card(card) => RecordAccount {
             is_bank: false,

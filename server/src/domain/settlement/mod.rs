@@ -9,7 +9,7 @@ mod rate;
 mod state;
 mod terms;
 
-pub use batch::{BatchDay, SettledEntry, compute_record_movement};
+pub use batch::{BatchDay, SettledEntry, compute_record_movement, describe_account, settlement_id};
 pub use fee::{FeeEvent, FeeRule, FeeTier};
 pub use rate::FxRates;
 pub use state::{BatchTotals, HeldReserve, OpenBatch, SettlementState};

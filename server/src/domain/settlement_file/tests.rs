@@ -1,0 +1,226 @@
+//! Tests of mappings and lines, on the shipped samples and on what institutes should not send.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::reconciliation::{Cashflow, RecordType, SettlementStatus, TransactionType};
+use jiff::civil::Date;
+
+const RHEINLAND: &str = include_str!("../../../../docs/settlement-files/rheinland.toml");
+const PACIFIC: &str = include_str!("../../../../docs/settlement-files/pacific.toml");
+const LATEST: Date = Date::constant(2027, 1, 1);
+
+/// Returns the smallest mapping, with other lines before its tables.
+fn small_mapping(keys: &str) -> String {
+    format!(
+        "format = \"X\"\n{keys}\n[columns]\nrecord_type = \"type\"\ntransaction_type = \"kind\"\namount = \"amount\"\n\
+         currency = \"currency\"\nsettlement_date = \"date\"\nfee = \"fee\"\nreason = \"reason\"\n"
+    )
+}
+
+const SMALL_HEADER: [&str; 7] = ["type", "kind", "amount", "currency", "date", "fee", "reason"];
+
+/// Parses the cells of a line.
+fn parse_line(
+    mapping: &FileMapping,
+    header: &[&str],
+    cells: &[&str],
+) -> Result<Option<(LineIdentity, SettlementLine)>, LineFault> {
+    let layout = LineLayout::from_header(mapping, header).unwrap();
+    SettlementLine::check_cells(cells)?;
+    let values = layout.read_values(mapping, cells)?;
+    let line = SettlementLine::parse(mapping, &values, LATEST)?;
+    Ok(line.map(|line| (LineIdentity::of_values(&values), line)))
+}
+
+/// Parses a line by a small mapping with further keys. Returns the field at fault and the message of a broken one.
+fn parse_small(keys: &str, cells: [&str; 7]) -> Result<SettlementLine, String> {
+    let mapping = FileMapping::parse(&small_mapping(keys)).unwrap();
+    match parse_line(&mapping, &SMALL_HEADER, &cells) {
+        Ok(line) => Ok(line.unwrap().1),
+        Err(LineFault { field, message }) => Err(format!("{} {message}", field.map_or("", SettlementField::as_str))),
+    }
+}
+
+#[test]
+fn the_shipped_mappings_and_the_documented_one_are_valid() {
+    assert_eq!(FileMapping::parse(RHEINLAND).unwrap().format, "RHEINLAND-3");
+    assert_eq!(FileMapping::parse(PACIFIC).unwrap().format, "PACIFIC-CSV-2");
+    assert!(FileMapping::documented().parse_day("2026-10-12").is_some());
+}
+
+#[test]
+fn a_mapping_that_cannot_be_meant_is_refused_with_its_key() {
+    for (text, key) in [
+        (small_mapping("colour = 1"), "colour"),
+        (small_mapping("").replace("fee =", "fees ="), "fees"),
+        (small_mapping("").replace("\"fee\"", "\"amount\""), "columns.fee: is the column of amount"),
+        (small_mapping("").replace("amount = \"amount\"\n", ""), "columns.amount"),
+        (small_mapping("").replace("\"amount\"", "3"), "columns.amount"),
+        (small_mapping("header = false"), "columns."),
+        (small_mapping("separator = \";;\""), "separator"),
+        (small_mapping("decimal_mark = \"5\""), "decimal_mark"),
+        (small_mapping("thousands_mark = \".\""), "thousands_mark"),
+        (small_mapping("date_format = \"%d.%m.\""), "date_format"),
+        (small_mapping("date_format = \"%Q\""), "date_format"),
+        (small_mapping("time_format = \"x\""), "time_format"),
+        (small_mapping("time_zone = \"Europe/Atlantis\""), "time_zone"),
+        (small_mapping("skip_lines = 100000"), "skip_lines"),
+        (small_mapping("").replace("\"X\"", "\"TILLGATE-1\""), "format"),
+        (small_mapping("").replace("\"X\"", "\"=1+1\""), "format"),
+        (format!("{}[record_types]\nA = \"SETTLE\"", small_mapping("")), "record_types.A"),
+        (format!("{}[reasons]\n1 = \"000.100.110\"", small_mapping("")), "reasons.1"),
+        (format!("{}[fixed]\namount = \"1\"", small_mapping("")), "fixed.amount"),
+        (format!("{}[fixed]\nsum = \"1\"", small_mapping("")), "sum"),
+    ] {
+        let error = FileMapping::parse(&text).unwrap_err();
+        assert!(error.contains(key), "{key}: {error}");
+    }
+}
+
+#[test]
+fn a_header_names_each_mapped_column_once() {
+    let mapping = FileMapping::parse(&small_mapping("")).unwrap();
+    let with = |from: &str, to: &'static str| SMALL_HEADER.map(|title| if title == from { to } else { title });
+    assert!(LineLayout::from_header(&mapping, &with("fee", "Fee")).unwrap_err().contains("lacks the column fee"));
+    assert!(LineLayout::from_header(&mapping, &with("reason", "fee")).unwrap_err().contains("fee twice"));
+    assert!(LineLayout::from_header(&mapping, &["x"; 300]).is_err());
+    let own = FileMapping::documented();
+    let fewest = ["ReconciliationType", "Amount", "Currency", "SettlementDate"];
+    assert!(LineLayout::from_header(&own, &fewest).is_ok());
+    assert!(LineLayout::from_header(&own, &fewest.map(|title| title.trim_start_matches('A'))).is_err());
+    assert!(
+        LineLayout::from_header(&own, &["ReconciliationType", "Amount", "Currency", "SettlementDate", "Fee"]).is_err()
+    );
+}
+
+#[test]
+fn signs_words_and_kinds_tell_the_direction() {
+    let line = |cells| parse_small("signed_amounts = true", cells).unwrap();
+    let refund = line(["SETTLED", "", "-5.00", "EUR", "2026-10-12", "", ""]);
+    assert_eq!((refund.transaction_type, refund.cashflow), (TransactionType::Refund, Cashflow::Negative));
+    let debit = line(["SETTLED", "", "5.00", "EUR", "2026-10-12", "-0.10", ""]);
+    assert_eq!((debit.transaction_type, debit.cashflow), (TransactionType::Debit, Cashflow::Positive));
+    assert_eq!(debit.fee.unwrap().to_string(), "0.10");
+    let zero = line(["SETTLED", "DEBIT", "-0.00", "EUR", "2026-10-12", "", ""]);
+    assert_eq!((zero.cashflow, zero.amount.is_zero()), (Cashflow::Positive, true));
+    let chargeback = parse_small("", ["CHARGEBACK", "", "5.00", "EUR", "2026-10-12", "", ""]).unwrap();
+    assert_eq!((chargeback.record_type, chargeback.cashflow), (RecordType::Chargeback, Cashflow::Negative));
+    assert_eq!(chargeback.reason.unwrap().code.code(), "000.100.200");
+    assert_eq!(chargeback.status, SettlementStatus::Success);
+}
+
+#[test]
+fn a_broken_line_names_its_field_and_not_its_value() {
+    let good = ["SETTLED", "DEBIT", "92.00", "EUR", "2026-10-12", "1.39", ""];
+    assert!(parse_small("", good).is_ok());
+    for (place, value, expected) in [
+        (0, "", "record_type is missing"),
+        (0, "SETTLE", "record_type is no word"),
+        (1, "BATCHES", "transaction_type is no word"),
+        (1, "MONTHLY", "transaction_type is not possible"),
+        (2, "", "amount is missing"),
+        (2, "-92.00", "amount may not be negative"),
+        (2, "92,00", "amount must be a number"),
+        (2, "1.005", "amount has more than two decimals"),
+        (2, "99999999999.00", "amount may have ten digits"),
+        (2, "=92", "amount must be a number"),
+        (3, "EURO", "currency has more than 3 characters"),
+        (3, "eur", "currency must be a currency"),
+        (4, "2026-02-30", "settlement_date is no day"),
+        (4, "1926-02-03", "settlement_date is no day"),
+        (4, "2062-10-12", "settlement_date lies after"),
+        (4, "12.10.2026", "settlement_date is no day"),
+        (5, "x", "fee must be a number"),
+        (6, "4200000000000000", " column 7 has a full card number"),
+        (6, "a\0b", " column 7 has a control character"),
+    ] {
+        let mut cells = good;
+        *cells.get_mut(place).unwrap() = value;
+        let error = parse_small("", cells).unwrap_err();
+        assert!(error.starts_with(expected), "{value}: {error}");
+        assert!(value.len() < 5 || !error.contains(value), "{error}");
+    }
+    let chargeback = ["CHARGEBACK", "", "1.00", "EUR", "2026-10-12", "", "10.4"];
+    assert!(parse_small("", chargeback).unwrap_err().starts_with("reason must be a result code"));
+    let short = parse_line(&FileMapping::parse(&small_mapping("")).unwrap(), &SMALL_HEADER, &["SETTLED"]).unwrap_err();
+    assert!(short.message.contains("1 columns"), "{short:?}");
+    let minor = |currency, amount| {
+        parse_small("minor_units = true", ["SETTLED", "DEBIT", amount, currency, "2026-10-12", "", ""])
+    };
+    assert_eq!(minor("JPY", "92").unwrap().amount.to_string(), "92.00");
+    assert_eq!(minor("KWD", "12340").unwrap().amount.to_string(), "12.34");
+    assert!(minor("KWD", "12345").is_err());
+}
+
+#[test]
+fn a_time_with_an_offset_is_a_day_of_the_institute() {
+    let mapping = FileMapping::parse(PACIFIC).unwrap();
+    let day = |text| mapping.parse_day(text).map(|day| day.to_string());
+    assert_eq!(day("2026-10-12T23:30:00-0700").as_deref(), Some("2026-10-12"));
+    assert_eq!(day("2026-10-12T23:30:00+0000").as_deref(), Some("2026-10-12"));
+    assert_eq!(day("2026-10-12T03:30:00+0000").as_deref(), Some("2026-10-11"));
+    assert_eq!(day("2026-10-12"), None);
+}
+
+#[test]
+fn scheme_reasons_become_result_codes_and_others_are_not_specified() {
+    let keys = "[reasons]\n\"10.4\" = \"000.100.220\"\n";
+    let mapping = FileMapping::parse(&format!("{}{keys}", small_mapping(""))).unwrap();
+    for (sent, code) in [("10.4", "000.100.220"), ("99.9", "000.100.200"), ("000.100.203", "000.100.203")] {
+        let cells = ["CHARGEBACK", "", "1.00", "EUR", "2026-10-12", "", sent];
+        let (_, line) = parse_line(&mapping, &SMALL_HEADER, &cells).unwrap().unwrap();
+        assert_eq!((line.reason.unwrap().code.code(), line.scheme_reason.as_deref()), (code, Some(sent)));
+    }
+}
+
+#[test]
+fn a_line_is_known_by_its_reference_or_else_by_its_content_and_occurrence() {
+    let mapping = FileMapping::documented();
+    let header = ["ReconciliationType", "PaymentType", "Amount", "Currency", "SettlementDate", "LineReference"];
+    let identity = |amount, reference| {
+        let cells = ["SETTLED", "DEBIT", amount, "EUR", "2026-10-12", reference];
+        parse_line(&mapping, &header, &cells).unwrap().unwrap().0
+    };
+    let (one, other) = (identity("1.00", ""), identity("2.00", ""));
+    assert_eq!(one.compute_key(1), identity("1.00", "").compute_key(1));
+    assert_ne!(one.compute_key(1), one.compute_key(2));
+    assert_ne!(one.compute_key(1), other.compute_key(1));
+    let (named, changed) = (identity("1.00", "L-1"), identity("2.00", "L-1"));
+    assert_eq!(named.compute_key(1), changed.compute_key(2));
+    assert_ne!(named.content, changed.content);
+    // The order of the columns does not matter.
+    let turned = ["LineReference", "SettlementDate", "Currency", "Amount", "PaymentType", "ReconciliationType"];
+    let cells = ["", "2026-10-12", "EUR", "1.00", "DEBIT", "SETTLED"];
+    assert_eq!(parse_line(&mapping, &turned, &cells).unwrap().unwrap().0, one);
+}
+
+#[test]
+fn columns_of_a_file_without_a_header_are_numbered() {
+    let text = "format = \"X\"\nheader = false\n[columns]\nrecord_type = 1\namount = 2\nsettlement_date = 3\n\
+                [fixed]\ncurrency = \"EUR\"\ntransaction_type = \"DEBIT\"";
+    let mapping = FileMapping::parse(text).unwrap();
+    let layout = LineLayout::from_numbers(&mapping);
+    let values = layout.read_values(&mapping, &["SETTLED", "1.00", "2026-10-12"]).unwrap();
+    let line = SettlementLine::parse(&mapping, &values, LATEST).unwrap().unwrap();
+    assert_eq!((line.amount.to_string().as_str(), line.amount.currency().code()), ("1.00", "EUR"));
+    assert!(layout.read_values(&mapping, &["SETTLED", "1.00"]).is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_cells_make_it_panic(cells in prop::array::uniform7("\\PC{0,40}"), signed in any::<bool>()) {
+        let mapping = FileMapping::parse(&small_mapping(if signed { "signed_amounts = true" } else { "minor_units = true" }));
+        let mapping = mapping.unwrap();
+        let cells = cells.each_ref().map(String::as_str);
+        let _ = parse_line(&mapping, &SMALL_HEADER, &cells);
+        let known = ["SETTLED", "DEBIT", cells[0], "EUR", cells[1], cells[2], cells[3]];
+        let _ = parse_line(&mapping, &SMALL_HEADER, &known);
+    }
+
+    #[test]
+    fn no_mapping_makes_it_panic(text in "\\PC*") {
+        let _ = FileMapping::parse(&text);
+        let _ = FileMapping::parse(&format!("format = \"X\"\ndate_format = {text:?}\ntime_format = {text:?}"));
+    }
+}
