@@ -172,8 +172,8 @@ fn create_webhook(gateway: &TestGateway, shop: &MerchantClient, receiver: &Recei
     })
 }
 
-/// Runs one client until the gateway is killed: random payments, follow-up payments and checkouts, one after the other. An error
-/// other than a broken connection is recorded as the fault.
+/// Runs one client until the gateway is killed: random payments, follow-up payments and checkouts, one after the other.
+/// An error other than a broken connection is recorded as the fault.
 async fn run_client(shop: MerchantClient, receiver: String, name: String, records: SharedRecords) {
     for number in 0.. {
         let order = format!("{name}-{number}");
@@ -372,8 +372,8 @@ fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// Advances the sandbox's clock until no timer, except those of settlements and disputes, and no message to send is left. Fails if
-/// their number does not shrink in time.
+/// Advances the sandbox's clock until no timer, except those of settlements and disputes, and no message to send is
+/// left. Fails if their number does not shrink in time.
 async fn advance_until_idle(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<()> {
     shop.advance_clock("31m").await?;
     let query = "SELECT (SELECT count(*) FROM timer WHERE kind NOT IN ('settle', 'dispute'))

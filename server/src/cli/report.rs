@@ -138,7 +138,7 @@ struct ReportOutput {
     svg: Option<PathBuf>,
 }
 
-/// What a report is read from.
+/// The source of a report.
 struct ReportSource {
     directory: Directory,
     entity: Arc<Entity>,

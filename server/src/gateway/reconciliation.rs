@@ -52,8 +52,8 @@ impl RecordReader {
         Ok(page.records)
     }
 
-    /// Adds the next records to totals, page by page. Calls `goes_on` with their number after each page, and stops if it
-    /// returns false.
+    /// Adds the next records to totals, page by page. Calls `goes_on` with their number after each page, and stops if
+    /// it returns false.
     ///
     /// # Errors
     /// 400 if there are more than 100,000 rows; if the store cannot be read.

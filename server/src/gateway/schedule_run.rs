@@ -39,7 +39,8 @@ struct RunContext {
 }
 
 impl Gateway {
-    /// Loads schedules that are due by the machine's clock, at most `limit`: see [`Store::load_due_schedules`](crate::store::Store::load_due_schedules).
+    /// Loads schedules that are due by the machine's clock, at most `limit`: see
+    /// [`Store::load_due_schedules`](crate::store::Store::load_due_schedules).
     ///
     /// # Errors
     /// If the store cannot be read.

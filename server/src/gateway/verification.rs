@@ -312,10 +312,18 @@ impl Verification {
                 .map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
         );
         faults.into_iter().for_each(|fault| self.add_fault(fault));
-        let currencies = settled.keys().chain(journal.settled.keys()).collect::<std::collections::BTreeSet<_>>();
+        self.compare_settled(entity, &settled, &journal.settled);
+        Ok(())
+    }
+}
+
+impl Verification {
+    /// Compares the movements of the settlement lines of an entity with those of its journal.
+    fn compare_settled(&mut self, entity: &EntityId, settled: &Sums, journal: &Sums) {
+        let currencies = settled.keys().chain(journal.keys()).collect::<std::collections::BTreeSet<_>>();
         for currency in currencies {
             let sums = |of: &Sums| of.get(currency).copied().unwrap_or_default();
-            let (lines, entries) = (sums(&settled), sums(&journal.settled));
+            let (lines, entries) = (sums(settled), sums(journal));
             if lines != entries {
                 let (lines, entries) = (describe_sums(lines), describe_sums(entries));
                 self.add_fault(format!(
@@ -323,11 +331,8 @@ impl Verification {
                 ));
             }
         }
-        Ok(())
     }
-}
 
-impl Verification {
     /// Compares the reserves that an entity is still to be paid with its journal.
     fn verify_reserves(
         &mut self,

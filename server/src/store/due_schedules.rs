@@ -8,9 +8,9 @@ use super::rows::decode_document;
 use super::{Store, StoreError};
 use crate::domain::schedule::Schedule;
 
-/// Number of entities that are asked in turn when there are more due schedules than are loaded.
-const ENTITIES_PER_TURN: usize = 32;
-/// Maximum number of schedules of an entity in its turn.
+/// Number of entities that are visited when there are more due schedules than are loaded.
+const ENTITIES_PER_LOAD: usize = 32;
+/// Maximum number of schedules of such an entity.
 const SCHEDULES_PER_ENTITY: usize = 4;
 
 /// Some of the due schedules.
@@ -18,16 +18,16 @@ const SCHEDULES_PER_ENTITY: usize = 4;
 pub struct DueSchedules {
     /// The schedules. None is there twice.
     pub schedules: Vec<Schedule>,
-    /// The entity whose turn was the last one. Empty after the last entity of all.
+    /// The entity that was visited last. Empty after the last entity of all.
     pub last: String,
     /// True if there may be more.
     pub has_more: bool,
 }
 
 impl Store {
-    /// Loads schedules that are due at a moment of the machine's clock, at most `limit`. If there are more, half of them
-    /// are the longest due of all, and the others those of the next entities after `after` in the order of their ids, a
-    /// few of each. So no entity waits for all runs of another one. An unreadable schedule is left out.
+    /// Loads schedules that are due at a moment of the machine's clock, at most `limit`. If there are more, half of
+    /// them are the longest due of all, and the others those of the next entities after `after` in the order of their
+    /// ids, a few of each. So no entity waits for all runs of another one. An unreadable schedule is left out.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -39,7 +39,7 @@ impl Store {
             due.has_more = rows.len() >= limit;
             if due.has_more {
                 rows.truncate(limit / 2);
-                due.last = load_turn(connection, now, limit - rows.len(), after, &mut rows)?;
+                due.last = load_next_entities(connection, now, limit - rows.len(), after, &mut rows)?;
             }
             due.schedules = rows.into_values().collect();
             Ok(due)
@@ -67,7 +67,7 @@ fn select_due(
 
 /// Adds at most `room` due schedules of the next entities after one, a few of each. Returns the last of these entities;
 /// an empty id after the last one of all.
-fn load_turn(
+fn load_next_entities(
     connection: &Connection,
     now: Timestamp,
     room: usize,
@@ -78,7 +78,7 @@ fn load_turn(
     let of_entity = "SELECT id, document FROM schedule WHERE entity = ?1 AND due <= ?2 ORDER BY due LIMIT ?3";
     let mut last = after.to_owned();
     let full = due.len() + room;
-    for _ in 0..ENTITIES_PER_TURN {
+    for _ in 0..ENTITIES_PER_LOAD {
         let found: Option<(String, i64)> =
             connection.prepare_cached(next)?.query_row([&last], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         let Some((entity, first)) = found else { return Ok(String::new()) };

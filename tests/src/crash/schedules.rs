@@ -45,7 +45,8 @@ pub(super) async fn end_schedules(shop: &MerchantClient, schedules: &[String]) -
     Ok(())
 }
 
-/// Checks that each schedule has charged each of its occurrences once, with one payment, and at least one in each round.
+/// Checks that each schedule has charged each of its occurrences once, with one payment, and at least one in each
+/// round.
 pub(super) fn check_runs(gateway: &TestGateway, schedules: &[String], rounds: u32) -> anyhow::Result<()> {
     let database = open_database(gateway)?;
     for id in schedules {

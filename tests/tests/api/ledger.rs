@@ -166,18 +166,18 @@ fn add_up_column(csv: &str, (key, value): (&str, &str)) -> BTreeMap<String, i64>
 }
 
 /// The ledger and the reports about the settlements of a shop, by currency.
-struct Books {
+struct LedgerAndReports {
     /// Fees that were kept, by the ledger.
     fees: BTreeMap<String, i64>,
-    /// What the ledger still owes the shop.
+    /// Amounts that the ledger still owes the shop.
     payable: BTreeMap<String, i64>,
     /// Fees by their report.
     reported_fees: BTreeMap<String, i64>,
-    /// What was paid out by the report of settlements, before fees and reserves.
+    /// Payouts by the report of settlements, before fees and reserves.
     paid_out: BTreeMap<String, i64>,
 }
 
-impl Books {
+impl LedgerAndReports {
     async fn read(shop: &MerchantClient) -> anyhow::Result<Self> {
         let fees = read_balances(shop, "fees").await?.into_iter().map(|(currency, sum)| (currency, -sum)).collect();
         let csv = shop.get(&format!("reports/v1/fees?{ALWAYS}&format=csv")).await?.text;
@@ -211,7 +211,7 @@ async fn live_through(gateway: &TestGateway, seed: u64) -> anyhow::Result<()> {
     assert_eq!(without_zeros(total), without_zeros(history.moved.clone()), "payments = settlement lines + open items");
 
     settle_all(&shop, "300h").await?;
-    let (records, end) = read_with_records(&shop, async || Books::read(&shop).await).await?;
+    let (records, end) = read_with_records(&shop, async || LedgerAndReports::read(&shop).await).await?;
     let (settled, fees) = add_up(&records);
     assert_eq!(without_zeros(settled), without_zeros(history.moved.clone()), "settlement lines = payments");
     assert_eq!(without_zeros(fees), end.fees, "fees of lines = ledger");

@@ -12,7 +12,7 @@ use super::Bench;
 use super::load::start_gateway;
 use super::numbers::format_thousands;
 use super::table::{Goal, ResultRow};
-use super::traffic::{LoadDuration, LoadTarget};
+use super::traffic::{LoadDuration, LoadTarget, SentOnce};
 use crate::toolchain::run_step;
 
 /// Payments a second that a merchant makes beside the runs.
@@ -38,19 +38,7 @@ fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let send = |path: &str, bodies: &[String]| {
         LoadTarget { server: &server, requests: merchant.post_requests(path, bodies) }.send_once(load)
     };
-    let terms = "&standingInstruction.mode=INITIAL&standingInstruction.source=CIT&standingInstruction.type=UNSCHEDULED";
-    let card = merchant.registration_bodies(1).into_iter().map(|body| body + terms).collect::<Vec<_>>();
-    let registration = send("/v1/registrations", &card)?.ids.pop().context("no registration")?;
-    let order = format!(
-        "entityId={}&registrationId={registration}&amount=92.00&currency=EUR&paymentType=SD",
-        merchant.entity_id
-    );
-    // Due in the minutes of an hour that is some hours away.
-    let hour = (SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 3600 + 5) % 24;
-    let minute = |number: usize| format!("{order}&job.hour={hour}&job.minute={}", number % 60);
-    let bodies: Vec<String> = (0..count).map(minute).collect();
-    let schedules = run_step(&format!("creating {count} schedules"), || send("/scheduling/v1/schedules", &bodies))?;
-    ensure!(schedules.ids.len() == count, "{} schedules instead of {count}", schedules.ids.len());
+    let registration = create_schedules(&send, &merchant.entity_id, &merchant.registration_bodies(1), count)?;
     let path = format!("/v1/registrations/{registration}/payments");
     let requests = merchant.post_requests(&path, &[merchant.registration_payment_body()]);
     let payments = LoadTarget { server: &server, requests };
@@ -93,6 +81,26 @@ fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
             ),
         },
     ])
+}
+
+/// Stores a card and creates schedules of it. Returns the id of the registration.
+fn create_schedules(
+    send: &impl Fn(&str, &[String]) -> Result<SentOnce>,
+    entity: &str,
+    card: &[String],
+    count: usize,
+) -> Result<String> {
+    let terms = "&standingInstruction.mode=INITIAL&standingInstruction.source=CIT&standingInstruction.type=UNSCHEDULED";
+    let card = card.iter().map(|body| format!("{body}{terms}")).collect::<Vec<_>>();
+    let registration = send("/v1/registrations", &card)?.ids.pop().context("no registration")?;
+    let order = format!("entityId={entity}&registrationId={registration}&amount=92.00&currency=EUR&paymentType=SD");
+    // Due in the minutes of an hour that is some hours away.
+    let hour = (SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 3600 + 5) % 24;
+    let minute = |number: usize| format!("{order}&job.hour={hour}&job.minute={}", number % 60);
+    let bodies: Vec<String> = (0..count).map(minute).collect();
+    let schedules = run_step(&format!("creating {count} schedules"), || send("/scheduling/v1/schedules", &bodies))?;
+    ensure!(schedules.ids.len() == count, "{} schedules instead of {count}", schedules.ids.len());
+    Ok(registration)
 }
 
 /// Starts a program that waits for the runs in a store.

@@ -121,8 +121,8 @@ impl FeeRule {
         self.tiers.iter().try_for_each(|tier| check_percent("tiers.percent", tier.percent))
     }
 
-    /// Returns the name by which the volume of the rule in a settlement currency is kept. It does not depend on the place
-    /// of the rule, so that other rules may be added during a month.
+    /// Returns the name by which the volume of the rule in a settlement currency is kept. It does not depend on the
+    /// place of the rule, so that other rules may be added during a month.
     pub fn volume_name(&self, settlement: Currency) -> String {
         let Self { on, brand, currency, .. } = self;
         format!("{on:?} {} {} {settlement}", brand.as_deref().unwrap_or("*"), currency.as_deref().unwrap_or("*"))

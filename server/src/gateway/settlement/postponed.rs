@@ -77,8 +77,8 @@ impl SettlementRun<'_> {
         }
     }
 
-    /// Prepares the next lines that failed in an earlier batch. Entries whose currency still has no rate stay postponed,
-    /// without a further line. Returns `None` if none is left.
+    /// Prepares the next lines that failed in an earlier batch. Entries whose currency still has no rate stay
+    /// postponed, without a further line. Returns `None` if none is left.
     pub(super) fn prepare_postponed(&mut self) -> Result<Option<Part>, Failure> {
         let Some(open) = &self.state.open else { return Ok(None) };
         let begins_after = open.begins_after;
