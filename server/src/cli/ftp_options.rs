@@ -3,20 +3,16 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
-use rustls::ServerConfig;
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::connection_options::parse_timeout;
 use crate::ftp::FtpOptions;
+use crate::ftp::certificate::CertificateFiles;
 
 /// The FTP server for reconciliation files.
 #[derive(Debug, Args)]
@@ -92,17 +88,8 @@ impl FtpArguments {
     /// Loads the certificate and its key. Returns `None` if there is none.
     fn load_tls(&self) -> anyhow::Result<Option<TlsAcceptor>> {
         let (Some(certificate), Some(key)) = (&self.ftp_certificate, &self.ftp_key) else { return Ok(None) };
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
-            .and_then(Iterator::collect)
-            .with_context(|| format!("reading the certificate {}", certificate.display()))?;
-        let private =
-            PrivateKeyDer::from_pem_file(key).with_context(|| format!("reading the key {}", key.display()))?;
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(chain, private)
-            .with_context(|| format!("using the certificate {}", certificate.display()))?;
-        Ok(Some(TlsAcceptor::from(Arc::new(config))))
+        let files = CertificateFiles { certificate: certificate.clone(), key: key.clone() };
+        Ok(Some(files.load_acceptor()?))
     }
 }
 

@@ -44,6 +44,9 @@ pub struct AuditEntry {
     pub details: BTreeMap<String, String>,
 }
 
+/// The detail with the digest of all reconciliation records after the entry.
+pub const RECORD_DIGEST: &str = "recordDigest";
+
 /// The action of an entry about a payment.
 pub const PAYMENT: &str = "payment";
 /// The action of an entry about a part of a settlement.

@@ -7,6 +7,7 @@
 //! lack: of connections in total and for each address, of the time of a TLS handshake and of a login, and of passwords
 //! that are checked at once. It speaks the commands of passive clients that read, and refuses all others.
 
+pub mod certificate;
 mod command;
 mod data;
 mod listing;

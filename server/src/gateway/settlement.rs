@@ -393,7 +393,8 @@ impl<'a> SettlementRun<'a> {
             open.totals.iter().map(batch).collect()
         });
         let state = SettlementState { version, ..self.state.clone() };
-        SettlementWrite { state, time, records, money, batches, postponed, resumed, next }
+        let merchant = self.owner.merchant.clone();
+        SettlementWrite { state, merchant, time, records, money, batches, postponed, resumed, next }
     }
 }
 

@@ -6,6 +6,7 @@ use super::Failure;
 use super::report::refuse_rows;
 use crate::directory::Directory;
 use crate::domain::id::EntityId;
+use crate::domain::level::Level;
 use crate::domain::reconciliation::days::DayRange;
 use crate::domain::report::MAX_ROWS;
 use crate::domain::settlement_report::{SettlementReport, SettlementRow};
@@ -23,15 +24,15 @@ pub fn read_settlements(
     days: DayRange,
 ) -> Result<SettlementReport, Failure> {
     let mut report = SettlementReport::default();
-    for entity in paying_entities(directory, entity) {
-        let mut after = (days.from.yesterday().unwrap_or(Date::MIN), "~".to_owned());
+    for (merchant, only) in find_merchants(directory, entity) {
+        let mut after = (days.from.yesterday().unwrap_or(Date::MIN), "~".to_owned(), String::new());
         loop {
-            let batches = history.load_batches(&entity, (after.0, &after.1), days.to)?;
-            let Some(last) = batches.last() else { break };
-            after = (last.day, last.currency.clone());
-            report.rows.extend(batches.into_iter().map(|batch| SettlementRow {
+            let batches = history.load_batches(&merchant, only.as_ref(), (after.0, &after.1, &after.2), days.to)?;
+            let Some((last_entity, last)) = batches.last() else { break };
+            after = (last.day, last_entity.to_string(), last.currency.clone());
+            report.rows.extend(batches.into_iter().map(|(entity, batch)| SettlementRow {
                 day: batch.day,
-                entity: entity.clone(),
+                entity,
                 currency: batch.currency,
                 complete: batch.complete,
                 totals: batch.totals,
@@ -43,6 +44,17 @@ pub fn read_settlements(
     }
     report.rows.sort_by(|one, other| (one.day, &one.entity).cmp(&(other.day, &other.entity)));
     Ok(report)
+}
+
+/// Returns the merchants at and below an entity, whose batches it sees; for a channel its merchant, with the channel as
+/// the only entity. A channel that was moved shows no batches of its former merchant.
+fn find_merchants(directory: &Directory, entity: &EntityId) -> Vec<(EntityId, Option<EntityId>)> {
+    let entities = directory.entities_at_and_below(entity);
+    if let Some(channel) = entities.iter().find(|found| found.id == *entity && found.level == Level::Channel) {
+        return vec![(channel.merchant_or_self().clone(), Some(channel.id.clone()))];
+    }
+    let merchants = entities.iter().filter(|found| found.level == Level::Merchant);
+    merchants.map(|merchant| (merchant.id.clone(), None)).collect()
 }
 
 /// Reads the balances of an entity and of those below it. Entities without movements are left out.

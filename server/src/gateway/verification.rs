@@ -7,13 +7,14 @@ use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT};
+use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::{Cashflow, TransactionType};
 use crate::domain::settlement::{BatchTotals, compute_record_movement};
 use crate::store::StoreError;
+use crate::store::record_digest::RecordDigest;
 use crate::store::snapshot::StoreSnapshot;
 
 /// Largest number of faults that are described.
@@ -106,7 +107,11 @@ impl Verification {
         let mut verification = Self::default();
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();
         let mut faults = Vec::new();
+        let mut bound = None;
         verification.read_chain(snapshot, expected, |number, entity, entry| {
+            if let Some(digest) = entry.details.get(RECORD_DIGEST) {
+                bound = Some(digest.clone());
+            }
             let Some(entity) = entity else { return };
             let journal = journals.entry(entity.clone()).or_default();
             if let Err(fault) = journal.add_entry(&entry) {
@@ -114,6 +119,7 @@ impl Verification {
             }
         })?;
         faults.into_iter().for_each(|fault| verification.add_fault(fault));
+        verification.verify_record_digest(snapshot, bound.as_deref())?;
         verification.verify_balances(snapshot, &journals)?;
         for entity in snapshot.load_paying_entities()? {
             let journal = journals.remove(&entity).unwrap_or_default();
@@ -318,6 +324,16 @@ impl Verification {
 }
 
 impl Verification {
+    /// Compares the reconciliation records with the last digest that the audit log has. There is none before the first
+    /// record.
+    fn verify_record_digest(&mut self, snapshot: &StoreSnapshot, bound: Option<&str>) -> Result<(), StoreError> {
+        let computed = snapshot.compute_record_digest()?;
+        if computed.to_hex() != bound.map_or_else(|| RecordDigest::default().to_hex(), str::to_owned) {
+            self.add_fault("a reconciliation record was changed, added or removed: their digest differs".to_owned());
+        }
+        Ok(())
+    }
+
     /// Compares the movements of the settlement lines of an entity with those of its journal.
     fn compare_settled(&mut self, entity: &EntityId, settled: &Sums, journal: &Sums) {
         let currencies = settled.keys().chain(journal.keys()).collect::<std::collections::BTreeSet<_>>();

@@ -17,15 +17,12 @@ use super::schedule::ScheduleChange;
 use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
 use super::wallet::{self, UsedWalletToken};
-use super::{
-    Sources, StoreError, payment, reconciliation, responses, review, review_callback, review_queue, risk_rules,
-};
+use super::{Sources, StoreError, payment, responses, review, review_callback, review_queue, risk_rules};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
-use crate::domain::reconciliation::ReconciliationRecord;
 use crate::domain::review_decision::ReviewDecision;
 use crate::domain::review_queue::ReviewChange;
 use crate::domain::risk_rules::RiskChange;
@@ -55,7 +52,6 @@ pub struct Changes {
     pub(super) risk_changes: Vec<RiskChange>,
     pub(super) risk_counters: Vec<CounterChange>,
     pub(super) schedules: Vec<ScheduleChange>,
-    pub(super) records: Vec<ReconciliationRecord>,
     pub(super) disputes: Vec<DisputeChange>,
 }
 
@@ -169,7 +165,6 @@ impl Changes {
         self.risk_changes.extend(others.risk_changes);
         self.risk_counters.extend(others.risk_counters);
         self.schedules.extend(others.schedules);
-        self.records.extend(others.records);
         self.disputes.extend(others.disputes);
         self.replaced_response = self.replaced_response.or(others.replaced_response);
         self.outgoing_gets.extend(others.outgoing_gets);
@@ -249,9 +244,6 @@ impl Changes {
         wrote_message |= self.stored_credentials.apply(connection, sources)?;
         for schedule in &self.schedules {
             wrote_message |= schedule.apply(connection, sources)?;
-        }
-        for record in &self.records {
-            reconciliation::write_record(connection, record)?;
         }
         Ok(wrote_message)
     }

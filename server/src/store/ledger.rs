@@ -11,8 +11,8 @@ use tillgate_shared::result::ResultGroup;
 use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::start_settlement_timer;
-use super::{PaymentHistory, Sources, StoreError};
-use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, compute_hash};
+use super::{PaymentHistory, Sources, StoreError, record_digest};
+use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST, compute_hash};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::ledger::{ApprovedPayment, LedgerSums};
 use crate::domain::payment::{EarlierState, Payment, PaymentType};
@@ -66,14 +66,19 @@ pub(super) fn write_payment_entry(
 }
 
 /// Appends an entry to the audit log, and adds its movements to the balances of the entity. `now` is the machine's
-/// time; the first movement of an entity starts the timer of its settlements then.
+/// time; the first movement of an entity starts the timer of its settlements then. An entry that follows changes of
+/// reconciliation records binds their digest.
 pub(super) fn write_entry(
     connection: &Connection,
     entity: Option<&EntityId>,
     entry: &AuditEntry,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let document = encode_document(entry);
+    let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(connection)? };
+    let document = match bound {
+        Some(digest) => encode_document(&entry.clone().with_detail(RECORD_DIGEST, digest.to_hex())),
+        None => encode_document(entry),
+    };
     let owner = entity.map_or("", EntityId::as_str);
     let (last, previous) = load_chain_end(connection)?;
     let number = last + 1;

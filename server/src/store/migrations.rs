@@ -7,7 +7,7 @@
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use super::{StoreError, ledger_migration};
+use super::{StoreError, ledger_migration, record_digest};
 
 /// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
@@ -65,6 +65,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0045_settlement_import",
     "0046_file_push",
     "0047_schedule_turns",
+    "0048_record_digest",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
@@ -81,6 +82,11 @@ fn all_migrations() -> Migrations<'static> {
             M::up_with_hook(include_str!("migrations/0040_ledger.sql"), |transaction: &Transaction<'_>| {
                 ledger_migration::record_earlier_payments(transaction)
                     .map_err(|error| HookError::Hook(error.to_string()))
+            })
+        }
+        "0048_record_digest" => {
+            M::up_with_hook(include_str!("migrations/0048_record_digest.sql"), |transaction: &Transaction<'_>| {
+                record_digest::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
             })
         }
         _ => migration.clone(),

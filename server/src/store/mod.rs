@@ -45,6 +45,7 @@ mod queries;
 mod readers;
 pub mod reconciliation;
 pub mod reconciliation_file;
+pub mod record_digest;
 mod responses;
 pub mod restore;
 pub mod review;

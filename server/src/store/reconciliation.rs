@@ -7,9 +7,11 @@
 use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::admin::Act;
 use super::error::unreadable_column;
+use super::record_digest::DigestChange;
 use super::rows::{decode_document, encode_document};
-use super::{AdminStore, Changes, PaymentHistory, StoreError};
+use super::{AdminStore, PaymentHistory, StoreError};
 use crate::domain::id::{EntityId, RecordId};
 use crate::domain::reconciliation::ReconciliationRecord;
 
@@ -93,37 +95,37 @@ pub struct RecordPage {
     pub rest: Option<RecordRange>,
 }
 
-impl Changes {
-    /// Writes a new or changed reconciliation record.
-    #[must_use]
-    pub fn with_record(mut self, record: ReconciliationRecord) -> Self {
-        self.records.push(record);
-        self
-    }
-}
-
 /// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
 /// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete
-/// file of that merchant does not get it.
+/// file of that merchant does not get it. The entry of the audit log that follows binds it.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
+    write_all(connection, std::slice::from_ref(record))
+}
+
+/// Writes records like [`write_record`].
+pub(super) fn write_all(connection: &Connection, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
+    let mut change = DigestChange::default();
+    for record in records {
+        let is_stored = change.remove_record(connection, &record.id)?;
+        write_row(connection, record, is_stored)?;
+        change.add_record(connection, &record.id)?;
+    }
+    if records.is_empty() { Ok(()) } else { change.save(connection) }
+}
+
+/// Writes the row of a record.
+fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: bool) -> Result<(), StoreError> {
     let owner = &record.owner;
     let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;
     let document = encode_document(record);
-    let changed = connection
-        .prepare_cached(
-            "UPDATE reconciliation_record
+    if is_stored {
+        let closed = closed.map(|day| day.to_string()).unwrap_or_default();
+        let query = "UPDATE reconciliation_record
              SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3, account = ?4,
                  unfiled = unfiled OR (day <= ?2 AND merchant <> ?5), merchant = ?5
-             WHERE id = ?1",
-        )?
-        .execute(params![
-            record.id.as_str(),
-            closed.map(|day| day.to_string()).unwrap_or_default(),
-            document,
-            owner.account.as_str(),
-            owner.merchant.as_str()
-        ])?;
-    if changed > 0 {
+             WHERE id = ?1";
+        let (account, merchant) = (owner.account.as_str(), owner.merchant.as_str());
+        connection.prepare_cached(query)?.execute(params![record.id.as_str(), closed, document, account, merchant])?;
         return Ok(());
     }
     let date = record.settlement.date;
@@ -161,12 +163,14 @@ pub(super) fn parse_day(text: &str) -> rusqlite::Result<Date> {
 }
 
 impl AdminStore {
-    /// Writes new or changed reconciliation records, all or none.
+    /// Writes new or changed reconciliation records, all or none, with their entry in the audit log.
     ///
     /// # Errors
     /// If the store cannot be written.
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
-        self.in_transaction(|store| records.iter().try_for_each(|record| write_record(&store.connection, record)))
+        let count = records.len().to_string();
+        let act = Act { action: "records write", subject: &count, entity: None, details: &[] };
+        self.in_transaction(|store| store.record_act(&act, |connection| write_all(connection, records)))
     }
 }
 

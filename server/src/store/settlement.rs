@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::money::Currency;
 
 use super::admin::Act;
+use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::TimerKind;
 use super::{AdminStore, PaymentHistory, Store, StoreError, ledger, reconciliation};
@@ -41,6 +42,8 @@ pub struct StoredBatch {
 pub struct SettlementWrite {
     /// The new state, with the version of the state that it follows.
     pub state: SettlementState,
+    /// The merchant of the entity.
+    pub merchant: EntityId,
     /// The time of the step by the clock of the entity.
     pub time: Timestamp,
     /// The lines.
@@ -187,20 +190,19 @@ impl SettlementWrite {
 
     /// Writes records and batches, and the entry with their movements.
     fn apply_lines(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
-        for record in &self.records {
-            reconciliation::write_record(connection, record)?;
-        }
+        reconciliation::write_all(connection, &self.records)?;
         for batch in &self.batches {
             connection
                 .prepare_cached(
-                    "INSERT INTO settlement_batch (entity, day, currency, document) VALUES (?1, ?2, ?3, ?4)
+                    "INSERT INTO settlement_batch (entity, day, currency, document, merchant) VALUES (?1, ?2, ?3, ?4, ?5)
                      ON CONFLICT (entity, day, currency) DO UPDATE SET document = excluded.document",
                 )?
                 .execute(params![
                     self.state.entity.as_str(),
                     batch.day.to_string(),
                     batch.currency,
-                    encode_document(batch)
+                    encode_document(batch),
+                    self.merchant.as_str()
                 ])?;
         }
         let Some(day) = self.records.first().map(|record| record.settlement.date) else { return Ok(()) };
@@ -233,24 +235,30 @@ fn load_document<T: serde::de::DeserializeOwned>(
 }
 
 impl PaymentHistory {
-    /// Loads the first batches of an entity in a range of days, at most 500, after a day and a currency.
+    /// Loads the first batches that were made for a merchant in a range of days, at most 500, after a day, an entity and
+    /// a currency: those of one of its entities, or of all. Each comes with its entity.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn load_batches(
         &self,
-        entity: &EntityId,
-        after: (Date, &str),
+        merchant: &EntityId,
+        only: Option<&EntityId>,
+        after: (Date, &str, &str),
         until: Date,
-    ) -> Result<Vec<StoredBatch>, StoreError> {
-        let query = "SELECT document FROM settlement_batch
-             WHERE entity = ?1 AND (day, currency) > (?2, ?3) AND day <= ?4 ORDER BY day, currency LIMIT ?5";
+    ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
+        let query = "SELECT entity, document FROM settlement_batch
+             WHERE merchant = ?1 AND (?2 IS NULL OR entity = ?2) AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
+             ORDER BY day, entity, currency LIMIT ?7";
         let mut statement = self.connection().prepare_cached(query)?;
-        let parameters = params![entity.as_str(), after.0.to_string(), after.1, until.to_string(), PAGE];
-        let mut rows = statement.query(parameters)?;
+        let (day, entity, currency) = after;
+        let only = only.map(EntityId::as_str);
+        let range = params![merchant.as_str(), only, day.to_string(), entity, currency, until.to_string(), PAGE];
+        let mut rows = statement.query(range)?;
         let mut batches = Vec::new();
         while let Some(row) = rows.next()? {
-            batches.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            let entity = EntityId::parse(&row.get::<_, String>(0)?).ok_or_else(|| unreadable_column(0, "entity"))?;
+            batches.push((entity, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
         }
         Ok(batches)
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 use tillgate_shared::money::Currency;
 
+use super::record_digest::{self, RecordDigest};
 use super::rows::decode_document;
 use super::schema::open_reader;
 use super::settlement::StoredBatch;
@@ -135,6 +136,14 @@ impl StoreSnapshot {
             visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
             Ok(())
         })
+    }
+
+    /// Computes the digest of the stored reconciliation records.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn compute_record_digest(&self) -> Result<RecordDigest, StoreError> {
+        record_digest::compute_digest(&self.connection)
     }
 
     /// Loads the state of an entity's settlements. `None` before the first one.

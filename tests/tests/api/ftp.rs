@@ -161,6 +161,35 @@ async fn nothing_is_told_before_the_connection_is_encrypted_and_no_command_is_sm
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_renewed_certificate_is_used_without_a_restart_and_a_broken_one_is_not() -> anyhow::Result<()> {
+    let (first, second) = (TestCertificate::create()?, TestCertificate::create()?);
+    let folder = tempfile::tempdir()?;
+    let [file, key] = ["certificate.pem", "key.pem"].map(|name| folder.path().join(name));
+    let replace = |certificate: &TestCertificate| -> anyhow::Result<()> {
+        std::fs::copy(certificate.certificate(), &file)?;
+        std::fs::copy(certificate.key(), &key)?;
+        Ok(())
+    };
+    replace(&first)?;
+    let [file_name, key_name] = [&file, &key].map(|path| path.display().to_string());
+    let arguments = ["--ftp", "127.0.0.1:0", "--ftp-certificate", &file_name, "--ftp-key", &key_name];
+    let gateway = TestGateway::start_with(&arguments)?;
+    let shop = gateway.create_merchant()?;
+    let account = gateway.create_ftp_user(&shop.entity_id)?;
+    let lists = |certificate: &TestCertificate| -> anyhow::Result<bool> {
+        let ca = certificate.certificate().display().to_string();
+        Ok(account.run_curl("", &["--ssl-reqd", "--cacert", &ca, "--list-only"])?.status.success())
+    };
+    assert!(lists(&first)? && !lists(&second)?);
+    std::fs::write(&file, "-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n")?;
+    assert!(lists(&first)?, "{}", gateway.read_log());
+    assert!(gateway.read_log().contains("keeps the earlier certificate"));
+    replace(&second)?;
+    assert!(lists(&second)? && !lists(&first)?, "{}", gateway.read_log());
+    Ok(())
+}
+
 #[tokio::test]
 async fn ftp_without_encryption_is_served_to_this_machine_only() -> anyhow::Result<()> {
     let error = TestGateway::start_with(&["--ftp", "0.0.0.0:0"]).err().context("it starts")?;

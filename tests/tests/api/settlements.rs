@@ -325,6 +325,24 @@ async fn a_merchant_sees_its_own_settlements_and_those_of_its_channels_and_no_ot
 }
 
 #[tokio::test]
+async fn a_channel_that_was_moved_leaves_its_batches_with_its_former_merchant() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let (old, new) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let channel = gateway.create_merchant_with(&["--merchant", &old.entity_id])?;
+    assert_result(&channel.pay_by_card(&[("amount", "5.00")]).await?, 200, "000.100.110");
+    settle_all(&channel, "25h").await?;
+    let batches = async |shop: &MerchantClient| read_rows(shop, "reports/v1/settlements", "settlements").await;
+    assert_eq!((batches(&old).await?.len(), batches(&channel).await?.len()), (1, 1));
+    // A channel is never moved to a merchant whose clock is behind.
+    new.advance_clock("26h").await?;
+    gateway.run_command(&["entity", "set", "--entity", &channel.entity_id, "--merchant", &new.entity_id])?;
+    poll_until("the channel is moved", async || Ok(batches(&channel).await?.is_empty().then_some(()))).await?;
+    assert_eq!(batches(&new).await?, Vec::<Value>::new());
+    assert_eq!(batches(&old).await?.len(), 1, "the old merchant was paid for it");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_killed_settlement_goes_on_and_settles_each_payment_once() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
@@ -458,6 +476,9 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         "DELETE FROM balance",
         "DELETE FROM reconciliation_record WHERE id = (SELECT min(id) FROM reconciliation_record)",
         "DELETE FROM reconciliation_record WHERE instr(CAST(document AS TEXT), '\"BATCH\"')",
+        "UPDATE reconciliation_record SET document = CAST(replace(CAST(document AS TEXT), 'VISA', 'VISB') AS BLOB)",
+        "UPDATE reconciliation_record SET day = '2031-01-01'",
+        "UPDATE reconciliation_record SET filed = document",
         "UPDATE settlement_state
              SET document = CAST(replace(CAST(document AS TEXT), '\"hundredths\":', '\"hundredths\":1') AS BLOB)",
         "DELETE FROM settlement_state",
