@@ -235,8 +235,8 @@ fn load_document<T: serde::de::DeserializeOwned>(
 }
 
 impl PaymentHistory {
-    /// Loads the first batches that were made for a merchant in a range of days, at most 500, after a day, an entity and
-    /// a currency: those of one of its entities, or of all. Each comes with its entity.
+    /// Loads the first batches that were made for a merchant in a range of days, at most 500, after a day, an entity
+    /// and a currency: those of one of its entities, or of all. Each comes with its entity.
     ///
     /// # Errors
     /// If the store cannot be read.
