@@ -92,6 +92,7 @@ impl TestGateway {
     /// If the store cannot be opened or written.
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> anyhow::Result<()> {
         let store = AdminStore::open_existing(&self.data_folder())?.context("a store")?;
-        Ok(store.write_records(records)?)
+        // In parts, because other writers wait for the lock, and commands for ten seconds at most.
+        records.chunks(500).try_for_each(|part| Ok(store.write_records(part)?))
     }
 }

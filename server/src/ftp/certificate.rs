@@ -43,7 +43,7 @@ impl CertificateFiles {
     /// # Errors
     /// If a file cannot be read, or the key is not that of the certificate.
     pub fn load_acceptor(&self) -> anyhow::Result<TlsAcceptor> {
-        let latest = LoadedCertificate { changed: self.read_times(), certified: self.load()? };
+        let latest = LoadedCertificate { changed: self.read_times(), certified: self.load_key()? };
         let resolver = ReloadedCertificate { files: self.clone(), latest: Mutex::new(latest) };
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
@@ -53,7 +53,7 @@ impl CertificateFiles {
     }
 
     /// Reads both files.
-    fn load(&self) -> anyhow::Result<Arc<CertifiedKey>> {
+    fn load_key(&self) -> anyhow::Result<Arc<CertifiedKey>> {
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect)
             .with_context(|| format!("reading the certificate {}", self.certificate.display()))?;
@@ -78,7 +78,7 @@ impl ResolvesServerCert for ReloadedCertificate {
         let changed = self.files.read_times();
         if changed != latest.changed {
             latest.changed = changed;
-            match self.files.load() {
+            match self.files.load_key() {
                 Ok(certified) => {
                     latest.certified = certified;
                     tracing::info!("the FTP server uses the changed certificate");

@@ -35,7 +35,7 @@ impl Store {
         self.run_read(|connection| {
             let by_time = "SELECT id, document FROM schedule WHERE due <= ?1 ORDER BY due LIMIT ?2";
             let mut due = DueSchedules { schedules: Vec::new(), last: after.to_owned(), has_more: false };
-            let mut rows = select_due(connection, by_time, params![now.as_millisecond(), count(limit)])?;
+            let mut rows = select_due(connection, by_time, params![now.as_millisecond(), to_sql_limit(limit)])?;
             due.has_more = rows.len() >= limit;
             if due.has_more {
                 rows.truncate(limit / 2);
@@ -84,7 +84,7 @@ fn load_next_entities(
         let Some((entity, first)) = found else { return Ok(String::new()) };
         if first <= now.as_millisecond() {
             let limit = SCHEDULES_PER_ENTITY.min(full.saturating_sub(due.len()));
-            due.extend(select_due(connection, of_entity, params![entity, now.as_millisecond(), count(limit)])?);
+            due.extend(select_due(connection, of_entity, params![entity, now.as_millisecond(), to_sql_limit(limit)])?);
         }
         last = entity;
         if due.len() >= full {
@@ -95,6 +95,6 @@ fn load_next_entities(
 }
 
 /// Returns a limit as a query has it.
-fn count(limit: usize) -> i64 {
+fn to_sql_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -99,18 +99,18 @@ pub struct RecordPage {
 /// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete
 /// file of that merchant does not get it. The entry of the audit log that follows binds it.
 pub(super) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
-    write_all(connection, std::slice::from_ref(record))
+    write_records(connection, std::slice::from_ref(record))
 }
 
 /// Writes records like [`write_record`].
-pub(super) fn write_all(connection: &Connection, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
+pub(super) fn write_records(connection: &Connection, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
     let mut change = DigestChange::default();
     for record in records {
         let is_stored = change.remove_record(connection, &record.id)?;
         write_row(connection, record, is_stored)?;
         change.add_record(connection, &record.id)?;
     }
-    if records.is_empty() { Ok(()) } else { change.save(connection) }
+    if records.is_empty() { Ok(()) } else { change.save_change(connection) }
 }
 
 /// Writes the row of a record.
@@ -170,7 +170,7 @@ impl AdminStore {
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
         let count = records.len().to_string();
         let act = Act { action: "records write", subject: &count, entity: None, details: &[] };
-        self.in_transaction(|store| store.record_act(&act, |connection| write_all(connection, records)))
+        self.in_transaction(|store| store.record_act(&act, |connection| write_records(connection, records)))
     }
 }
 

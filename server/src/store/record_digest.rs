@@ -55,7 +55,7 @@ impl DigestChange {
     }
 
     /// Changes the stored digest. The next entry of the audit log binds it.
-    pub(super) fn save(self, connection: &Connection) -> Result<(), StoreError> {
+    pub(super) fn save_change(self, connection: &Connection) -> Result<(), StoreError> {
         let digest = load_digest(connection)?.0.wrapping_add(self.0);
         connection
             .prepare_cached(
@@ -98,7 +98,7 @@ pub(super) fn begin_digest(connection: &Connection) -> Result<(), StoreError> {
     if digest == RecordDigest::default() {
         return Ok(());
     }
-    DigestChange(digest.0).save(connection)?;
+    DigestChange(digest.0).save_change(connection)?;
     let now = Timestamp::now();
     ledger::write_entry(connection, None, &AuditEntry::new(now, "migration", "record_digest"), now)
 }

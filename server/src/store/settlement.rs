@@ -190,7 +190,7 @@ impl SettlementWrite {
 
     /// Writes records and batches, and the entry with their movements.
     fn apply_lines(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
-        reconciliation::write_all(connection, &self.records)?;
+        reconciliation::write_records(connection, &self.records)?;
         for batch in &self.batches {
             connection
                 .prepare_cached(

@@ -82,11 +82,11 @@ impl BatchDay<'_> {
         let has_fee = event_of(payment.payment_type)
             .is_some_and(|event| self.find_rule(event, Some(&payment.brand), currency).is_some());
         let moves_money = payment.payment_type != PaymentType::Preauthorization;
-        (moves_money || has_fee) && !entry.is_reversed && self.convert(payment.amount).is_none()
+        (moves_money || has_fee) && !entry.is_reversed && self.convert_amount(payment.amount).is_none()
     }
 
     /// Converts an amount of a payment to its settlement currency. Returns the rate, too. `None` if there is no rate.
-    fn convert(&self, amount: Amount) -> Option<(Amount, Decimal)> {
+    fn convert_amount(&self, amount: Amount) -> Option<(Amount, Decimal)> {
         let from = amount.currency();
         let to = self.terms.settlement_currency(from);
         let rate = self.rates.find_rate(from, to, self.day)?;
@@ -215,7 +215,7 @@ impl BatchDay<'_> {
         payment: &Payment,
     ) -> Option<ReconciliationRecord> {
         let rule = self.find_rule(event, Some(&payment.brand), payment.amount.currency())?;
-        let (settled, _) = self.convert(payment.amount)?;
+        let (settled, _) = self.convert_amount(payment.amount)?;
         let volume = state.volumes.entry(rule.volume_name(settled.currency())).or_default();
         let fee = rule.compute_fee(settled, *volume);
         *volume = volume.saturating_add(settled.hundredths());
@@ -257,7 +257,7 @@ impl BatchDay<'_> {
         let is_converted = record_type == RecordType::Fee || transaction_type == TransactionType::Batch;
         let from = amount.currency();
         let to = if is_converted { from } else { self.terms.settlement_currency(from) };
-        let converted = if is_converted { Some((amount, Decimal::ONE)) } else { self.convert(amount) };
+        let converted = if is_converted { Some((amount, Decimal::ONE)) } else { self.convert_amount(amount) };
         let settled = converted.map(|(settled, rate)| (settled, rate, SettlementStatus::Success));
         let failed = || Some((Amount::from_hundredths(0, to)?, Decimal::ZERO, SettlementStatus::Failed));
         let (settled, fx_rate, status) =

@@ -150,7 +150,7 @@ impl SettlementLine {
             }
         }
         let kind = find_word(values, SettlementField::RecordType, |word| mapping.find_line_kind(word))?;
-        let record_type = match kind.ok_or_else(|| missing(SettlementField::RecordType))? {
+        let record_type = match kind.ok_or_else(|| missing_field(SettlementField::RecordType))? {
             LineKind::Ignored => return Ok(None),
             LineKind::Record(record_type) => record_type,
         };
@@ -178,7 +178,7 @@ impl SettlementLine {
             fee: amounts.fee,
             fx_rate: amounts.fx_rate,
             date: parse_day(mapping, values, SettlementField::SettlementDate, latest)?
-                .ok_or_else(|| missing(SettlementField::SettlementDate))?,
+                .ok_or_else(|| missing_field(SettlementField::SettlementDate))?,
             value_date: parse_day(mapping, values, SettlementField::ValueDate, latest)?,
             batch: text(SettlementField::BatchId),
             institute_merchant: text(SettlementField::InstituteMerchantId),
@@ -193,7 +193,7 @@ impl SettlementLine {
     }
 }
 
-fn missing(field: SettlementField) -> LineFault {
+fn missing_field(field: SettlementField) -> LineFault {
     LineFault::of_field(field, "is missing")
 }
 
@@ -224,9 +224,9 @@ fn parse_amounts(
         let parsed = values.get(field).map(|text| mapping.numbers.parse_amount(text, currency)).transpose();
         parsed.map_err(|message| LineFault::of_field(field, message))
     };
-    let currency = parse_currency(values, Currency)?.ok_or_else(|| missing(Currency))?;
+    let currency = parse_currency(values, Currency)?.ok_or_else(|| missing_field(Currency))?;
     let settled_currency = parse_currency(values, SettlementCurrency)?.unwrap_or(currency);
-    let amount = parse_amount(Amount, currency)?.ok_or_else(|| missing(Amount))?;
+    let amount = parse_amount(Amount, currency)?.ok_or_else(|| missing_field(Amount))?;
     let settled = match parse_amount(SettlementAmount, settled_currency)? {
         Some(settled) => settled,
         None if settled_currency == currency => amount,
@@ -279,7 +279,7 @@ fn decide_types(
         (None, RecordType::Chargeback | RecordType::ChargebackReversal, _) => TransactionType::Debit,
         (None, RecordType::Settled, Some(Cashflow::Positive)) => TransactionType::Debit,
         (None, RecordType::Settled, Some(Cashflow::Negative)) => TransactionType::Refund,
-        (None, RecordType::Settled | RecordType::Fee, _) => return Err(missing(Field::TransactionType)),
+        (None, RecordType::Settled | RecordType::Fee, _) => return Err(missing_field(Field::TransactionType)),
     };
     let (allowed, natural) = allowed_cashflows(record_type, transaction_type).ok_or_else(|| {
         let message = format!("is not possible for a {} line", record_type.as_str());

@@ -77,33 +77,35 @@ pub fn match_record(
         let (record, import) = load_decidable(store, id)?;
         let status = record.matching.as_ref().map(|matching| matching.status);
         match (status, &import.rejected) {
-            (None, _) => return Err(refuse("the line settles no single payment")),
+            (None, _) => return Err(refuse_decision("the line settles no single payment")),
             (Some(MatchingStatus::Matched), _) if has_payments(&record, payments) => {
                 return Ok(LineDecision { record, is_new: false });
             }
-            (Some(MatchingStatus::Matched), _) => return Err(refuse("the line is matched already")),
-            (_, Some(rejected)) => return Err(refuse(format!("the line was rejected: {}", rejected.reason))),
+            (Some(MatchingStatus::Matched), _) => return Err(refuse_decision("the line is matched already")),
+            (_, Some(rejected)) => return Err(refuse_decision(format!("the line was rejected: {}", rejected.reason))),
             _ => {}
         }
         if payments.len() > 1 && LineEffect::of_record(&record) != LineEffect::Settle {
-            return Err(refuse("such a line belongs to one payment"));
+            return Err(refuse_decision("such a line belongs to one payment"));
         }
         let scope = load_scope(store, &import)?;
         let mut targets = Vec::new();
         for payment in payments {
             let found = store.find_by_id(&scope, payment)?;
-            let found =
-                found.ok_or_else(|| refuse(format!("there is no payment {payment} below {}", import.entity)))?;
+            let found = found
+                .ok_or_else(|| refuse_decision(format!("there is no payment {payment} below {}", import.entity)))?;
             let target = resolve_target(store, &record, found)?;
-            targets.push(target.map_err(|mismatch| refuse(format!("the payment {payment} {}", mismatch.message())))?);
+            targets.push(
+                target.map_err(|mismatch| refuse_decision(format!("the payment {payment} {}", mismatch.message())))?,
+            );
         }
         let mut owners = OwnerCache::default();
         let matched = match targets.len() {
-            0 => return Err(refuse("name a payment")),
+            0 => return Err(refuse_decision("name a payment")),
             1 => {
-                let Some(target) = targets.pop() else { return Err(refuse("name a payment")) };
+                let Some(target) = targets.pop() else { return Err(refuse_decision("name a payment")) };
                 let applied = apply_target(store, &mut owners, record, target, actor)?;
-                applied.map_err(|_| refuse("the rules of disputes do not allow it"))?
+                applied.map_err(|_| refuse_decision("the rules of disputes do not allow it"))?
             }
             _ => settle_several(store, &mut owners, record, targets)?,
         };
@@ -126,16 +128,16 @@ pub fn reject_record(
 ) -> Result<LineDecision, SettlementFileError> {
     let reason = reason.trim();
     if reason.is_empty() || reason.chars().count() > MAX_REASON || reason.chars().any(char::is_control) {
-        return Err(refuse(format!("--reason must have 1 to {MAX_REASON} characters")));
+        return Err(refuse_decision(format!("--reason must have 1 to {MAX_REASON} characters")));
     }
     if has_card_number(reason, Strictness::Allowed) {
-        return Err(refuse("--reason may not have a card number"));
+        return Err(refuse_decision("--reason may not have a card number"));
     }
     store.in_part(|store| {
         let (record, import) = load_decidable(store, id)?;
         match record.matching.as_ref().map(|matching| matching.status) {
-            None => return Err(refuse("the line settles no single payment")),
-            Some(MatchingStatus::Matched) => return Err(refuse("the line is matched already")),
+            None => return Err(refuse_decision("the line settles no single payment")),
+            Some(MatchingStatus::Matched) => return Err(refuse_decision("the line is matched already")),
             Some(_) if import.rejected.is_some() => return Ok(LineDecision { record, is_new: false }),
             Some(_) => {}
         }
@@ -147,7 +149,7 @@ pub fn reject_record(
     })
 }
 
-fn refuse(message: impl Into<String>) -> SettlementFileError {
+fn refuse_decision(message: impl Into<String>) -> SettlementFileError {
     SettlementFileError::Refused(message.into())
 }
 
@@ -156,10 +158,10 @@ fn load_decidable(
     store: &AdminStore,
     id: &RecordId,
 ) -> Result<(ReconciliationRecord, ImportedLine), SettlementFileError> {
-    let record = store.load_record(id)?.ok_or_else(|| refuse(format!("there is no record {id}")))?;
+    let record = store.load_record(id)?.ok_or_else(|| refuse_decision(format!("there is no record {id}")))?;
     match record.import.clone() {
         Some(import) => Ok((record, import)),
-        None => Err(refuse(format!("the record {id} is no line of an institute's file"))),
+        None => Err(refuse_decision(format!("the record {id} is no line of an institute's file"))),
     }
 }
 
@@ -184,24 +186,24 @@ fn settle_several(
     targets: Vec<MatchTarget>,
 ) -> Result<MatchedRecord, SettlementFileError> {
     if targets.len() > MAX_PAYMENTS {
-        return Err(refuse(format!("a line can settle {MAX_PAYMENTS} payments")));
+        return Err(refuse_decision(format!("a line can settle {MAX_PAYMENTS} payments")));
     }
     let mut parts = SettledParts::new();
     for target in &targets {
         if parts.iter().any(|(payment, _)| *payment == target.payment.id) {
-            return Err(refuse(format!("the payment {} is named twice", target.payment.id)));
+            return Err(refuse_decision(format!("the payment {} is named twice", target.payment.id)));
         }
         let open = target.payment.amount.hundredths().saturating_sub(store.sum_settled(&target.payment.id)?);
         parts.push((target.payment.id.clone(), open));
     }
-    let Some(first) = targets.first() else { return Err(refuse("name a payment")) };
+    let Some(first) = targets.first() else { return Err(refuse_decision("name a payment")) };
     if targets.iter().any(|target| target.payment.entity != first.payment.entity) {
-        return Err(refuse("the payments belong to different entities"));
+        return Err(refuse_decision("the payments belong to different entities"));
     }
     let sum = parts.iter().fold(0_i64, |sum, (_, open)| sum.saturating_add(*open));
     if sum != record.amount.hundredths() {
         let (sum, amount) = (format!("{}.{:02}", sum / 100, sum % 100), record.amount);
-        return Err(refuse(format!("the open amounts of the payments are {sum}, the line has {amount}")));
+        return Err(refuse_decision(format!("the open amounts of the payments are {sum}, the line has {amount}")));
     }
     let (_, owner) = owners.load_owner(store, &first.payment.entity)?;
     let payments = parts.iter().map(|(payment, _)| payment.clone()).collect();
