@@ -34,6 +34,8 @@ struct RunningSchedules {
     last: String,
     /// True if the store may have further due schedules.
     has_more: bool,
+    /// True if they may be loaded although some wait.
+    may_reload: bool,
 }
 
 /// Runs due schedules until `stop` changes; runs in progress are then dropped. What they have written stays, and what
@@ -45,7 +47,10 @@ pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bo
     loop {
         tokio::select! {
             _ = stop.changed() => break,
-            _ = ticks.tick() => running.has_more = true,
+            _ = ticks.tick() => {
+                running.has_more = true;
+                running.may_reload = true;
+            }
             Some(ended) = running.tasks.join_next_with_id() => {
                 let (id, may_go_on) = ended.unwrap_or_else(|error| (error.id(), false));
                 running.end_run(id);
@@ -58,17 +63,20 @@ pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bo
 }
 
 impl RunningSchedules {
-    /// Starts runs while there is room. Loads the next ones, at most once, if none of those that wait may start.
+    /// Starts runs while there is room. Loads the next ones when none waits. If all that wait are of entities without
+    /// room, it does so once after each check: a load is expensive, and each run that ends comes here.
     fn start_waiting(&mut self, app: &Arc<App>) {
         while self.tasks.len() < MAX_RUNNING {
             if let Some(schedule) = self.take_startable() {
                 self.start_run(app, schedule);
-            } else if self.has_more {
-                self.load_waiting(app);
-                if !self.waiting.iter().any(|schedule| self.may_start(schedule)) {
-                    return;
-                }
-            } else {
+                continue;
+            }
+            if !self.has_more || !(self.waiting.is_empty() || self.may_reload) {
+                return;
+            }
+            self.may_reload = false;
+            self.load_waiting(app);
+            if !self.waiting.iter().any(|schedule| self.may_start(schedule)) {
                 return;
             }
         }

@@ -15,6 +15,8 @@ use super::table::{Goal, ResultRow};
 use super::traffic::{LoadDuration, LoadTarget, SentOnce};
 use crate::toolchain::run_step;
 
+/// Schedules of each stored card, one a minute.
+const SCHEDULES_PER_CARD: usize = 50;
 /// Payments a second that a merchant makes beside the runs.
 const RATE: f64 = 100.0;
 
@@ -29,7 +31,7 @@ pub fn bench_schedules(bench: &Bench) -> Result<Vec<ResultRow>> {
     Ok(rows)
 }
 
-/// Creates schedules of one registration, measures payments by it, moves the clock so that every schedule is due, and
+/// Creates schedules of stored cards, measures payments by the cards, moves the clock so that every schedule is due, and
 /// waits for their runs while a merchant makes other payments.
 fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let load = &bench.programs.load;
@@ -38,10 +40,11 @@ fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let send = |path: &str, bodies: &[String]| {
         LoadTarget { server: &server, requests: merchant.post_requests(path, bodies) }.send_once(load)
     };
-    let registration = create_schedules(&send, &merchant.entity_id, &merchant.registration_bodies(1), count)?;
-    let path = format!("/v1/registrations/{registration}/payments");
-    let requests = merchant.post_requests(&path, &[merchant.registration_payment_body()]);
-    let payments = LoadTarget { server: &server, requests };
+    let cards = merchant.registration_bodies(count / SCHEDULES_PER_CARD);
+    let registrations = create_schedules(&send, &merchant.entity_id, &cards)?;
+    let body = [merchant.registration_payment_body()];
+    let pay = |id: &String| merchant.post_requests(&format!("/v1/registrations/{id}/payments"), &body);
+    let payments = LoadTarget { server: &server, requests: registrations.iter().flat_map(pay).collect() };
     let seconds = |quick, full| Duration::from_millis(if bench.quick { quick } else { full });
     let span = LoadDuration { warm_up: seconds(100, 500), measure: seconds(300, 5000) };
     let alone = run_step("payments by registration", || payments.run_load(load, span, None))?;
@@ -83,24 +86,29 @@ fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     ])
 }
 
-/// Stores a card and creates schedules of it. Returns the id of the registration.
+/// Stores cards and creates schedules of each. Returns the ids of the registrations.
 fn create_schedules(
     send: &impl Fn(&str, &[String]) -> Result<SentOnce>,
     entity: &str,
-    card: &[String],
-    count: usize,
-) -> Result<String> {
+    cards: &[String],
+) -> Result<Vec<String>> {
     let terms = "&standingInstruction.mode=INITIAL&standingInstruction.source=CIT&standingInstruction.type=UNSCHEDULED";
-    let card = card.iter().map(|body| format!("{body}{terms}")).collect::<Vec<_>>();
-    let registration = send("/v1/registrations", &card)?.ids.pop().context("no registration")?;
-    let order = format!("entityId={entity}&registrationId={registration}&amount=92.00&currency=EUR&paymentType=SD");
+    let cards = cards.iter().map(|body| format!("{body}{terms}")).collect::<Vec<_>>();
+    let registrations = send("/v1/registrations", &cards)?.ids;
     // Due in the minutes of an hour that is some hours away.
     let hour = (SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / 3600 + 5) % 24;
-    let minute = |number: usize| format!("{order}&job.hour={hour}&job.minute={}", number % 60);
-    let bodies: Vec<String> = (0..count).map(minute).collect();
+    let body = |registration: &String, number: usize| {
+        format!(
+            "entityId={entity}&registrationId={registration}&amount=92.00&currency=EUR&paymentType=SD\
+             &job.hour={hour:02}&job.minute={number:02}"
+        )
+    };
+    let bodies: Vec<String> =
+        registrations.iter().flat_map(|id| (0..SCHEDULES_PER_CARD).map(move |number| body(id, number))).collect();
+    let count = cards.len() * SCHEDULES_PER_CARD;
     let schedules = run_step(&format!("creating {count} schedules"), || send("/scheduling/v1/schedules", &bodies))?;
     ensure!(schedules.ids.len() == count, "{} schedules instead of {count}", schedules.ids.len());
-    Ok(registration)
+    Ok(registrations)
 }
 
 /// Starts a program that waits for the runs in a store.
