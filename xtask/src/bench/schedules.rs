@@ -31,8 +31,8 @@ pub fn bench_schedules(bench: &Bench) -> Result<Vec<ResultRow>> {
     Ok(rows)
 }
 
-/// Creates schedules of stored cards, measures payments by the cards, moves the clock so that every schedule is due, and
-/// waits for their runs while a merchant makes other payments.
+/// Creates schedules of stored cards, measures payments by the cards, moves the clock so that every schedule is
+/// due, and waits for their runs while a merchant makes other payments.
 fn measure_runs(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let load = &bench.programs.load;
     let count = if bench.quick { 2_000 } else { 100_000 };
