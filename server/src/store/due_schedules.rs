@@ -27,22 +27,24 @@ pub struct DueSchedules {
 impl Store {
     /// Loads schedules that are due at a moment of the machine's clock, at most `limit`. If there are more, half of
     /// them are the longest due of all, and the others those of the next entities after `after` in the order of their
-    /// ids, a few of each. So no entity waits for all runs of another one. An unreadable schedule is left out.
+    /// ids, a few of each; the room that is left has the longest due again. So no entity waits for all runs of
+    /// another one. An unreadable schedule is left out.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn load_due_schedules(&self, now: Timestamp, limit: usize, after: &str) -> Result<DueSchedules, StoreError> {
         self.run_read(|connection| {
             let by_time = "SELECT id, document FROM schedule WHERE due <= ?1 ORDER BY due LIMIT ?2";
-            let mut due = DueSchedules { schedules: Vec::new(), last: after.to_owned(), has_more: false };
-            let mut rows = select_due(connection, by_time, params![now.as_millisecond(), to_sql_limit(limit)])?;
-            due.has_more = rows.len() >= limit;
-            if due.has_more {
-                rows.truncate(limit / 2);
-                due.last = load_next_entities(connection, now, limit - rows.len(), after, &mut rows)?;
+            let mut found = select_due(connection, by_time, params![now.as_millisecond(), to_sql_limit(limit)])?;
+            let has_more = found.len() >= limit;
+            let mut last = after.to_owned();
+            if has_more {
+                let later = found.split_off(limit / 2);
+                last = load_next_entities(connection, now, limit - found.len(), after, &mut found)?;
+                let room = limit.saturating_sub(found.len());
+                found.extend(later.into_iter().take(room));
             }
-            due.schedules = rows.into_values().collect();
-            Ok(due)
+            Ok(DueSchedules { schedules: found.into_values().collect(), last, has_more })
         })
     }
 }

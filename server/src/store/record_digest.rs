@@ -12,8 +12,6 @@ use crate::domain::id::{RecordId, to_hex};
 
 /// The columns of a record.
 const COLUMNS: &str = "id, owner, day, account, merchant, unfiled, filed, document";
-/// Number of the columns.
-const COLUMN_COUNT: usize = 8;
 
 /// A sum of hashes. The order of the records does not matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,13 +110,20 @@ fn load_hash(connection: &Connection, id: &RecordId) -> Result<Option<u128>, Sto
 /// column.
 fn hash_row(row: &Row<'_>) -> rusqlite::Result<u128> {
     let mut hash = Sha256::new();
-    for column in 0..COLUMN_COUNT {
-        let (kind, bytes) = match row.get_ref(column)? {
-            ValueRef::Null => (0, Vec::new()),
-            ValueRef::Integer(number) => (1, number.to_be_bytes().to_vec()),
-            ValueRef::Real(number) => (2, number.to_be_bytes().to_vec()),
-            ValueRef::Text(bytes) => (3, bytes.to_vec()),
-            ValueRef::Blob(bytes) => (4, bytes.to_vec()),
+    for column in 0..row.as_ref().column_count() {
+        let number;
+        let (kind, bytes): (u8, &[u8]) = match row.get_ref(column)? {
+            ValueRef::Null => (0, &[]),
+            ValueRef::Integer(value) => {
+                number = value.to_be_bytes();
+                (1, &number)
+            }
+            ValueRef::Real(value) => {
+                number = value.to_be_bytes();
+                (2, &number)
+            }
+            ValueRef::Text(bytes) => (3, bytes),
+            ValueRef::Blob(bytes) => (4, bytes),
         };
         hash.update([kind]);
         hash.update((bytes.len() as u64).to_be_bytes());
