@@ -219,14 +219,15 @@ fn print_rows(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Res
 
 /// Prints payments as a list of JSON objects.
 fn print_list(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
-    let mut separator = "[";
+    output.write_all(b"[")?;
+    let mut separator = "";
     while !reader.is_at_end() {
         for payment in reader.read_page()? {
             write!(output, "{separator}{}", payment_rows::to_object(&payment))?;
             separator = ",\n";
         }
     }
-    writeln!(output, "{}]", if separator == "[" { "[" } else { "" })?;
+    writeln!(output, "]")?;
     Ok(())
 }
 

@@ -160,6 +160,15 @@ impl RecordId {
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }
+
+    /// Creates the id of a new record, of which several have the same time. Their numbers take the place of the first
+    /// random bytes, so that the ids are in the order of the numbers.
+    pub fn with_number(now: Timestamp, number: u32, mut random: [u8; 9]) -> Self {
+        for (byte, counted) in random.iter_mut().zip(number.to_be_bytes()) {
+            *byte = counted;
+        }
+        Self::new(now, random)
+    }
 }
 
 impl DisputeId {

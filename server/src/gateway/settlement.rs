@@ -334,14 +334,12 @@ impl<'a> SettlementRun<'a> {
     /// Calls a function with the day of the open batch and the state.
     fn with_day<T>(&mut self, work: impl FnOnce(&mut BatchDay<'_>, &mut SettlementState) -> T) -> Result<T, Failure> {
         let day = self.state.open.as_ref().map_or(Date::MIN, |open| open.day);
-        let (time, mut random) = (self.gateway.next_id_time(self.entity), random_bytes::<9>()?);
+        let (time, random) = (self.gateway.next_id_time(self.entity), random_bytes::<9>()?);
         let number = &mut self.records;
         let mut new_id = || {
-            for (byte, counted) in random.iter_mut().zip(number.to_be_bytes()) {
-                *byte = counted;
-            }
+            let id = RecordId::with_number(time, *number, random);
             *number = number.wrapping_add(1);
-            RecordId::new(time, random)
+            id
         };
         let mut day = BatchDay {
             day,

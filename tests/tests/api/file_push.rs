@@ -234,7 +234,7 @@ async fn a_server_that_is_down_gets_its_files_later_and_delays_no_other() -> any
     let gateway = push_gateway();
     let (down, up) = (gateway.create_merchant()?, gateway.create_merchant()?);
     let receiver = FtpReceiver::start(&FtpReceiverOptions::default())?;
-    // Nobody listens at a port that was free just now.
+    // The port was free just now, so a connection to it is refused.
     let closed = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     set_server_with_password(gateway, &down, &ftp_url(closed), &[])?;
     set_server_with_password(gateway, &up, &ftp_url(receiver.port), &[])?;

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use tillgate_shared::money::Currency;
 
 use super::{PART, Part, SettlementRun};
+use crate::domain::audit::AuditEntry;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::PaymentType;
 use crate::gateway::Failure;
@@ -36,11 +37,12 @@ impl SettlementRun<'_> {
                 unsettled.insert(entry.subject);
             }
         })?;
-        for number in self.load_all_postponed()? {
-            if let Some(entry) = self.load_entry(number)?.filter(|entry| reversed.contains(&entry.subject)) {
+        self.for_each_postponed(|_, entry| {
+            if reversed.contains(&entry.subject) {
                 unsettled.insert(entry.subject);
             }
-        }
+            Ok(())
+        })?;
         for (reversed, reversal) in reversals {
             if unsettled.contains(reversed.as_str()) {
                 self.reversed.extend([reversed, reversal]);
@@ -55,25 +57,26 @@ impl SettlementRun<'_> {
             return Ok(known.clone());
         }
         let mut currencies = HashSet::new();
-        for number in self.load_all_postponed()? {
-            if let Some(entry) = self.load_entry(number)? {
-                currencies.extend(self.load_payment(&entry)?.map(|payment| payment.amount.currency()));
-            }
-        }
+        self.for_each_postponed(|_, entry| {
+            currencies.extend(self.load_payment(&entry)?.map(|payment| payment.amount.currency()));
+            Ok(())
+        })?;
         self.postponed = Some(currencies.clone());
         Ok(currencies)
     }
 
-    /// Loads the numbers of all postponed entries.
-    fn load_all_postponed(&self) -> Result<Vec<i64>, Failure> {
-        let mut numbers: Vec<i64> = Vec::new();
+    /// Calls a function with the number and the content of each postponed entry.
+    fn for_each_postponed(&self, mut visit: impl FnMut(i64, AuditEntry) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut after = 0;
         loop {
-            let after = numbers.last().copied().unwrap_or(0);
             let page = self.gateway.store.load_postponed_entries(&self.entity.id, after)?;
-            if page.is_empty() {
-                return Ok(numbers);
+            let Some(last) = page.last().copied() else { return Ok(()) };
+            after = last;
+            for number in page {
+                if let Some(entry) = self.load_entry(number)? {
+                    visit(number, entry)?;
+                }
             }
-            numbers.extend(page);
         }
     }
 
@@ -112,11 +115,11 @@ impl SettlementRun<'_> {
         if self.reversed.is_empty() {
             return Ok(found);
         }
-        for number in self.load_all_postponed()? {
-            let entry = self.load_entry(number)?;
-            let payment = entry.and_then(|entry| PaymentId::parse(&entry.subject));
+        self.for_each_postponed(|number, entry| {
+            let payment = PaymentId::parse(&entry.subject);
             found.extend(payment.filter(|payment| self.reversed.contains(payment)).map(|_| number));
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 }

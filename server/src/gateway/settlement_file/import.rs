@@ -333,12 +333,9 @@ impl<'a> ImportRun<'a> {
     }
 
     fn next_record_id(&mut self) -> Result<RecordId, SettlementFileError> {
-        let mut random = random_bytes::<9>()?;
-        for (byte, counted) in random.iter_mut().zip(self.records.to_be_bytes()) {
-            *byte = counted;
-        }
+        let id = RecordId::with_number(entity_now(self.request.entity), self.records, random_bytes()?);
         self.records = self.records.wrapping_add(1);
-        Ok(RecordId::new(entity_now(self.request.entity), random))
+        Ok(id)
     }
 
     /// Records that the file was taken, as a whole or without its broken lines.

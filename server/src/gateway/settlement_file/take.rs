@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::SettlementFileError;
+use super::import::entity_now;
 use super::search::{MatchTarget, TargetEffect};
 use crate::domain::dispute::DisputeAction;
 use crate::domain::entity::Entity;
@@ -117,8 +118,7 @@ impl FollowUpMaker<'_> {
     }
 
     fn new_ids(&self) -> Result<NewRecordIds, SettlementFileError> {
-        let now = Timestamp::now();
-        let time = now.checked_add(self.entity.ahead).unwrap_or(now);
+        let time = entity_now(self.entity);
         Ok(NewRecordIds {
             dispute: DisputeId::new(time, random_bytes()?),
             payment: PaymentId::new(time, random_bytes()?),
