@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -70,7 +71,7 @@ impl ScriptedFtp {
         let (files, lines) = (Arc::clone(&received), Arc::clone(&commands));
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let Ok(data) = TcpListener::bind("127.0.0.1:0").await else { return };
+                let Ok(data) = listen_for_data(script) else { return };
                 let (received, commands) = (Arc::clone(&files), Arc::clone(&lines));
                 let session = Session { script, control: BufReader::new(stream), data, received, commands, size: 0 };
                 // A client that disconnects ends its session.
@@ -89,6 +90,20 @@ impl ScriptedFtp {
     pub fn commands(&self) -> Vec<String> {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// Opens a port for data connections. Little fits into the buffers of one that nothing is read from.
+fn listen_for_data(script: FtpScript) -> std::io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    if script == FtpScript::StallsInTransfer {
+        socket.set_recv_buffer_size(4096)?;
+        // Linux derives the size of the client's send buffer from it, up to megabytes.
+        socket.set_tcp_mss(536)?;
+    }
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())?;
+    socket.listen(1)?;
+    socket.set_nonblocking(true)?;
+    TcpListener::from_std(socket.into())
 }
 
 impl Session {

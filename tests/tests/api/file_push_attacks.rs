@@ -29,7 +29,7 @@ async fn push_to(script: FtpScript) -> anyhow::Result<(ScriptedFtp, MerchantClie
     };
     set_server_with_password(gateway, &shop, &url, &[])?;
     // A short file would fit into the buffers of the connection.
-    let records = if script == FtpScript::StallsInTransfer { 30_000 } else { 2 };
+    let records = if script == FtpScript::StallsInTransfer { 2_000 } else { 2 };
     let (_, content) = complete_file(gateway, &shop, today(), records).await?;
     Ok((server, shop, content))
 }
