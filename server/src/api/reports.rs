@@ -153,8 +153,8 @@ fn totals_fields(report: &TotalsReport) -> JsonObject<'_> {
 /// Builds the JSON of a row. It has the requested columns only.
 fn row_fields(key: &TotalsKey, total: PaymentTotal) -> JsonObject<'_> {
     let mut fields = JsonObject::default();
-    if let Some(day) = key.day {
-        fields.set("day", day.to_string());
+    if let Some(day) = &key.day {
+        fields.set("day", day.as_str());
     }
     if let Some(brand) = &key.brand {
         fields.set("paymentBrand", brand.as_str());

@@ -55,11 +55,10 @@ impl LineSource for TransactionLines {
     }
 
     fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
-        let payments = self.reader.read_page()?;
-        Ok(match self.format {
-            ReportFormat::Csv => payment_rows::format_rows(&payments),
-            ReportFormat::Json => write_objects(&self.entity, &payments),
-        })
+        match self.format {
+            ReportFormat::Csv => self.reader.read_rows(),
+            ReportFormat::Json => Ok(write_objects(&self.entity, &self.reader.read_page()?)),
+        }
     }
 }
 

@@ -212,7 +212,7 @@ impl ReportTransactions {
 fn print_rows(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
     output.write_all(payment_rows::format_header().as_bytes())?;
     while !reader.is_at_end() {
-        output.write_all(&payment_rows::format_rows(&reader.read_page()?))?;
+        output.write_all(&reader.read_rows()?)?;
     }
     Ok(())
 }
@@ -222,8 +222,10 @@ fn print_list(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Res
     output.write_all(b"[")?;
     let mut separator = "";
     while !reader.is_at_end() {
-        for payment in reader.read_page()? {
-            write!(output, "{separator}{}", payment_rows::to_object(&payment))?;
+        let mut objects = Vec::new();
+        reader.visit_page(&mut |payment| objects.push(payment_rows::to_object(payment)))?;
+        for object in objects {
+            write!(output, "{separator}{object}")?;
             separator = ",\n";
         }
     }

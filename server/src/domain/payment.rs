@@ -6,6 +6,7 @@ mod outcome;
 mod payment_type;
 mod record;
 mod redirect;
+mod reported;
 mod shared_parameters;
 mod status;
 
@@ -20,6 +21,7 @@ pub use payment_type::PaymentType;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};
 pub(in crate::domain) use record::{code as result_code, money};
 pub use redirect::{Precondition, Redirect, TransferAccount};
+pub use reported::{ReportedPayment, Text};
 pub use shared_parameters::SharedParameters;
 pub use status::{FollowUpSummary, PaymentState, PaymentStatus};
 

@@ -1,9 +1,11 @@
 //! Payments as rows of CSV (RFC 4180), for the report of transactions.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::payment::Payment;
+use super::payment::{ReportedPayment, Text};
 use super::spreadsheet::escape_formula;
 
 /// The columns.
@@ -28,40 +30,54 @@ pub fn format_header() -> String {
     COLUMNS.join(",") + "\r\n"
 }
 
-/// Returns a row for each payment. A cell that a spreadsheet would take for a formula begins with an apostrophe.
-pub fn format_rows(payments: &[Payment]) -> Vec<u8> {
-    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    for payment in payments {
-        // Writing to memory does not fail.
-        let _ = writer.write_record(list_cells(payment).map(|cell| escape_formula(&cell)));
+/// Rows of payments, which are written one after the other.
+pub struct RowWriter(csv::Writer<Vec<u8>>);
+
+impl Default for RowWriter {
+    fn default() -> Self {
+        Self(csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new()))
     }
-    writer.into_inner().unwrap_or_default()
+}
+
+impl RowWriter {
+    /// Writes the row of a payment. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+    pub fn write_payment(&mut self, payment: &ReportedPayment<'_>) {
+        // Writing to memory does not fail.
+        for cell in &list_cells(payment) {
+            let _ = self.0.write_field(escape_formula(cell).as_bytes());
+        }
+        let _ = self.0.write_record(None::<&[u8]>);
+    }
+
+    /// Returns the rows.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0.into_inner().unwrap_or_default()
+    }
 }
 
 /// Returns a payment as an object with the columns that have a value.
-pub fn to_object(payment: &Payment) -> Value {
+pub fn to_object(payment: &ReportedPayment<'_>) -> Value {
     let cells = COLUMNS.into_iter().zip(list_cells(payment)).filter(|(_, cell)| !cell.is_empty());
     Value::Object(cells.map(|(name, cell)| (name.to_owned(), Value::from(cell))).collect())
 }
 
 /// Returns the cells of a payment. One without a value is empty.
-fn list_cells(payment: &Payment) -> [String; 13] {
-    let text = |name| payment.parameters.get(name).unwrap_or_default().to_owned();
-    let id = |id: Option<&str>| id.unwrap_or_default().to_owned();
+fn list_cells<'a>(payment: &'a ReportedPayment<'_>) -> [Cow<'a, str>; 13] {
+    let optional = |text: &'a Option<Text<'_>>| Cow::Borrowed(text.as_deref().unwrap_or_default());
     [
-        wire_time(payment.created),
-        payment.id.to_string(),
-        id(payment.referenced.as_ref().map(|id| id.as_str())),
-        payment.entity.to_string(),
-        payment.payment_type.code().to_owned(),
-        payment.brand.clone(),
-        payment.amount.to_string(),
-        payment.amount.currency().code().to_owned(),
-        payment.result.code().to_owned(),
-        text("merchantTransactionId"),
-        text("merchantInvoiceId"),
-        payment.descriptor.clone(),
-        id(payment.checkout.as_ref().map(|id| id.as_str())),
+        payment.created.to_wire_time().into(),
+        Cow::Borrowed(&payment.id),
+        optional(&payment.referenced),
+        Cow::Borrowed(&payment.entity),
+        payment.payment_type.code().into(),
+        Cow::Borrowed(&payment.brand),
+        payment.amount.to_string().into(),
+        payment.amount.currency().code().into(),
+        payment.result.code().into(),
+        optional(&payment.parameters.transaction_id),
+        optional(&payment.parameters.invoice_id),
+        Cow::Borrowed(&payment.descriptor),
+        optional(&payment.checkout),
     ]
 }
 

@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
 
-use super::payment::{Payment, PaymentType};
+use super::payment::{PaymentType, ReportedPayment};
 use super::refusal::Refusal;
 
 /// Largest number of rows of a report. A merchant with more has to ask for a shorter period or for fewer columns.
@@ -17,7 +15,7 @@ pub const MAX_ROWS: usize = 100_000;
 /// A report to which payments are added, one after the other.
 pub trait PaymentReport {
     /// Adds a payment of any type and result, if the report counts such payments.
-    fn add_payment(&mut self, payment: &Payment);
+    fn add_payment(&mut self, payment: &ReportedPayment<'_>);
 
     /// Returns the number of rows so far.
     fn row_count(&self) -> usize;
@@ -82,7 +80,7 @@ impl TotalsColumns {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TotalsKey {
     /// The day, in UTC.
-    pub day: Option<Date>,
+    pub day: Option<String>,
     /// Code of the brand.
     pub brand: Option<String>,
     /// Code of the payment type.
@@ -138,12 +136,12 @@ impl TotalsReport {
 }
 
 impl PaymentReport for TotalsReport {
-    fn add_payment(&mut self, payment: &Payment) {
+    fn add_payment(&mut self, payment: &ReportedPayment<'_>) {
         let has = |column| self.columns.contains(column);
         let key = TotalsKey {
             currency: payment.amount.currency().code(),
-            day: has(TotalsColumn::Day).then(|| payment.created.to_zoned(TimeZone::UTC).date()),
-            brand: has(TotalsColumn::Brand).then(|| payment.brand.clone()),
+            day: has(TotalsColumn::Day).then(|| payment.created.day().to_owned()),
+            brand: has(TotalsColumn::Brand).then(|| payment.brand.to_string()),
             payment_type: has(TotalsColumn::PaymentType).then(|| payment.payment_type.code()),
             result: has(TotalsColumn::Result).then_some(payment.result),
         };
@@ -191,7 +189,7 @@ pub struct AuthorizationReport {
 }
 
 impl PaymentReport for AuthorizationReport {
-    fn add_payment(&mut self, payment: &Payment) {
+    fn add_payment(&mut self, payment: &ReportedPayment<'_>) {
         let is_attempt = matches!(
             payment.payment_type,
             PaymentType::Preauthorization | PaymentType::Debit | PaymentType::TwoStepDebit
@@ -199,7 +197,7 @@ impl PaymentReport for AuthorizationReport {
         if !is_attempt || payment.referenced.is_some() {
             return;
         }
-        let counts = self.brands.entry(payment.brand.clone()).or_default();
+        let counts = self.brands.entry(payment.brand.to_string()).or_default();
         if payment.is_approved() {
             counts.approved += 1;
         } else if payment.result.is_pending() {
@@ -268,7 +266,7 @@ pub struct ChargebackReport {
 }
 
 impl PaymentReport for ChargebackReport {
-    fn add_payment(&mut self, payment: &Payment) {
+    fn add_payment(&mut self, payment: &ReportedPayment<'_>) {
         if !payment.is_approved() {
             return;
         }
@@ -279,7 +277,7 @@ impl PaymentReport for ChargebackReport {
         if !is_chargeback && !is_charge && !is_reversal {
             return;
         }
-        let counts = self.brands.entry((payment.brand.clone(), payment.amount.currency().code())).or_default();
+        let counts = self.brands.entry((payment.brand.to_string(), payment.amount.currency().code())).or_default();
         if is_chargeback {
             counts.charged_back.add_amount(payment.amount);
             *self.reasons.entry(payment.result).or_default() += 1;

@@ -38,7 +38,7 @@ impl From<&TotalsReport> for ReportTable {
         header.extend(["currency", "count", "amount"]);
         let rows = report.rows.iter().map(|(key, total)| {
             let values = [
-                key.day.map(|day| day.to_string()),
+                key.day.clone(),
                 key.brand.clone(),
                 key.payment_type.map(str::to_owned),
                 key.result.map(|result| result.code().to_owned()),

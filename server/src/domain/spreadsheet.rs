@@ -1,8 +1,10 @@
 //! Free text in files for spreadsheets.
 
+use std::borrow::Cow;
+
 /// Returns a text that a spreadsheet does not take for a formula: one that begins like a formula gets an apostrophe
 /// before it.
-pub fn escape_formula(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    if is_formula { format!("'{text}") } else { text.to_owned() }
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
+    let is_formula = matches!(text.as_bytes(), [b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r' | b'\n', ..]);
+    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use super::Failure;
 use crate::directory::Directory;
 use crate::domain::id::EntityId;
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Payment, ReportedPayment};
+use crate::domain::payment_rows::RowWriter;
 use crate::domain::query::PaymentRange;
 use crate::domain::refusal::Refusal;
 use crate::domain::report::{MAX_ROWS, PaymentReport};
@@ -43,11 +44,38 @@ impl ReportReader {
     pub fn read_page(&mut self) -> Result<Vec<Payment>, StoreError> {
         let Some(entity) = self.entities.front() else { return Ok(Vec::new()) };
         let (payments, rest) = self.history.load_payments(entity, &self.rest)?;
+        self.continue_with(rest);
+        Ok(payments)
+    }
+
+    /// Calls `report` with the next payments, at most 1,000, of which only the fields for reports are read. There may
+    /// be none although the end is not reached.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn visit_page(&mut self, report: &mut dyn FnMut(&ReportedPayment<'_>)) -> Result<(), StoreError> {
+        let Some(entity) = self.entities.front() else { return Ok(()) };
+        let rest = self.history.visit_reported(entity, &self.rest, report)?;
+        self.continue_with(rest);
+        Ok(())
+    }
+
+    /// Reads the next payments, at most 1,000, as rows of CSV. There may be none although the end is not reached.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read_rows(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut rows = RowWriter::default();
+        self.visit_page(&mut |payment| rows.write_payment(payment))?;
+        Ok(rows.into_bytes())
+    }
+
+    /// Goes on with the rest of the first entity, or with the next entity.
+    fn continue_with(&mut self, rest: Option<PaymentRange>) {
         self.rest = rest.unwrap_or_else(|| {
             self.entities.pop_front();
             self.period.clone()
         });
-        Ok(payments)
     }
 
     /// Adds the next payments to a report, page by page. Calls `goes_on` with their number after each page, and stops
@@ -62,12 +90,13 @@ impl ReportReader {
     ) -> Result<(), Failure> {
         let mut read = 0;
         while !self.is_at_end() {
-            let payments = self.read_page()?;
-            payments.iter().for_each(|payment| report.add_payment(payment));
+            self.visit_page(&mut |payment| {
+                report.add_payment(payment);
+                read += 1;
+            })?;
             if report.row_count() > MAX_ROWS {
                 return Err(refuse_rows("groupBy"));
             }
-            read += u64::try_from(payments.len()).unwrap_or(u64::MAX);
             if !goes_on(read) {
                 break;
             }

@@ -6,18 +6,25 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Rows, Statement, params};
 
 use super::queries::MAX_ID;
+use super::rows::decode_document;
 use super::schema::open_reader;
 use super::{AdminStore, Store, StoreError, risk_list, rows, shared_parameters};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
+use crate::domain::payment::{Payment, ReportedPayment};
 use crate::domain::query::PaymentRange;
 use crate::domain::risk_list::ListHit;
 
 /// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
 const PAGE: u16 = 100;
+
+/// Largest number of payments on a page of which only the fields for reports are read.
+const REPORTED_PAGE: u16 = 1000;
+
+/// Finds the first documents of an entity's payments in a range.
+const PAGE_QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
 
 /// A read-only connection to the stored payments. It belongs to one replay or report.
 pub struct PaymentHistory {
@@ -82,6 +89,33 @@ impl PaymentHistory {
         read_payments(&transaction, entity, range)
     }
 
+    /// Calls `report` with the first payments of an entity in a range, at most 1,000, and returns the range after them.
+    /// It is `None` after the last page. Only the fields for reports are read.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`]. `report` has been called with the payments before a damaged one.
+    pub fn visit_reported(
+        &self,
+        entity: &EntityId,
+        range: &PaymentRange,
+        report: &mut dyn FnMut(&ReportedPayment<'_>),
+    ) -> Result<Option<PaymentRange>, StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut statement = transaction.prepare_cached(PAGE_QUERY)?;
+        let mut rows = query_page(&mut statement, entity, range, REPORTED_PAGE)?;
+        let mut last = None;
+        for number in 1.. {
+            let Some(row) = rows.next()? else { break };
+            let payment: ReportedPayment<'_> =
+                decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+            report(&payment);
+            if number == REPORTED_PAGE {
+                last = PaymentId::parse(&payment.id);
+            }
+        }
+        Ok(last.map(|last| range.after_payment(&last)))
+    }
+
     /// Loads a payment of an entity.
     ///
     /// # Errors
@@ -104,16 +138,25 @@ impl PaymentHistory {
     }
 }
 
+/// Finds the first documents of an entity's payments in a range.
+fn query_page<'a>(
+    statement: &'a mut Statement<'_>,
+    entity: &EntityId,
+    range: &PaymentRange,
+    limit: u16,
+) -> Result<Rows<'a>, StoreError> {
+    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+    Ok(statement.query(params![entity.as_str(), range.from.as_str(), until, limit])?)
+}
+
 /// Reads the first payments of an entity in a range, and the range after them.
 fn read_payments(
     connection: &Connection,
     entity: &EntityId,
     range: &PaymentRange,
 ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
-    let query = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
-    let mut statement = connection.prepare_cached(query)?;
-    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
-    let mut rows = statement.query(params![entity.as_str(), range.from.as_str(), until, PAGE])?;
+    let mut statement = connection.prepare_cached(PAGE_QUERY)?;
+    let mut rows = query_page(&mut statement, entity, range, PAGE)?;
     let mut payments = Vec::with_capacity(usize::from(PAGE));
     while let Some(row) = rows.next()? {
         let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;

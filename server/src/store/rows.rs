@@ -140,7 +140,7 @@ fn load_document<T: serde::de::DeserializeOwned>(
 }
 
 /// Decodes a JSON document. Validates its UTF-8 once for the whole document, not for each of its strings.
-pub(super) fn decode_document<T: serde::de::DeserializeOwned>(document: &[u8]) -> Result<T, serde_json::Error> {
+pub(super) fn decode_document<'a, T: serde::Deserialize<'a>>(document: &'a [u8]) -> Result<T, serde_json::Error> {
     match std::str::from_utf8(document) {
         Ok(text) => serde_json::from_str(text),
         Err(_) => serde_json::from_slice(document),

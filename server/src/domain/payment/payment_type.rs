@@ -1,6 +1,7 @@
 //! Payment types.
 
 use serde::{Deserialize, Serialize};
+use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::domain::refusal::Refusal;
 
@@ -51,6 +52,12 @@ impl PaymentType {
     ];
     /// Types that can be requested without reference to an earlier payment.
     pub const INITIAL: [Self; 4] = [Self::Preauthorization, Self::Debit, Self::Credit, Self::TwoStepDebit];
+
+    /// Returns true if a payment of this type with a result succeeded: the money moved or is reserved. A chargeback
+    /// succeeds with a result code that is its reason.
+    pub fn is_approved_with(self, result: ResultCode) -> bool {
+        result.is_success() || (self == Self::Chargeback && result.group() == ResultGroup::Chargeback)
+    }
 
     /// Returns the code used in requests and responses.
     pub fn code(self) -> &'static str {

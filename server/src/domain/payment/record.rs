@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::format::text::truncate_text;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::{ResultCode, ResultGroup};
+use tillgate_shared::result::ResultCode;
 
 use super::shared_parameters::SharedParameters;
 use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount};
@@ -100,9 +100,7 @@ impl Payment {
     /// Returns true if it succeeded: the money moved or is reserved. A chargeback succeeds with a result code that is
     /// its reason.
     pub fn is_approved(&self) -> bool {
-        let is_chargeback =
-            self.payment_type == PaymentType::Chargeback && self.result.group() == ResultGroup::Chargeback;
-        self.result.is_success() || is_chargeback
+        self.payment_type.is_approved_with(self.result)
     }
 
     /// Returns true if the payment succeeded or may still succeed (pending). Such a payment is part of the sums of the
@@ -227,13 +225,15 @@ pub(in crate::domain) mod money {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
     use tillgate_shared::money::{Amount, Currency};
 
+    use crate::domain::payment::reported::Text;
+
     pub fn serialize<S: Serializer>(amount: &Amount, serializer: S) -> Result<S::Ok, S::Error> {
         (amount.to_string(), amount.currency().code()).serialize(serializer)
     }
 
     /// Fails if the currency or the amount is not valid.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
-        let (amount, currency) = <(String, String)>::deserialize(deserializer)?;
+        let (amount, currency) = <(Text<'_>, Text<'_>)>::deserialize(deserializer)?;
         let currency = Currency::parse(&currency).ok_or_else(|| D::Error::custom("currency"))?;
         Amount::parse(&amount, currency).map_err(|_| D::Error::custom("amount"))
     }
@@ -245,13 +245,15 @@ pub(in crate::domain) mod code {
     use serde::{Deserialize as _, Deserializer, Serializer};
     use tillgate_shared::result::ResultCode;
 
+    use crate::domain::payment::reported::Text;
+
     pub fn serialize<S: Serializer>(code: &ResultCode, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(code.code())
     }
 
     /// Fails if the code is unknown.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResultCode, D::Error> {
-        let code = String::deserialize(deserializer)?;
+        let code = Text::deserialize(deserializer)?;
         ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
 
 use jiff::SignedDuration;
 use tillgate_shared::result::ResultCode;
@@ -45,9 +46,9 @@ const MAX_RETRIES: usize = 10;
 /// Longest wait.
 const MAX_WAIT: SignedDuration = SignedDuration::from_hours(60 * 24);
 
-/// Plan of the retries.
+/// Plan of the retries. Its clones share the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RetryPlan(Vec<RetryRule>);
+pub struct RetryPlan(Arc<[RetryRule]>);
 
 /// Retries of the codes with a beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,9 @@ impl RetryPlan {
 impl Default for RetryPlan {
     fn default() -> Self {
         // A test parses it.
-        DEFAULT.parse().unwrap_or(Self(Vec::new()))
+        static PARSED: LazyLock<RetryPlan> =
+            LazyLock::new(|| DEFAULT.parse().unwrap_or_else(|_| RetryPlan(Arc::default())));
+        PARSED.clone()
     }
 }
 
@@ -86,10 +89,9 @@ impl FromStr for RetryPlan {
     /// Parses a plan such as `800.100.155=1d,3d;900=1h`. The word `none` is a plan without retries.
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "none" {
-            return Ok(Self(Vec::new()));
+            return Ok(Self(Arc::default()));
         }
-        let rules: Vec<RetryRule> = text.split(';').map(parse_rule).collect::<Result<_, _>>()?;
-        Ok(Self(rules))
+        Ok(Self(text.split(';').map(parse_rule).collect::<Result<_, _>>()?))
     }
 }
 
