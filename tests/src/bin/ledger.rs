@@ -4,6 +4,8 @@
 //! - `ledger settle DIR ADDRESS ENTITY TOKEN`: waits until the gateway at the address, which serves the store in the
 //!   folder, has settled everything that is due, and then downloads every reconciliation file.
 //! - `ledger report ADDRESS ENTITY TOKEN`: downloads the report of every transaction as CSV.
+//! - `ledger insert DIR FLOOR`: inserts the lines of the settled store in the first folder into an empty store in the
+//!   second one, in commits of as many lines as those of a settlement, without anything else.
 //! - `ledger scan DIR BYTES`: reads every payment of a store, and formats as many bytes of CSV, without anything else.
 
 use std::io::Write as _;
@@ -23,6 +25,8 @@ use tillgate_tests::bench::Sampler;
 const PAYMENTS_PER_COMMIT: u64 = 16;
 /// Transactions that are measured.
 const COMMITS: u64 = 500;
+/// Lines in a commit of a settlement.
+const LINES_PER_COMMIT: usize = 250;
 /// Interval of looks at the store.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -42,9 +46,11 @@ async fn main() -> anyhow::Result<()> {
             let base = format!("http://{address}/");
             download_report(&MerchantClient::new(base, entity.to_owned(), token.to_owned())).await?
         }
+        ["insert", folder, floor] => insert_lines(Path::new(folder), Path::new(floor))?,
         ["scan", folder, bytes] => scan_payments(Path::new(folder), bytes.parse()?)?,
         _ => bail!(
-            "usage: ledger cost DIR | settle DIR ADDRESS ENTITY TOKEN | report ADDRESS ENTITY TOKEN | scan DIR BYTES"
+            "usage: ledger cost DIR | settle DIR ADDRESS ENTITY TOKEN | report ADDRESS ENTITY TOKEN
+               | insert DIR FLOOR | scan DIR BYTES"
         ),
     };
     println!("{result}");
@@ -128,6 +134,40 @@ async fn download_report(merchant: &MerchantClient) -> anyhow::Result<Value> {
     // The first row has the names of the columns.
     let payments = rows.saturating_sub(1);
     Ok(json!({ "payments": payments, "bytes": bytes, "seconds": started.elapsed().as_secs_f64() }))
+}
+
+/// Inserts the lines of a settled store into another one, with the same indexes and as durably.
+fn insert_lines(settled: &Path, floor: &Path) -> anyhow::Result<Value> {
+    let source = bench::open_store_file(settled)?;
+    let connection = bench::open_store_file(floor)?;
+    let mut query = source.prepare("SELECT owner, day, id, account, merchant, document FROM reconciliation_record")?;
+    let mut lines = query.query([])?;
+    let mut insert = connection.prepare(
+        "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    let (mut records, mut took) = (0, Duration::ZERO);
+    loop {
+        let mut part = Vec::new();
+        while part.len() < LINES_PER_COMMIT {
+            let Some(line) = lines.next()? else { break };
+            let values: Vec<rusqlite::types::Value> =
+                (0..6).map(|column| line.get(column)).collect::<Result<_, _>>()?;
+            part.push(values);
+        }
+        if part.is_empty() {
+            return Ok(json!({ "records": records, "seconds": took.as_secs_f64() }));
+        }
+        records += part.len();
+        // Reading the lines is no part of the floor.
+        let started = Instant::now();
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        for values in part {
+            insert.execute(rusqlite::params_from_iter(values))?;
+        }
+        connection.execute_batch("COMMIT")?;
+        took += started.elapsed();
+    }
 }
 
 /// Reads the documents of all payments, and writes lines of CSV made of their bytes to nowhere.
