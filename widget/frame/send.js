@@ -59,10 +59,8 @@ function readPage({ url, method, parameters, preconditions }) {
 
 // Returns the part of an answer that the page learns. It has every name, so that the page's prototypes lend it none.
 function summarizeAnswer(status, text) {
-  let parsed;
-  try {
-    parsed = JSON.parse(text);
-  } catch (foreign) {} // A server between us and the gateway wrote it.
+  let parsed; // Undefined if a server between us and the gateway wrote the text.
+  try { parsed = JSON.parse(text); } catch (foreign) {}
   const { id, flow, redirect, threeDSecure, saved, checkoutState, result } = parsed || {};
   const { description, parameterErrors } = result || {};
   return {

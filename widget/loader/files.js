@@ -64,11 +64,8 @@ export function loadScript(path, hash) {
 
 // Loads the page module, or the same in plain JavaScript where policy or browser do not let wasm run.
 export function loadPageModule() {
-  var empty = null;
-  try {
-    // A policy that forbids wasm throws, and writes nothing on the console.
-    empty = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
-  } catch (forbidden) {}
+  var empty = null; // A policy that forbids wasm throws, and writes nothing on the console.
+  try { empty = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)); } catch (forbidden) {}
   return empty ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
 }
 

@@ -33,7 +33,7 @@ function startLoader() {
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     english: ENGLISH, readLanguage: readLanguage, readLocale: readLocale,
-    listForms: listForms, findRelay: findRelay, openRelay: openRelay,
+    listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
     connect: function (functions) {

@@ -7,9 +7,7 @@ import { checkout, framesBase } from "./script.js";
 // Finds out whether a browser knows ES2020, and wasm as it is built here. Policies forbid to try syntax. The flag of
 // regular expressions comes from the engine, and no page can add it. It and the two functions are proof enough.
 export function isModernBrowser() {
-  try {
-    return [].at && HTMLFormElement.prototype.requestSubmit && new RegExp("", "d");
-  } catch (old) {} // It is not.
+  try { return [].at && HTMLFormElement.prototype.requestSubmit && new RegExp("", "d"); } catch (old) {} // It is not.
 }
 
 // Estimates the height of a plain form: cards share one, and another brand has a button, or four fields more.

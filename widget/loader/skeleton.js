@@ -37,8 +37,7 @@ function makeFrame(form, field, name, title) {
 function makeCardForm(id, result, groups) {
   var slot = make("div", "wpwl-slot");
   // Off the screen yet read aloud, whatever the style.
-  var style = { position: "absolute", width: "1px", height: "1px", overflow: "hidden", clipPath: "inset(50%)" };
-  Object.assign(slot.style, style, { whiteSpace: "nowrap" });
+  slot.style = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap";
   var action = base + "v1/checkouts/" + checkout.id + "/" + checkout.purpose;
   var attributes = { method: "POST", action: action, target: id + "-target", lang: "en", novalidate: "" };
   var inputs = ["shopperResultUrl", "card.expiryMonth", "card.expiryYear"].map(function (name, at) {

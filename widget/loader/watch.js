@@ -65,20 +65,16 @@ export function reloadFrames() {
   });
 }
 
-function makeRetryButton() {
-  var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
-  button.onclick = function () { retry(); };
-  return button;
-}
-
 // Says in every form that it cannot be used, with a button unless it is the page's fault. What was typed stays.
 export function showFailure(text, name, isOfPage) {
   clearTimeout(timer);
   removeMessages();
   listForms().forEach(function (form) {
     if (form.isDone && !form.isCard) return;
-    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed"), " "]);
-    if (!isOfPage) form.message.append(makeRetryButton());
+    var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
+    button.onclick = function () { retry(); };
+    var words = [textOf("failed"), " "].concat(isOfPage ? [] : button);
+    form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, words);
     setFormHidden(form, true);
     form.wasBusy = form.container.classList.contains("wpwl-loading");
     setBusy(form.container, false);

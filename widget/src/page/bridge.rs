@@ -241,6 +241,9 @@ extern "C" {
     /// The relay frame, if it is open.
     #[wasm_bindgen(method, js_name = findRelay)]
     pub fn find_relay(this: &Loader) -> Option<HtmlIFrameElement>;
+    /// Runs `work` in a task of its own, before any timer.
+    #[wasm_bindgen(method, js_name = runSoon)]
+    pub fn run_soon(this: &Loader, work: &JsValue);
     /// The form does not wait for its frames any more.
     #[wasm_bindgen(method, js_name = releaseForm)]
     pub fn release_form(this: &Loader, form: &PlacedForm);

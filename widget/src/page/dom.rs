@@ -110,10 +110,15 @@ pub fn hide_visually(element: &HtmlElement) {
 
 /// Calls `work` after `milliseconds`. Returns the timer's number.
 pub fn call_later(milliseconds: i32, work: impl FnOnce() + 'static) -> Option<i32> {
+    let work = make_callback(work);
+    web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(work.unchecked_ref(), milliseconds).ok()
+}
+
+/// Makes a function that calls `work` once.
+pub fn make_callback(work: impl FnOnce() + 'static) -> JsValue {
     // Compiled once for all kinds of work.
     let work: Box<dyn FnOnce()> = Box::new(work);
-    let closure = Closure::once_into_js(work);
-    web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(closure.unchecked_ref(), milliseconds).ok()
+    Closure::once_into_js(work)
 }
 
 /// Stops a timer.

@@ -113,11 +113,12 @@ impl Form {
         }
         if self.handle.progress.get() == Progress::Loading {
             let (session, handle) = (self.session.clone(), self.handle.clone());
-            // After this rendering, in which the list of brands gets its options.
-            dom::call_later(0, move || {
+            // After this rendering, in which the list of brands gets its options. A timer would wait for the frames to
+            // be painted.
+            session.clone().loader.run_soon(&dom::make_callback(move || {
                 handle.send(Message::Restyle);
                 session.complete(&handle);
-            });
+            }));
             self.observe_size();
         }
     }
