@@ -8,6 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Rows, Statement, params};
 
+use super::error::unreadable_column;
 use super::queries::MAX_ID;
 use super::rows::decode_document;
 use super::schema::open_reader;
@@ -110,7 +111,8 @@ impl PaymentHistory {
                 decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
             report(&payment);
             if number == REPORTED_PAGE {
-                last = PaymentId::parse(&payment.id);
+                // Without it the report would end here.
+                last = Some(PaymentId::parse(&payment.id).ok_or_else(|| unreadable_column(0, "id of a payment"))?);
             }
         }
         Ok(last.map(|last| range.after_payment(&last)))
