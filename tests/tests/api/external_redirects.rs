@@ -166,7 +166,8 @@ async fn a_shopper_who_does_not_decide_in_time_cannot_pay_any_more() -> anyhow::
 
 #[tokio::test]
 async fn a_payment_that_the_shopper_might_still_make_is_not_over_before_the_host_has_undone_it() -> anyhow::Result<()> {
-    let scene = AcquirerScene::start(&["--control"], &["--acquirer-timeout", "1s"]).await?;
+    // Long enough for a busy machine: a payment whose inquiry gets no answer in time is reversed.
+    let scene = AcquirerScene::start(&["--control"], &["--acquirer-timeout", "8s"]).await?;
     let paid = pay_by_redirect(&scene.shop, &[]).await?;
     scene.line.set_target(None);
     scene.shop.advance_clock("31m").await?;
