@@ -11,7 +11,6 @@ use crate::BUILD_NUMBER;
 use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
-pub(super) use crate::domain::payment_rows::wire_time;
 
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {
@@ -83,4 +82,9 @@ pub(super) fn json_response(status: StatusCode, body: impl Into<Body>) -> Respon
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json;charset=UTF-8"));
     response
+}
+
+/// Formats a time as responses have it: `yyyy-MM-dd HH:mm:ss+0000`.
+pub(super) fn wire_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S+0000").to_string()
 }

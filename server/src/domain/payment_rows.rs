@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::payment::{ReportedPayment, Text};
@@ -79,9 +78,4 @@ fn list_cells<'a>(payment: &'a ReportedPayment<'_>) -> [Cow<'a, str>; 13] {
         Cow::Borrowed(&payment.descriptor),
         optional(&payment.checkout),
     ]
-}
-
-/// Formats a time as `yyyy-MM-dd HH:mm:ss+0000`, as responses have it.
-pub fn wire_time(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%S+0000").to_string()
 }

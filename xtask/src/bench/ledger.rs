@@ -85,8 +85,10 @@ fn measure_settlement(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
     let floor = 1.0 / (1.0 / rows_per_second(&inserted, "records")? + 1.0 / file_scan);
     let lines = read_number(&settled, "records")? / (settling + downloading);
     let mut settlement = compare_rates("Settlement and files : bare inserts and a scan", lines, floor, 0.2);
-    let parts = format!("; settled in {settling:.1} s, downloaded in {downloading:.1} s; a scan alone ");
-    settlement.figures += &(parts + &format_thousands(file_scan));
+    settlement.figures += &format!(
+        "; settled in {settling:.1} s, downloaded in {downloading:.1} s; a scan alone {}",
+        format_thousands(file_scan)
+    );
     let report = rows_per_second(&reported, "payments")?;
     Ok(vec![
         settlement,
