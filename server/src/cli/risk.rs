@@ -179,17 +179,17 @@ impl EvaluateRules {
         input.payments.iter_mut().for_each(|payment| add_card_facts(payment, &lists.bins));
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
-        let assess = |payment| {
+        let assess = |payment| -> anyhow::Result<AssessmentOutput> {
             let facts = Facts { input: payment, lists: &lists };
             counters.record_payment(rules.velocity_reads(), &facts);
             let before = before_payment(payment);
-            AssessmentOutput {
+            Ok(AssessmentOutput {
                 version: version.clone(),
-                assessment: rules.evaluate(&facts, &counters),
+                assessment: rules.evaluate(&facts, &counters)?,
                 offers: rules.evaluate_offers(&Facts { input: &before, lists: &lists }).fired().to_vec(),
-            }
+            })
         };
-        let mut assessed: Vec<AssessmentOutput> = input.payments.iter().map(assess).collect();
+        let mut assessed: Vec<AssessmentOutput> = input.payments.iter().map(assess).collect::<anyhow::Result<_>>()?;
         let output = match assessed.pop() {
             Some(only) if !input.is_array => AssessmentsOutput::One(Box::new(only)),
             last => AssessmentsOutput::Many(assessed.into_iter().chain(last).collect()),

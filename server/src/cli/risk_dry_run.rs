@@ -105,7 +105,7 @@ impl DryRunRules {
         let text = store.load_rules_text(&entity.id, version)?;
         let text =
             text.with_context(|| format!("{} has no version {version}; see: tillgate risk versions", entity.id))?;
-        RuleSet::parse(&text).map_err(|errors| {
+        RuleSet::parse_stored(&text).map_err(|errors| {
             let error = errors.first().map(ToString::to_string).unwrap_or_default();
             anyhow!("{version} cannot be read: {error}")
         })

@@ -251,7 +251,7 @@ impl UseRules {
             };
             if let Some(version) = version {
                 let text = store.load_rules_text(&entity.id, version)?.unwrap_or_default();
-                let read = RuleSet::parse(&text);
+                let read = RuleSet::parse_stored(&text);
                 let error = read.err().and_then(|errors| Some(errors.first()?.to_string()));
                 ensure!(error.is_none(), "{version} cannot be read: {}", error.unwrap_or_default());
             }

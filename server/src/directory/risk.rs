@@ -113,7 +113,7 @@ impl RiskDirectory {
             tracing::error!(entity = entity.as_str(), version, "the text of a version of risk rules is missing");
             return Ok(None);
         };
-        let compiled = match RuleSet::parse(&text) {
+        let compiled = match RuleSet::parse_stored(&text) {
             Ok(rules) => Some(Arc::new(rules)),
             Err(errors) => {
                 let error = errors.first().map(ToString::to_string).unwrap_or_default();

@@ -29,8 +29,8 @@ use crate::domain::risk::{
 use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
-    AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleSet,
-    SeenAccount, read_list_keys,
+    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
+    PreparedRules, RuleSet, SeenAccount, read_list_keys,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
@@ -48,14 +48,18 @@ pub(super) struct RiskCheck {
     basis: CheckBasis,
     /// The entity that processes the payment, which owns the counters.
     entity: EntityId,
-    /// The current time by the entity's clock.
-    at: Timestamp,
 }
 
 /// Rules with what they need to decide.
 #[derive(Debug)]
 struct RuleBasis {
     rules: Arc<ActiveRules>,
+    /// The payment as it was prepared, without its late facts.
+    input: CheckInput,
+    /// The version that decides, evaluated without the counters. `None` if there is none.
+    active: Option<PreparedRules>,
+    /// The version that only records, evaluated in the same way.
+    shadow: Option<PreparedRules>,
     /// The list entries for the payment.
     hits: Vec<ListHit>,
     /// The payment, to be counted in the velocity counters.
@@ -93,14 +97,13 @@ impl RiskCheck {
     }
 
     /// Makes the check of an approved payment that cannot be made: it has failed.
-    pub(super) fn failed_after_approval(settings: RiskSettings, entity: EntityId, at: Timestamp) -> Self {
+    pub(super) fn failed_after_approval(settings: RiskSettings, entity: EntityId) -> Self {
         Self {
             settings,
             applies_after: true,
             review_stage: ReviewStage::Executed,
             basis: CheckBasis::Decided(RiskDecision::failed()),
             entity,
-            at,
         }
     }
 
@@ -130,8 +133,8 @@ impl RiskCheck {
         let decision = match self.basis {
             CheckBasis::Decided(decision) => decision,
             CheckBasis::Rules(basis) => {
-                let RuleBasis { rules, hits, count, sighting } = *basis;
-                let mut input = make_check_input(payment, &risk.context, self.at);
+                let RuleBasis { rules, mut input, active, shadow, hits, count, sighting } = *basis;
+                context::refresh_late_facts(&mut input, payment);
                 let age;
                 (age, changes) = see_account(sighting.as_ref(), loaded);
                 input.account_age = age.as_ref().ok().copied().flatten();
@@ -147,8 +150,9 @@ impl RiskCheck {
                 }
                 match age.and(counted.counters) {
                     Ok(counters) => {
-                        risk.shadow = rules.shadow.as_deref().map(|shadow| record_shadow(shadow, &facts, &counters));
-                        decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters)
+                        let versions = rules.shadow.as_deref().zip(shadow);
+                        risk.shadow = versions.map(|(rules, shadow)| record_shadow(rules, shadow, &facts, &counters));
+                        decide_by_rules(rules.active.as_deref().zip(active), &hits, &facts, &counters)
                     }
                     Err(error) => {
                         tracing::error!(%error, "counters of the risk check are damaged");
@@ -186,16 +190,23 @@ fn see_account(
 }
 
 /// Assesses a payment by rules and list entries. An entry of the list `deny` wins over everything, one of `allow` over
-/// everything but a rule that denies, and one of `review` counts like a rule that demands a review.
+/// everything but a rule that denies, and one of `review` counts like a rule that demands a review. Rules that take too
+/// many steps are a check that has failed.
 pub(super) fn decide_by_rules(
-    rules: Option<&RuleSet>,
+    rules: Option<(&RuleSet, PreparedRules)>,
     hits: &[ListHit],
     facts: &Facts<'_>,
     counters: &impl Counters,
 ) -> RiskDecision {
     let mut decision = match rules {
-        Some(rules) => {
-            let assessment = rules.evaluate(facts, counters);
+        Some((rules, prepared)) => {
+            let assessment = match rules.evaluate_prepared(prepared, facts, counters) {
+                Ok(assessment) => assessment,
+                Err(error) => {
+                    tracing::error!(%error, version = %rules.version(), "assessing a payment by risk rules failed");
+                    return RiskDecision::failed();
+                }
+            };
             let (is_denied_by_rule, demands_challenge) = (assessment.is_denied_by_rule, assessment.challenge);
             let decision = convert_assessment(assessment, rules);
             let outcome = apply_lists(decision.outcome, is_denied_by_rule, hits);
@@ -247,9 +258,19 @@ fn convert_assessment(assessment: Assessment, rules: &RuleSet) -> RiskDecision {
 }
 
 /// Assesses a payment by the version that only records.
-fn record_shadow(rules: &RuleSet, facts: &Facts<'_>, counters: &impl Counters) -> ShadowDecision {
-    let Assessment { outcome, score, fired, .. } = rules.evaluate(facts, counters);
-    ShadowDecision { outcome: convert_outcome(outcome), score, version: rules.version().to_string(), fired }
+fn record_shadow(
+    rules: &RuleSet,
+    prepared: PreparedRules,
+    facts: &Facts<'_>,
+    counters: &impl Counters,
+) -> ShadowDecision {
+    let version = rules.version().to_string();
+    match rules.evaluate_prepared(prepared, facts, counters) {
+        Ok(Assessment { outcome, score, fired, .. }) => {
+            ShadowDecision { outcome: convert_outcome(outcome), score, version, fired }
+        }
+        Err(_) => ShadowDecision { outcome: RiskOutcome::Error, score: 0, version, fired: Vec::new() },
+    }
 }
 
 /// Returns true if a demanded challenge changes nothing for a payment: its cardholder is authenticated or, before the
@@ -323,7 +344,7 @@ impl Gateway {
             None => self.find_check_basis(payment, &risk.context, payer, at),
         };
         let review_stage = find_review_stage(payment, settings.review, applies_after, route);
-        Some(RiskCheck { settings, applies_after, review_stage, basis, entity: payer.id.clone(), at })
+        Some(RiskCheck { settings, applies_after, review_stage, basis, entity: payer.id.clone() })
     }
 
     /// Finds the rules of an entity, and the list entries for a payment.
@@ -349,8 +370,14 @@ impl Gateway {
             .as_ref()
             .filter(|_| reads_age)
             .map(|account| AccountSighting::prepare(account, payer.merchant_or_self(), &derive_secret(), at));
+        // Everything that needs no counter is evaluated here, because each payment waits for the write lock.
+        let prepare = |rules: &Arc<RuleSet>| rules.prepare_evaluation(&facts);
+        let (active, shadow) = (rules.active.as_ref().map(prepare), rules.shadow.as_ref().map(prepare));
         match hits {
-            Ok(hits) => CheckBasis::Rules(Box::new(RuleBasis { hits, count, sighting, rules: Arc::clone(&rules) })),
+            Ok(hits) => {
+                let rules = Arc::clone(&rules);
+                CheckBasis::Rules(Box::new(RuleBasis { rules, input, active, shadow, hits, count, sighting }))
+            }
             Err(error) => {
                 tracing::error!(%error, "the lists of the risk check cannot be read");
                 CheckBasis::Decided(RiskDecision::failed())

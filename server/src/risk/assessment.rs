@@ -3,8 +3,9 @@
 use serde::Serialize;
 use tillgate_shared::result::ResultCode;
 
-use super::condition::Evaluation;
-use super::{Counters, Facts, MAX_SCORE, Outcome, Rule, RuleEffect, RuleSet, Thresholds};
+use super::{
+    Counters, Facts, MAX_SCORE, Outcome, PreparedRules, Rule, RuleEffect, RuleSet, RulesTooCostly, Thresholds,
+};
 
 /// Result of an assessment. It names what it used and contains no values of facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,14 +31,33 @@ pub struct Assessment {
 }
 
 impl RuleSet {
-    /// Assesses a payment. The counters already include it.
+    /// Assesses a payment at once. The counters already include it.
+    ///
+    /// # Errors
+    /// If the evaluation takes more than [`super::MAX_COST`] steps.
+    pub fn evaluate(&self, facts: &Facts<'_>, counters: &impl Counters) -> Result<Assessment, RulesTooCostly> {
+        self.evaluate_prepared(self.prepare_evaluation(facts), facts, counters)
+    }
+
+    /// Assesses a payment whose evaluation was prepared by this set. The counters already include it.
     ///
     /// A rule that denies wins over everything. Then a rule that accepts wins over scores and over rules that demand a
     /// review or a challenge. Otherwise the most severe outcome counts, by the thresholds or by a rule.
-    pub fn evaluate(&self, facts: &Facts<'_>, counters: &impl Counters) -> Assessment {
-        let evaluation = Evaluation::new(&self.symbols, facts, &self.zone, counters);
-        let fired: Vec<&Rule> = self.rules.iter().filter(|rule| evaluation.is_true(&rule.condition)).collect();
-        let score = add_scores(&fired);
+    ///
+    /// # Errors
+    /// If the evaluation takes more than [`super::MAX_COST`] steps.
+    pub fn evaluate_prepared(
+        &self,
+        prepared: PreparedRules,
+        facts: &Facts<'_>,
+        counters: &impl Counters,
+    ) -> Result<Assessment, RulesTooCostly> {
+        Ok(self.assess_fired(&self.find_fired(prepared, facts, counters)?))
+    }
+
+    /// Makes the assessment of a payment for which these rules fired.
+    fn assess_fired(&self, fired: &[&Rule]) -> Assessment {
+        let score = add_scores(fired);
         let has_rule = |outcome| fired.iter().any(|rule| rule.effect == RuleEffect::Outcome(outcome));
         let reaches = |threshold: Option<i32>| threshold.is_some_and(|threshold| score >= threshold);
         let Thresholds { challenge, review, deny } = self.thresholds;

@@ -20,6 +20,7 @@ mod networks;
 mod offer;
 mod offer_section;
 mod payment_count;
+mod prepared_rules;
 mod rule;
 mod rules_file;
 mod sliding_window;
@@ -45,6 +46,7 @@ pub use list_value::{MAX_LIST_VALUE, find_list_key, normalize_list_value, read_l
 pub use networks::NetworkTable;
 pub use offer::{BrandOffer, Offer, OfferEffect, OfferSet};
 pub use payment_count::{CountedPayment, PaymentCount, StoredCounters};
+pub use prepared_rules::{PreparedRules, RulesTooCostly};
 pub use rule::{Outcome, Rule, RuleEffect, RuleSet, RuleSetVersion, Thresholds};
 pub use sliding_window::MAX_DISTINCT;
 pub use velocity::{Counters, VelocityCounter, VelocityKey};
@@ -72,5 +74,8 @@ pub const MAX_NAME: usize = 64;
 pub const MAX_NOTE: usize = 1_000;
 /// Largest score, and largest negative score, of a rule and of a payment.
 pub const MAX_SCORE: i32 = 99_999;
+/// Largest cost of the rules of a file, of its offers, and of an evaluation, in steps. A step is about the comparison
+/// of two short values; an evaluation with all of them takes one or two milliseconds.
+pub const MAX_COST: u64 = 200_000;
 /// Largest number of errors that are reported for a file.
 pub const MAX_ERRORS: usize = 100;

@@ -108,9 +108,13 @@ impl RuleSet {
             return offered;
         }
         // Conditions of offers contain no counters.
-        let evaluation = Evaluation::new(symbols, facts, &self.zone, &WindowCounters::default());
-        for offer in offers.iter().filter(|offer| evaluation.is_true(&offer.condition)) {
-            offered.restrict(offer);
+        let known = Evaluation::begin(symbols, facts, &self.zone).into_values();
+        let mut evaluation = Evaluation::resume(symbols, facts, &self.zone, &WindowCounters::default(), known);
+        for offer in offers {
+            // An offer that cannot be evaluated any more restricts: a brand is hidden rather than offered by mistake.
+            if evaluation.is_true(&offer.condition).unwrap_or(true) {
+                offered.restrict(offer);
+            }
         }
         offered
     }

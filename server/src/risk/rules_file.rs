@@ -9,13 +9,13 @@ use tillgate_shared::result::ResultCode;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::condition::{Condition, ConditionScope, Symbols, name_inputs, parse_condition};
+use super::condition::{Condition, ConditionScope, Symbols, count_condition, name_inputs, parse_condition};
 use super::fact::suggest_among;
 use super::offer::OfferSet;
 use super::text_position::PositionedText;
 use super::{
-    MAX_ERRORS, MAX_FILE_BYTES, MAX_NAME, MAX_NOTE, MAX_OFFERS, MAX_RULES, MAX_SCORE, Outcome, Rule, RuleEffect,
-    RuleSet, TextError, Thresholds,
+    MAX_COST, MAX_ERRORS, MAX_FILE_BYTES, MAX_NAME, MAX_NOTE, MAX_OFFERS, MAX_RULES, MAX_SCORE, Outcome, Rule,
+    RuleEffect, RuleSet, TextError, Thresholds,
 };
 
 /// First part of the result codes that a rule may name.
@@ -28,8 +28,21 @@ impl RuleSet {
     ///
     /// # Errors
     /// The errors in the file, at most 100, in the order of their places. If the text is not TOML, only errors
-    /// of syntax.
+    /// of syntax. If it has no other error: its cost, if that is above [`MAX_COST`].
     pub fn parse(text: &str) -> Result<Self, Vec<TextError>> {
+        let rules = Self::parse_stored(text)?;
+        let positions = PositionedText::new(text);
+        let errors: Vec<TextError> =
+            rules.describe_cost().into_iter().map(|message| positions.make_error(0, message)).collect();
+        if errors.is_empty() { Ok(rules) } else { Err(errors) }
+    }
+
+    /// Reads a rules file that was stored, perhaps before there was a limit of its cost. Each evaluation is limited all
+    /// the same.
+    ///
+    /// # Errors
+    /// As [`RuleSet::parse`], but not for the cost.
+    pub fn parse_stored(text: &str) -> Result<Self, Vec<TextError>> {
         let positions = PositionedText::new(text);
         if text.len() > MAX_FILE_BYTES {
             return Err(vec![positions.make_error(0, format!("a rules file has at most {MAX_FILE_BYTES} bytes"))]);
@@ -46,6 +59,31 @@ impl RuleSet {
         let rules = reader.read_file(table.get_ref());
         if reader.errors.is_empty() { Ok(rules) } else { Err(reader.sort_errors()) }
     }
+}
+
+impl RuleSet {
+    /// Describes what costs too much: the rules, the offers, or nothing.
+    fn describe_cost(&self) -> Vec<String> {
+        let rules = self.rules.iter().map(|rule| (rule.name.as_str(), count_condition(&rule.condition, &self.symbols)));
+        let offers = self.offers.offers.iter();
+        let offers = offers.map(|offer| (offer.name.as_str(), count_condition(&offer.condition, &self.offers.symbols)));
+        [("rule", rules.collect::<Vec<_>>()), ("offer", offers.collect())]
+            .into_iter()
+            .filter_map(|(kind, costs)| describe_excess(kind, &costs))
+            .collect()
+    }
+}
+
+/// Describes the sections of a kind if they take too many steps together, with the most expensive one.
+fn describe_excess(kind: &str, costs: &[(&str, u64)]) -> Option<String> {
+    let cost = costs.iter().fold(0, |sum: u64, (_, cost)| sum.saturating_add(*cost));
+    let (name, most) = costs.iter().max_by_key(|(_, cost)| *cost)?;
+    (cost > MAX_COST).then(|| {
+        format!(
+            "the {kind}s of this file take up to {cost} steps for a payment, and {MAX_COST} are allowed; `{name}` takes \
+             the most ({most}). A test of `[n]` takes a thousand: join such tests with `in (…)`"
+        )
+    })
 }
 
 /// Reads a file and collects its errors.

@@ -1,6 +1,7 @@
 //! Tests of the rule engine, one file for each subject, and what they share.
 
 mod attacks;
+mod cost;
 mod documentation;
 mod errors;
 mod evaluation;
@@ -33,7 +34,7 @@ fn assess(rules: &str, input: &CheckInput) -> Assessment {
     let facts = Facts { input, lists: &lists };
     let mut counters = WindowCounters::default();
     counters.record_payment(rules.velocity_reads(), &facts);
-    rules.evaluate(&facts, &counters)
+    rules.evaluate(&facts, &counters).unwrap()
 }
 
 /// Returns a file with one rule that denies.

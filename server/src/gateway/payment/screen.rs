@@ -36,8 +36,7 @@ impl Gateway {
                 "the entity or the connector of a payment is not set up, so its risk check has failed"
             );
             let settings = payer.map(|payer| payer.settings.channel.risk_settings).unwrap_or_default();
-            let at = self.now_of_id(&payment.entity);
-            return Some(RiskCheck::failed_after_approval(settings, payment.entity.clone(), at));
+            return Some(RiskCheck::failed_after_approval(settings, payment.entity.clone()));
         };
         let approved = Payment { result: result.code, avs: result.avs, cvv: result.cvv, ..payment.clone() };
         self.make_risk_check(&approved, payer, &route, true)

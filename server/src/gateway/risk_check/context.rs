@@ -21,6 +21,8 @@ use crate::risk::CheckInput;
 
 /// Parameter that each check has: the time of the order, or else that of the payment.
 const ORDER_TIME: &str = "risk.orderTimestamp";
+/// Beginning of the parameters with the result of 3-D Secure, which are added while a payment is pending.
+const THREE_DS_GROUP: &str = "threeDSecure.";
 /// Beginning of the parameters that describe a browser, not its shopper.
 const BROWSER_GROUP: &str = "customer.browser";
 /// Parameters of an account that are facts.
@@ -130,12 +132,7 @@ pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskCont
         parameters.set(ORDER_TIME, format_order_time(payment.created));
         from_gateway.insert(ORDER_TIME.to_owned());
     }
-    if payment.three_ds_session().is_some() {
-        from_gateway.extend(Proof::PARAMETERS.map(str::to_owned));
-    }
-    let proof = Proof::from_parameters(&payment.parameters);
-    let status = payment.parameters.get("threeDSecure.authenticationStatus").and_then(|status| status.chars().next());
-    CheckInput {
+    let mut input = CheckInput {
         parameters,
         from_browser: context.from_browser.iter().cloned().collect(),
         from_gateway,
@@ -145,15 +142,30 @@ pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskCont
         bin: context.bin.clone(),
         card_country: context.card_country.clone(),
         card_funding: context.card_funding.clone(),
-        avs: payment.avs,
-        cvv: payment.cvv,
-        three_ds_result: status,
-        eci: proof.as_ref().and_then(|proof| proof.eci.clone()),
-        liability_shifted: proof.as_ref().map(Proof::is_authenticated),
         address: context.address,
         registration_age: context.registration_age.map(SignedDuration::from_secs),
         account_age: context.account_age.map(SignedDuration::from_secs),
         card: context.card.clone(),
         account: context.account.clone(),
+        ..CheckInput::default()
+    };
+    refresh_late_facts(&mut input, payment);
+    input
+}
+
+/// Reads the late facts again: they may have changed since the input was made. The others are fixed when the payment is
+/// made, so its parameters are not copied again under the write lock.
+pub(super) fn refresh_late_facts(input: &mut CheckInput, payment: &Payment) {
+    if payment.three_ds_session().is_some() {
+        input.from_gateway.extend(Proof::PARAMETERS.map(str::to_owned));
     }
+    for (name, value) in payment.parameters.with_prefix(THREE_DS_GROUP) {
+        input.parameters.set(name, value);
+    }
+    let proof = Proof::from_parameters(&payment.parameters);
+    let status = payment.parameters.get("threeDSecure.authenticationStatus");
+    input.three_ds_result = status.and_then(|status| status.chars().next());
+    input.liability_shifted = proof.as_ref().map(Proof::is_authenticated);
+    input.eci = proof.and_then(|proof| proof.eci);
+    (input.avs, input.cvv) = (payment.avs, payment.cvv);
 }

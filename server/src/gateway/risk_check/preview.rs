@@ -1,7 +1,7 @@
 //! The decision that rules would have for a payment, before it is written.
 
 use super::super::Gateway;
-use super::{CheckBasis, RuleBasis, decide_by_rules, make_check_input, see_account};
+use super::{CheckBasis, RuleBasis, decide_by_rules, see_account};
 use crate::connector::PaymentRoute;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -32,11 +32,10 @@ impl Gateway {
         let CheckBasis::Rules(basis) = self.find_check_basis(payment, context, payer, at) else { return None };
         let loaded = self.store.load_risk_counters(&basis.row_keys(&payer.id));
         let loaded = loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules")).ok()?;
-        let RuleBasis { rules, hits, count, sighting } = *basis;
-        let mut input = make_check_input(payment, context, at);
+        let RuleBasis { rules, mut input, active, hits, count, sighting, .. } = *basis;
         input.account_age = see_account(sighting.as_ref(), &loaded).0.ok()?;
         let counters = count.count_payment(&loaded).counters.ok()?;
         let facts = Facts { input: &input, lists: &rules.lists };
-        Some(decide_by_rules(rules.active.as_deref(), &hits, &facts, &counters))
+        Some(decide_by_rules(rules.active.as_deref().zip(active), &hits, &facts, &counters))
     }
 }

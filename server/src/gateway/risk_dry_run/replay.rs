@@ -117,7 +117,8 @@ impl<'a> EntityReplay<'a> {
         } else {
             self.run.history.find_list_hits(&self.list_owners, &read_list_keys(facts), self.lists_at)?
         };
-        let decision = decide_by_rules(Some(&self.run.rules), &hits, facts, &self.counters);
+        let prepared = self.run.rules.prepare_evaluation(facts);
+        let decision = decide_by_rules(Some((&self.run.rules, prepared)), &hits, facts, &self.counters);
         let stored = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
         let assessed = AssessedPayment {
             id: &payment.id,

@@ -1,5 +1,6 @@
 //! Conditions of rules: a small typed language without loops, whose evaluation always ends.
 
+mod cost;
 mod evaluate;
 mod inputs;
 mod operand;
@@ -8,7 +9,8 @@ mod print;
 mod symbols;
 mod token;
 
-pub(super) use evaluate::Evaluation;
+pub(super) use cost::count_condition;
+pub(super) use evaluate::{Evaluation, KnownValues, Reduced};
 pub(super) use inputs::name_inputs;
 pub(super) use parser::parse_condition;
 pub(super) use print::PrintedCondition;

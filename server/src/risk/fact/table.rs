@@ -6,7 +6,7 @@ use super::Source::{Browser, Gateway, Merchant};
 use super::{FactKind, FactRow, ReadFact, Source};
 
 const fn new_row(name: &'static str, kind: FactKind, source: Source, read: ReadFact, note: &'static str) -> FactRow {
-    FactRow { name, kind, source, note, needs_account: false, follows: &[], read: Some(read) }
+    FactRow { name, kind, source, note, needs_account: false, is_late: false, follows: &[], read: Some(read) }
 }
 
 /// Creates a row whose source is the source of parameters, if one of them was sent.
@@ -16,6 +16,12 @@ const fn new_following(parameters: &'static [&'static str], row: FactRow) -> Fac
 
 /// Parameters with the result of 3-D Secure.
 const THREE_DS: &[&str] = &["threeDSecure.eci", "threeDSecure.authenticationStatus"];
+
+/// Marks a row whose value may change until the payment is written: a result of its connector or issuer, or a row of
+/// the store.
+const fn read_late(row: FactRow) -> FactRow {
+    FactRow { is_late: true, ..row }
+}
 
 /// Marks a row that is not known before a card or an account is chosen.
 const fn of_account(row: FactRow) -> FactRow {
@@ -33,11 +39,11 @@ pub(super) static ROWS: &[FactRow] = &[
     of_account(new_following(&["card.expiryYear"], new_row("card.expiryYear", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryYear"), "Year of the card's expiry, four digits."))),
     of_account(new_row("card.country", Text, Browser, read::card_country, "Country of the card's issuer, two letters, if known.")),
     of_account(new_row("card.funding", Text, Browser, read::card_funding, "Funding of the card, if known: credit, debit, prepaid or charge.")),
-    of_account(new_row("avs", Text, Gateway, read::avs, "Answer of the address check, one letter. Known after authorization.")),
-    of_account(new_row("cvv", Text, Gateway, read::cvv, "Answer of the security code's check, one letter. Known after authorization.")),
-    of_account(new_following(THREE_DS, new_row("threeDs.result", Text, Gateway, read::three_ds_result, "Transaction status of 3-D Secure, one letter: Y, A, N, U, R, C or I. The merchant may send one of another authentication."))),
-    of_account(new_following(THREE_DS, new_row("threeDs.eci", Text, Gateway, read::eci, "ECI of 3-D Secure, two digits. The merchant may send one of another authentication."))),
-    of_account(new_following(THREE_DS, new_row("threeDs.liabilityShifted", Flag, Gateway, read::liability_shifted, "True if the issuer bears the loss of a fraud, by that result."))),
+    read_late(of_account(new_row("avs", Text, Gateway, read::avs, "Answer of the address check, one letter. Known after authorization."))),
+    read_late(of_account(new_row("cvv", Text, Gateway, read::cvv, "Answer of the security code's check, one letter. Known after authorization."))),
+    read_late(of_account(new_following(THREE_DS, new_row("threeDs.result", Text, Gateway, read::three_ds_result, "Transaction status of 3-D Secure, one letter: Y, A, N, U, R, C or I. The merchant may send one of another authentication.")))),
+    read_late(of_account(new_following(THREE_DS, new_row("threeDs.eci", Text, Gateway, read::eci, "ECI of 3-D Secure, two digits. The merchant may send one of another authentication.")))),
+    read_late(of_account(new_following(THREE_DS, new_row("threeDs.liabilityShifted", Flag, Gateway, read::liability_shifted, "True if the issuer bears the loss of a fraud, by that result.")))),
     new_following(&["billing.country", "shipping.country"], new_row("mismatch.country", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.country", "shipping.country"), "True if billing and shipping country differ.")),
     new_following(&["billing.postcode", "shipping.postcode"], new_row("mismatch.postcode", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.postcode", "shipping.postcode"), "True if billing and shipping postcode differ. Only letters and digits count.")),
     new_following(&["billing.street1", "shipping.street1"], new_row("mismatch.street", Flag, Browser, |r: &Reading<'_>| r.compare_parameters("billing.street1", "shipping.street1"), "True if billing and shipping street differ. Only letters and digits count.")),
@@ -56,6 +62,6 @@ pub(super) static ROWS: &[FactRow] = &[
     new_row("minute", Number, Gateway, read::minute, "Minute of the check, 0 to 59."),
     new_row("weekday", Text, Gateway, read::weekday, "Weekday of the check in the rules' zone, such as monday."),
     new_row("device.fingerprint", Text, Browser, read::device_fingerprint, "The first of `customer.browserFingerprint.id`, `.value` and `customer.browser.deviceId` that was sent."),
-    of_account(new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant.")),
+    read_late(of_account(new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant."))),
     of_account(new_row("registration.age", Duration, Gateway, read::registration_age, "Time since the stored account of this payment was registered.")),
 ];

@@ -61,11 +61,11 @@ impl FactSlot {
     }
 
     /// Returns true if a test is true for one of the values.
-    pub(in crate::risk) fn any_value(&self, test: impl Fn(&Value) -> bool) -> bool {
+    pub(in crate::risk) fn any_value(&self, mut test: impl FnMut(&Value) -> bool) -> bool {
         match self {
             Self::Missing => false,
             Self::One(value) => test(value),
-            Self::Many(values) => values.iter().any(test),
+            Self::Many(values) => values.iter().any(|value| test(value)),
         }
     }
 

@@ -83,7 +83,7 @@ fn addresses_have_networks_and_countries() {
         "ip.country = \"FR\" and ip.network = \"203.0.113.0/24\" and mismatch.ipCountry and email.disposable";
     let rules = RuleSet::parse(&make_rule(condition)).unwrap();
     let facts = Facts { input: &payment, lists: &lists };
-    assert_eq!(rules.evaluate(&facts, &WindowCounters::default()).fired, ["r"]);
+    assert_eq!(rules.evaluate(&facts, &WindowCounters::default()).unwrap().fired, ["r"]);
     // Without the lists, these facts are not known.
     assert!(is_true(
         "ip.country is missing and mismatch.ipCountry is missing and email.disposable is missing",

@@ -47,7 +47,7 @@ fn any_condition() -> impl Strategy<Value = String> {
 }
 
 /// Makes the text of a rule with a name.
-fn any_rule() -> impl Strategy<Value = String> {
+pub(super) fn any_rule() -> impl Strategy<Value = String> {
     let effect = prop_oneof![
         (-99_999..=99_999).prop_map(|score| format!("score = {score}")),
         select(vec!["accept", "review", "challenge"]).prop_map(|outcome| format!("outcome = \"{outcome}\"")),

@@ -12,7 +12,7 @@ fn assess_all(condition: &str, payments: &[CheckInput]) -> Vec<bool> {
     let assess = |input| {
         let facts = Facts { input, lists: &lists };
         counters.record_payment(rules.velocity_reads(), &facts);
-        rules.evaluate(&facts, &counters).fired == ["r"]
+        rules.evaluate(&facts, &counters).unwrap().fired == ["r"]
     };
     payments.iter().map(assess).collect()
 }
