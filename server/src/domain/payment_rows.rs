@@ -42,7 +42,7 @@ impl RowWriter {
     /// Writes the row of a payment. A cell that a spreadsheet would take for a formula begins with an apostrophe.
     pub fn write_payment(&mut self, payment: &ReportedPayment<'_>) {
         // Writing to memory does not fail.
-        for cell in &list_cells(payment) {
+        for cell in list_cells(payment) {
             let _ = self.0.write_field(escape_formula(cell).as_bytes());
         }
         let _ = self.0.write_record(None::<&[u8]>);

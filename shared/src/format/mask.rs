@@ -3,7 +3,7 @@
 //! A card number is a sequence of digits of any script with a correct check digit, and with a length and a range that a
 //! scheme issues. It begins and ends at characters that are not digits. Up to three characters that are neither letters
 //! nor digits may separate its digits (`4111-1111`, `4111 / 1111`, `4111%201111`), or any characters if they are the
-//! same everywhere (`4111x1111x1111x1111`). Phone numbers after a plus sign, IBANs, dates, times and hexadecimal ids
+//! same everywhere (`4111x1111x1111x1111`). A number may also be glued to its expiry date or its security code. Phone numbers after a plus sign, IBANs, dates, times and hexadecimal ids
 //! are not card numbers.
 
 use std::borrow::Cow;
@@ -12,8 +12,10 @@ use super::card_number::is_luhn_valid;
 use super::digits;
 use crate::brand::Scheme;
 
+mod glued;
 mod scan;
 
+use glued::find_glued;
 use scan::{DigitRun, WIDEST, find_runs};
 
 /// Maximum number of digits of a card number.
@@ -51,9 +53,7 @@ impl Strictness {
 /// Replaces every card number in a text with its first six and last four digits and asterisks between them. The
 /// separators in the number go, too. Returns the text itself if there is none.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
-    mask_repeatedly(text, &|text| {
-        mask_numbers_once(text, &|number, grouped| Strictness::Allowed.allows_number(number, grouped))
-    })
+    mask_repeatedly(text, &mask_numbers_once)
 }
 
 /// Masks until `mask` finds no number any more: the last digits of one number may be the first ones of the next. After
@@ -78,9 +78,7 @@ fn mask_repeatedly<'a>(text: &'a str, mask: &dyn Fn(&str) -> Option<String>) -> 
 /// Returns true if a text contains a number that this strictness counts as a card number.
 pub fn has_card_number(text: &str, strictness: Strictness) -> bool {
     let runs = find_runs(text);
-    (0..runs.len()).any(|first| {
-        longest_number_from(&runs, first, &|number, grouped| strictness.allows_number(number, grouped)).is_some()
-    })
+    (0..runs.len()).any(|first| find_number_from(&runs, first, strictness).is_some())
 }
 
 /// Replaces a given number by its mask, with up to three characters of any kind between its digits. The digits around
@@ -101,9 +99,9 @@ fn mask_digits(number: &str) -> String {
     masked
 }
 
-/// Masks the numbers that `accepts` takes, from left to right, the longest at each place. `accepts` receives the
-/// digits, and true if they are in groups. Returns `None` if there is no number.
-fn mask_numbers_once(text: &str, accepts: &dyn Fn(&str, bool) -> bool) -> Option<String> {
+/// Masks every number that may be a card number, from left to right, the longest at each place. Returns `None` if there
+/// is none.
+fn mask_numbers_once(text: &str) -> Option<String> {
     let runs = find_runs(text);
     if runs.is_empty() {
         return None;
@@ -112,12 +110,12 @@ fn mask_numbers_once(text: &str, accepts: &dyn Fn(&str, bool) -> bool) -> Option
     let mut copied = 0;
     let mut first = 0;
     while first < runs.len() {
-        let Some((last, number)) = longest_number_from(&runs, first, accepts) else {
+        let Some((last, mask)) = find_number_from(&runs, first, Strictness::Allowed) else {
             first += 1;
             continue;
         };
         masked.push_str(text.get(copied..runs[first].start).unwrap_or_default());
-        masked.push_str(&mask_digits(&number));
+        masked.push_str(&mask);
         copied = runs[last].end;
         first = last + 1;
     }
@@ -125,13 +123,10 @@ fn mask_numbers_once(text: &str, accepts: &dyn Fn(&str, bool) -> bool) -> Option
     (copied > 0).then_some(masked)
 }
 
-/// Returns the longest number that begins with a run and that `accepts` takes: the index of its last run, and its
-/// digits. Up to 15 digits after a plus sign are a telephone number and not returned.
-fn longest_number_from(
-    runs: &[DigitRun<'_>],
-    first: usize,
-    accepts: &dyn Fn(&str, bool) -> bool,
-) -> Option<(usize, String)> {
+/// Finds the longest number that begins with a run: the index of its last run, and the mask of the digits. Otherwise a
+/// number in the run that is glued to its date or code, which are masked as a whole. Up to 15 digits after a plus sign are
+/// a telephone number and not returned.
+fn find_number_from(runs: &[DigitRun<'_>], first: usize, strictness: Strictness) -> Option<(usize, String)> {
     let mut number = String::new();
     let mut found = None;
     for (index, run) in runs.iter().enumerate().skip(first) {
@@ -142,11 +137,17 @@ fn longest_number_from(
         }
         let parts = runs.get(first..=index).unwrap_or_default();
         let phone = runs[first].after_plus && number.len() <= LONGEST_PHONE;
-        if !phone && can_form_number(parts) && accepts(&number, parts.len() > 1) {
-            found = Some((index, number.clone()));
+        if !phone && can_form_number(parts) && strictness.allows_number(&number, parts.len() > 1) {
+            found = Some((index, mask_digits(&number)));
         }
     }
-    found
+    found.or_else(|| {
+        let digits = &runs.get(first)?.digits;
+        let place = find_glued(digits, strictness)?;
+        let hide = |digits: &str| "*".repeat(digits.len());
+        let (before, after) = (digits.get(..place.start)?, digits.get(place.end..)?);
+        Some((first, format!("{}{}{}", hide(before), mask_digits(digits.get(place)?), hide(after))))
+    })
 }
 
 /// Returns true if runs can be the groups of one number, judged by the separators between them. Single spaces and

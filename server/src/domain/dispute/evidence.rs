@@ -22,6 +22,10 @@ const DEFAULT_NAME: &str = "evidence";
 const PDF_END: usize = 1024;
 /// Length of the record with which a ZIP archive ends, without its comment.
 const ZIP_END: usize = 22;
+/// Length of the record before it in a ZIP64 archive.
+const ZIP64_LOCATOR: usize = 20;
+/// Offset of the magic word in a tar archive.
+const TAR_MAGIC: usize = 257;
 
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,15 +122,35 @@ fn is_whole_png(mut chunks: &[u8]) -> bool {
     false
 }
 
-/// Returns true if the content ends like a ZIP archive, with or without a comment. Readers of archives look at the end
-/// only, so a file of another type can be an archive, too.
+/// Returns true if the content is an archive, too, at any place: readers of archives look for their signatures behind
+/// other data, and ignore what follows the end.
 fn is_archive(content: &[u8]) -> bool {
-    let begin = content.len().saturating_sub(ZIP_END + usize::from(u16::MAX));
-    let tail = content.get(begin..).unwrap_or_default();
-    tail.windows(ZIP_END).enumerate().any(|(at, record)| {
-        let comment = u16::from_le_bytes([record[20], record[21]]);
-        record.starts_with(b"PK\x05\x06") && at + ZIP_END + usize::from(comment) == tail.len()
+    let has = |signature: &[u8]| content.windows(signature.len()).any(|bytes| bytes == signature);
+    let is_tar = content.get(TAR_MAGIC..).is_some_and(|rest| rest.starts_with(b"ustar"));
+    is_tar || has(b"Rar!\x1A\x07") || has(b"7z\xBC\xAF\x27\x1C") || has_zip_end(content)
+}
+
+/// Returns true if the content has the end of a ZIP archive anywhere, with the directory of files before it. Four bytes
+/// of a signature alone occur in images by chance.
+fn has_zip_end(content: &[u8]) -> bool {
+    content.windows(ZIP_END).enumerate().filter(|(_, record)| record.starts_with(b"PK\x05\x06")).any(|(at, record)| {
+        let [.., a, b, c, d, _, _, _, _, _, _] = *record else { return false };
+        let size = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+        let directory = at.checked_sub(size).and_then(|start| content.get(start..));
+        let has_directory = directory.is_some_and(|bytes| bytes.starts_with(b"PK\x01\x02"));
+        let is_empty = record.get(4..16).is_some_and(|fields| fields.iter().all(|byte| *byte == 0));
+        let is_long = content.get(..at).is_some_and(|before| has_long_end(before));
+        has_directory || is_empty || is_long
     })
+}
+
+/// Returns true if the bytes before the end of an archive are those of an archive of more than 4 GB (ZIP64).
+fn has_long_end(before: &[u8]) -> bool {
+    before
+        .len()
+        .checked_sub(ZIP64_LOCATOR)
+        .and_then(|start| before.get(start..))
+        .is_some_and(|bytes| bytes.starts_with(b"PK\x06\x07"))
 }
 
 /// Makes a file name safe: its last part only, letters, digits, dots, hyphens, underscores and spaces in ASCII, and the

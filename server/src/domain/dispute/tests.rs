@@ -117,6 +117,32 @@ fn the_type_of_a_file_is_that_of_its_content() {
 }
 
 #[test]
+fn an_archive_is_refused_wherever_it_stands_in_a_document() {
+    let directory = [b"PK\x01\x02".as_slice(), &[0; 42], b"a"].concat();
+    let end = |size: u32| [b"PK\x05\x06".as_slice(), &[0, 0, 0, 0, 1, 0, 1, 0], &size.to_le_bytes(), &[9; 6]].concat();
+    let zip = [b"PK\x03\x04 file ".as_slice(), &directory, &end(47)].concat();
+    let long = [b"PK\x06\x07".as_slice(), &[0; 16], &end(u32::MAX)].concat();
+    let empty = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+    let others = [b"Rar!\x1A\x07\x01\x00".to_vec(), b"7z\xBC\xAF\x27\x1C".to_vec()];
+    for archive in [zip, long, empty].into_iter().chain(others) {
+        // Readers skip what stands before an archive, and what follows its end.
+        for after in [b"".as_slice(), b"\n1 0 obj\n", &[b'x'; 70_000]] {
+            let pdf = [b"%PDF-1.4\n".as_slice(), &archive, after, b"\n%%EOF\n"].concat();
+            assert_eq!(EvidenceType::detect(&pdf), None, "{archive:x?}");
+            let png = png(&[(b"IHDR", &[0; 13]), (b"tEXt", &[&archive, after].concat()), (b"IEND", b"")]);
+            assert_eq!(EvidenceType::detect(&png), None, "{archive:x?}");
+        }
+    }
+    let mut tar = [b"%PDF-1.4\n".as_slice(), &[b' '; 248], b"ustar\0", b"\n%%EOF\n"].concat();
+    assert_eq!(EvidenceType::detect(&tar), None);
+    tar[257] = b'U';
+    assert_eq!(EvidenceType::detect(&tar), Some(EvidenceType::Pdf));
+    // A signature that occurs by chance is no archive.
+    let chance = [b"%PDF-1.4\n".as_slice(), &end(12), b"\n%%EOF\n"].concat();
+    assert_eq!(EvidenceType::detect(&chance), Some(EvidenceType::Pdf));
+}
+
+#[test]
 fn an_archive_is_refused_although_it_has_the_beginning_and_the_end_of_a_document() {
     // The comment of an archive may end like a PDF, and so may its last chunk end like a PNG.
     let zip = |end: &[u8]| {

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use super::ReconciliationRecord;
 use super::columns::{ColumnFormat, FILE_COLUMNS};
 use crate::domain::id::EntityId;
+use crate::domain::spreadsheet::escape_formula;
 
 /// Beginning of the name of a file.
 const PREFIX: &str = "reconciliation_";
@@ -92,12 +93,7 @@ fn create_writer(buffer: Vec<u8>) -> csv::Writer<Vec<u8>> {
 /// readers disagree about line breaks inside quotes, and a text that begins like a formula gets an apostrophe.
 fn neutralize_text(text: Cow<'_, str>) -> Cow<'_, str> {
     let text = if text.contains(char::is_control) { text.replace(char::is_control, " ").into() } else { text };
-    // Spreadsheets differ in whether they skip spaces before a formula.
-    if text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
-        format!("'{text}").into()
-    } else {
-        text
-    }
+    escape_formula(text)
 }
 
 /// Cuts a text after so many characters. Returns true if that was necessary.

@@ -11,6 +11,8 @@ pub(super) const SHORTEST: usize = 12;
 pub(super) const WIDEST: usize = 3;
 /// Minimum length of a word that counts as a hexadecimal id.
 const SHORTEST_ID: usize = 24;
+/// Minimum number of digits after the separator in track data: a date and a service code.
+const TRACK_REST: usize = 7;
 /// Lengths of the groups of a UUID.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
@@ -67,9 +69,18 @@ pub(super) fn find_runs(text: &str) -> Vec<DigitRun<'_>> {
     runs
 }
 
-/// Returns true for a word of at least 24 hexadecimal digits that contains a letter.
+/// Returns true for a word of at least 24 hexadecimal digits that contains a letter, unless it is track data.
 fn is_hexadecimal_id(word: &str) -> bool {
-    word.len() >= SHORTEST_ID && is_hexadecimal(word) && has_letter(word)
+    word.len() >= SHORTEST_ID && is_hexadecimal(word) && has_letter(word) && !is_track_data(word)
+}
+
+/// Returns true for the second track of a card as terminals send it (ISO/IEC 7813): the number, `D`, and at least the
+/// date and the service code, perhaps with a padding `F`.
+fn is_track_data(word: &str) -> bool {
+    let Some((number, rest)) = word.split_once(['D', 'd']) else { return false };
+    let rest = rest.strip_suffix(['F', 'f']).unwrap_or(rest);
+    let has_digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
+    has_digits(number, SHORTEST) && has_digits(rest, TRACK_REST)
 }
 
 fn is_hexadecimal(word: &str) -> bool {
@@ -118,8 +129,14 @@ fn find_all_runs(text: &str) -> Vec<DigitRun<'_>> {
 }
 
 /// Returns true if the second and third character of a text encode a byte that is neither a letter nor a digit. The
-/// caller checks the percent sign before them.
+/// caller checks the percent sign before them. `%B` before a card number begins the first track of a card (ISO/IEC 7813)
+/// and encodes nothing.
 fn is_encoded_separator(text: &str) -> bool {
+    let is_track = text.get(1..2).is_some_and(|format| format.eq_ignore_ascii_case("B"))
+        && text.bytes().skip(2).take_while(u8::is_ascii_digit).count() >= SHORTEST;
+    if is_track {
+        return false;
+    }
     let byte = text.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     byte.is_some_and(|byte| !byte.is_ascii_alphanumeric())
 }
