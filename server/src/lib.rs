@@ -26,6 +26,7 @@ pub mod process;
 pub mod randomness;
 pub mod review_callback;
 pub mod risk;
+pub mod shares;
 pub mod store;
 pub mod test_data;
 pub mod vault;

@@ -12,9 +12,14 @@ use tokio::task::JoinSet;
 
 use super::routes::{HostState, handle_request};
 use super::stream::SharedStream;
+use crate::shares::Shares;
+use crate::wrong_credentials::counted_network;
 
 /// Maximum number of concurrent connections. Further connections wait for a free slot.
 const MAX_CONNECTIONS: usize = 1024;
+/// Maximum number of connections from one address (IPv6: one /64); further ones are closed. A gateway has at most 256
+/// requests in flight. Whoever sends half requests from one address leaves it the other half of the connections.
+const ADDRESS_CONNECTIONS: usize = MAX_CONNECTIONS / 2;
 /// Maximum time for the head of a request, and between two requests. Longer than a gateway keeps an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);
 /// Maximum size of a request's head in bytes.
@@ -24,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves at most 1024 connections at a time until asked to stop. Then closes the listener, and waits up to 5 seconds
+/// Serves at most 1024 connections at a time, 512 from one address, until asked to stop. Then closes the listener, and waits up to 5 seconds
 /// for the requests in flight; logs a warning if some are left, and aborts them.
 pub(super) async fn accept_connections(
     listener: TcpListener,
@@ -32,6 +37,7 @@ pub(super) async fn accept_connections(
     mut stopping: watch::Receiver<bool>,
 ) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let addresses = Shares::new(MAX_CONNECTIONS, ADDRESS_CONNECTIONS);
     let mut connections = JoinSet::new();
     loop {
         let accepted = async {
@@ -44,11 +50,12 @@ pub(super) async fn accept_connections(
             accepted = accepted => accepted,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
+                let Some(place) = addresses.try_take(&counted_network(peer.ip()).to_string()) else { continue };
                 let connection = serve_connection(stream, Arc::clone(&state), stopping.clone());
                 connections.spawn(async move {
                     connection.await;
-                    drop(slot);
+                    drop((slot, place));
                 });
             }
             Err(error) => {

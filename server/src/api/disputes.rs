@@ -163,10 +163,10 @@ pub(super) async fn add_evidence(
         move |evidence| encode_evidence(evidence, &ndc)
     });
     let (content_type, content) = match &merchant.file {
-        Some(file) => (file.content_type.as_str(), &file.content[..]),
-        None => ("", &[][..]),
+        Some(file) => (file.content_type.clone(), file.content.to_vec()),
+        None => (String::new(), Vec::new()),
     };
-    let name = merchant.own.get("name").unwrap_or_default();
+    let name = merchant.own.get("name").unwrap_or_default().to_owned();
     let file = NewEvidence { name, content_type, content, actor: merchant.author() };
     match state.gateway.add_evidence(&merchant.entity, &id, file, recorder).await {
         Ok(evidence) => Ok(into_http_response(encode_evidence(&evidence, &ndc))),
@@ -180,7 +180,12 @@ pub(super) async fn send_evidence(
     PathId(id): PathId,
     merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
-    let (evidence, content) = match state.gateway.open_evidence(&merchant.entity, &id) {
+    let _place = state.gateway.evidence_places.take(merchant.entity.merchant_or_self().as_str()).await;
+    let opening = {
+        let (state, entity) = (Arc::clone(&state), merchant.entity.clone());
+        tokio::task::spawn_blocking(move || state.gateway.open_evidence(&entity, &id))
+    };
+    let (evidence, content) = match opening.await.unwrap_or(Err(Failure::Interrupted)) {
         Ok(opened) => opened,
         Err(failure) => return Err(ApiError::new(failure, merchant.ndc)),
     };

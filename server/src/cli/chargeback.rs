@@ -260,9 +260,9 @@ impl EvidenceFile {
         let entity = load_existing_entity(store, &dispute.entity)?;
         let now = Timestamp::now();
         let id = EvidenceId::new(now + entity.ahead, random_bytes()?);
-        let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let content_type = NewEvidence::detected_type(&content).unwrap_or_default();
-        let new = NewEvidence { name: &name, content_type, content: &content, actor: process::describe_user() };
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let content_type = NewEvidence::detected_type(&content).unwrap_or_default().to_owned();
+        let new = NewEvidence { name, content_type, content, actor: process::describe_user() };
         let sealed = new.seal(id, dispute, &vault).map_err(|failure| match failure {
             crate::gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
             other => anyhow!("{other}"),

@@ -30,6 +30,7 @@ use crate::domain::id::is_node_name;
 use crate::domain::payment::TimeLimits;
 use crate::form::Builds;
 use crate::ftp;
+use crate::gateway::create_evidence_places;
 use crate::gateway::payment::PaymentsInFlight;
 use crate::gateway::reminder::StatusReads;
 use crate::gateway::risk_dry_run::DryRunSlots;
@@ -314,6 +315,7 @@ impl GatewaySettings {
                 saved_forms: SavedForms::default(),
                 status_reads: StatusReads::default(),
                 security_codes: SecurityCodeCache::default(),
+                evidence_places: create_evidence_places(),
                 dry_runs: DryRunSlots::default(),
                 options: self.gateway_options(),
             },

@@ -64,6 +64,7 @@ use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::TimeLimits;
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
+use crate::shares::Shares;
 use crate::store::{Store, StoreError};
 use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
 
@@ -93,6 +94,8 @@ pub struct Gateway {
     pub status_reads: StatusReads,
     /// The security codes of payments that await authentication.
     pub security_codes: SecurityCodeCache,
+    /// Places for reading and writing evidence files, by merchant.
+    pub evidence_places: Shares,
     /// The dry runs of risk rules that are running.
     pub dry_runs: DryRunSlots,
     /// The operator's options.
@@ -129,9 +132,22 @@ pub enum Failure {
     /// The vault failed.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The process is stopping and has interrupted the work.
+    #[error("the work was interrupted")]
+    Interrupted,
     /// The system provides no random bytes.
     #[error("the system gives no random bytes")]
     Random,
+}
+
+/// Number of evidence files that are read or written at a time, all together. A file has up to four megabytes.
+const EVIDENCE_PLACES: usize = 2;
+/// Number of evidence files that one merchant reads or writes at a time.
+const EVIDENCE_SHARE: usize = 1;
+
+/// Creates the places for [`Gateway::evidence_places`].
+pub fn create_evidence_places() -> Shares {
+    Shares::new(EVIDENCE_PLACES, EVIDENCE_SHARE)
 }
 
 impl From<Refusal> for Failure {

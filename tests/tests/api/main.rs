@@ -135,6 +135,7 @@ mod stored_in_form;
 mod submit;
 mod summary;
 mod support;
+mod tenants;
 mod three_ds;
 mod tokens;
 mod tolerance;

@@ -14,7 +14,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
-use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use super::address::HostAddress;
@@ -23,6 +22,7 @@ use super::response::{CallFault, CallResult, ExpectedResponse, UnverifiedRespons
 use super::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest, format_date};
 use super::wire::{AuthorizationRequest, BODY_LIMIT, EarlierRequest, HostOperation, ModificationRequest, PaymentData};
 use crate::clock::Clock;
+use crate::shares::Shares;
 
 /// Maximum time for which an idle connection is kept. Shorter than the host's limit, so that no request uses a
 /// connection that the host is closing.
@@ -33,6 +33,9 @@ const IDLE_CONNECTIONS: usize = 64;
 /// Maximum number of concurrent requests; further requests wait. This limits the open files that a host without
 /// responses can occupy.
 const MAX_CONCURRENT_CALLS: usize = 256;
+/// Maximum number of concurrent requests about one merchant's payments. A host that is silent about these payments leaves
+/// three quarters of the requests to the other merchants.
+const MERCHANT_CALLS: usize = MAX_CONCURRENT_CALLS / 4;
 
 /// Time limits of a call.
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +63,8 @@ pub struct HostClient {
     deadlines: Deadlines,
     /// The machine's clock, not that of a sandbox: the host compares dates with its own clock.
     clock: Arc<dyn Clock>,
-    /// Limits the concurrent requests, by one permit for each.
-    calls: Arc<Semaphore>,
+    /// Limits the concurrent requests, all and those of each merchant.
+    calls: Shares,
 }
 
 impl fmt::Debug for HostClient {
@@ -95,7 +98,7 @@ impl HostClient {
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build(connector);
-        Ok(Self { client, address, key, deadlines, clock, calls: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)) })
+        Ok(Self { client, address, key, deadlines, clock, calls: Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS) })
     }
 
     /// Authorizes or debits a payment ([`HostOperation::Authorize`]), or credits an account
@@ -119,12 +122,13 @@ impl HostClient {
         self.send_request(&expected_response(HostOperation::Inquire, key, &request.payment), request).await
     }
 
-    /// Sends a request once, and verifies its response. A request counts as not executed if 256 others are in flight
-    /// during the limit `connect`, if it cannot be built, or without a connection; as unknown if a time limit passes
+    /// Sends a request once, and verifies its response. A request counts as not executed if no place is free during
+    /// the limit `connect`, if it cannot be built, or without a connection; as unknown if a time limit passes
     /// later or the connection breaks.
     async fn send_request<T: Serialize>(&self, expected: &ExpectedResponse<'_>, body: &T) -> CallResult {
-        let Ok(Ok(_permit)) = tokio::time::timeout(self.deadlines.connect, self.calls.acquire()).await else {
-            return CallResult::NotExecuted(CallFault::Busy(MAX_CONCURRENT_CALLS));
+        let place = self.calls.take(&expected.payment.merchant_id);
+        let Ok(_place) = tokio::time::timeout(self.deadlines.connect, place).await else {
+            return CallResult::NotExecuted(CallFault::Busy(self.calls.share()));
         };
         let (signature, request) = match self.build_request(expected, body) {
             Ok(request) => request,

@@ -28,8 +28,10 @@ pub enum CallFault {
     /// The request cannot be built.
     #[error("the request cannot be written: {0}")]
     Request(String),
-    /// Too many requests await responses of the host.
-    #[error("{0} requests wait for answers of the acquirer's host; this one was not sent")]
+    /// Too many requests await responses of the host: all together, or those of one merchant, whose limit this is.
+    #[error(
+        "too many requests wait for answers of the acquirer's host ({0} of a merchant at most); this one was not sent"
+    )]
     Busy(usize),
     /// A time limit has passed.
     #[error("no answer of the acquirer's host within {0} ms")]

@@ -1,5 +1,7 @@
 //! Evidence files of disputes: checked, sealed, and opened again.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
@@ -16,18 +18,18 @@ use crate::store::{Changes, DisputeKey, RecordKeys};
 use crate::vault::{Sealed, Vault, VaultError};
 
 /// A file to add to a dispute.
-pub struct NewEvidence<'a> {
+pub struct NewEvidence {
     /// The name that was sent.
-    pub name: &'a str,
+    pub name: String,
     /// The media type that was sent.
-    pub content_type: &'a str,
+    pub content_type: String,
     /// The content.
-    pub content: &'a [u8],
+    pub content: Vec<u8>,
     /// The token or user that uploads it.
     pub actor: String,
 }
 
-impl NewEvidence<'_> {
+impl NewEvidence {
     /// Returns the media type of a content, for a file that comes without one. `None` if it is no evidence file.
     pub fn detected_type(content: &[u8]) -> Option<&'static str> {
         EvidenceType::detect(content).map(EvidenceType::as_str)
@@ -47,11 +49,11 @@ impl NewEvidence<'_> {
             let message = format!("must be one of: {}", types.join(", "));
             return Err(Refusal::invalid_parameter("Content-Type", None, message).into());
         }
-        let Some(media_type) = EvidenceType::detect(self.content).filter(|found| found.as_str() == sent) else {
+        let Some(media_type) = EvidenceType::detect(&self.content).filter(|found| found.as_str() == sent) else {
             let message = format!("is not a whole file of the type {sent}");
             return Err(Refusal::invalid_parameter("file", None, message).into());
         };
-        let name = sanitize_name(self.name, media_type)?;
+        let name = sanitize_name(&self.name, media_type)?;
         let parts = self.content.chunks(PART_SIZE).enumerate();
         let parts: Result<Vec<Sealed>, VaultError> =
             parts.map(|(number, part)| vault.seal(&part_record(&id, number), part)).collect();
@@ -119,14 +121,21 @@ impl Gateway {
         &self,
         entity: &Entity,
         id: &str,
-        file: NewEvidence<'_>,
+        file: NewEvidence,
         recorder: ResponseRecorder<Evidence>,
     ) -> Result<Evidence, Failure> {
         let dispute = self.find_dispute(entity, id)?;
         // Checked here, too, so that no file is sealed in vain.
         dispute.with_evidence(file.content.len() as u64)?;
         let evidence_id = EvidenceId::new(self.next_id_time_of_id(&dispute.entity), random_bytes()?);
-        let sealed = file.seal(evidence_id, &dispute, &self.vault)?;
+        // Held until the file is written, so that a commit contains one file at most and delays other payments little.
+        let _place = self.evidence_places.take(entity.merchant_or_self().as_str()).await;
+        let vault = Arc::clone(&self.vault);
+        let sealing = {
+            let dispute = dispute.clone();
+            tokio::task::spawn_blocking(move || file.seal(evidence_id, &dispute, &vault))
+        };
+        let sealed = sealing.await.map_err(|_| Failure::Interrupted)??;
         let now = self.now();
         let written = self.store.update(SealedEvidence::keys(&dispute), move |loaded| {
             let records = DisputeRecords::new(loaded, now)?;
@@ -144,7 +153,8 @@ impl Gateway {
         Ok(self.store.load_evidence_list(&dispute.id)?)
     }
 
-    /// Loads and opens a file of a dispute of an entity or its channels.
+    /// Loads and opens a file of a dispute of an entity or its channels. Takes milliseconds of computation, so it runs on
+    /// a thread for blocking work, with a place of [`Gateway::evidence_places`].
     ///
     /// # Errors
     /// 404 if there is no such file; if the store or the vault fails.

@@ -24,6 +24,7 @@ use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::level::Level;
 use crate::domain::payment::{Payment, TimeLimits};
+use crate::gateway::create_evidence_places;
 use crate::gateway::pay::Addresses;
 use crate::gateway::reminder::StatusReads;
 use crate::gateway::response_recorder::ResponseRecorder;
@@ -94,6 +95,7 @@ impl TestShop {
             saved_forms: SavedForms::default(),
             status_reads: StatusReads::default(),
             security_codes: SecurityCodeCache::default(),
+            evidence_places: create_evidence_places(),
             dry_runs: DryRunSlots::default(),
             options: GatewayOptions {
                 node: "tx01".to_owned(),
