@@ -6,7 +6,7 @@ use tillgate_shared::result::codes;
 use super::json_object::JsonObject;
 use super::response::{result_fields, wire_time};
 use crate::domain::dispute::evidence::Evidence;
-use crate::domain::dispute::{Dispute, DisputeStep};
+use crate::domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute, DisputeStep};
 
 /// Returns the fields of a dispute. The result is that of a successful request.
 pub(super) fn dispute_fields(dispute: &Dispute) -> JsonObject<'_> {
@@ -42,6 +42,10 @@ pub(super) fn dispute_fields(dispute: &Dispute) -> JsonObject<'_> {
         if let Some(time) = time {
             fields.set(name, wire_time(time));
         }
+    }
+    if let Some(amount) = dispute.double_payout_amount() {
+        fields.set("doublePayoutAmount", amount.to_string());
+        fields.set("proposedDefence", CREDIT_ALREADY_ISSUED);
     }
     fields.set("evidenceFiles", Value::from(dispute.evidence_files));
     fields.set("steps", dispute.steps.iter().map(step_fields).collect::<Vec<_>>());

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::table::to_printable;
-use crate::domain::dispute::Dispute;
 use crate::domain::dispute::evidence::Evidence;
+use crate::domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute};
 
 /// A dispute.
 #[derive(Serialize)]
@@ -27,6 +27,9 @@ pub(super) struct DisputeOutput {
     ended_at: Option<Timestamp>,
     chargeback_id: Option<String>,
     reversal_id: Option<String>,
+    /// The part of the chargeback that was refunded as well.
+    double_payout_amount: Option<String>,
+    proposed_defence: Option<&'static str>,
     steps: Vec<StepOutput>,
     /// The evidence files, if a single dispute is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +74,7 @@ pub(super) fn describe_dispute(dispute: &Dispute) -> DisputeOutput {
         actor: step.actor.clone(),
         note: step.note.clone(),
     });
+    let double_payout = dispute.double_payout_amount();
     DisputeOutput {
         dispute_id: dispute.id.to_string(),
         entity_id: dispute.entity.to_string(),
@@ -88,6 +92,8 @@ pub(super) fn describe_dispute(dispute: &Dispute) -> DisputeOutput {
         ended_at: dispute.ended,
         chargeback_id: dispute.chargeback.as_ref().map(ToString::to_string),
         reversal_id: dispute.reversal.as_ref().map(ToString::to_string),
+        double_payout_amount: double_payout.map(|amount| amount.to_string()),
+        proposed_defence: double_payout.map(|_| CREDIT_ALREADY_ISSUED),
         steps: steps.collect(),
         evidence: Vec::new(),
     }
@@ -133,6 +139,10 @@ pub(super) fn format_dispute(dispute: &DisputeOutput) -> String {
         ("reversal", dispute.reversal_id.as_ref()),
     ];
     lines.extend(ids.iter().filter_map(|(name, id)| Some(format!("{name:<12}{}", id.as_ref()?))));
+    if let Some(amount) = &dispute.double_payout_amount {
+        lines.push(format!("double payout: {amount} {} was refunded as well", dispute.currency));
+        lines.push("proposed defence: a credit has been issued already".to_owned());
+    }
     for step in &dispute.steps {
         let actor = step.actor.as_deref().unwrap_or("the gateway");
         let note = step.note.as_deref().unwrap_or_default();

@@ -123,6 +123,9 @@ fn format_summary(summary: &ImportSummary) -> String {
     if summary.chargebacks + summary.chargeback_reversals > 0 {
         lines.push(format!("{} chargebacks and {} reversals made", summary.chargebacks, summary.chargeback_reversals));
     }
+    if summary.double_payouts > 0 {
+        lines.push(format!("{} chargebacks are double payouts: they were refunded as well", summary.double_payouts));
+    }
     lines.join("\n")
 }
 

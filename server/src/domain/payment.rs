@@ -23,7 +23,7 @@ pub(in crate::domain) use record::{code as result_code, money};
 pub use redirect::{Precondition, Redirect, TransferAccount};
 pub use reported::{ReportedPayment, Text};
 pub use shared_parameters::SharedParameters;
-pub use status::{FollowUpSummary, PaymentState, PaymentStatus};
+pub use status::{FollowUpSummary, PaymentState, PaymentStatus, sum_refunds};
 
 /// Type of a modification of an earlier payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

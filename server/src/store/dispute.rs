@@ -10,10 +10,10 @@ use super::evidence::EvidenceChange;
 use super::rows::{self, decode_document, encode_document};
 use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, event, ledger, timer};
 use crate::domain::audit::AuditEntry;
-use crate::domain::dispute::{Dispute, NewDispute, StepDetails};
+use crate::domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
 use crate::domain::effects::Event;
 use crate::domain::id::{DisputeId, EntityId, PaymentId};
-use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::payment::{Payment, PaymentType, sum_refunds};
 use crate::domain::refusal::Refusal;
 
 /// A change of a dispute.
@@ -103,6 +103,11 @@ impl DisputeChange {
                     .with_detail("action", step.action.as_str())
                     .with_detail("stage", step.stage.as_str())
                     .with_detail("payment", dispute.payment.as_str());
+                let paid_twice = dispute.double_payout_amount().filter(|_| step.action == DisputeAction::ChargeBack);
+                let entry = match paid_twice {
+                    Some(amount) => entry.with_detail("doublePayout", amount.to_string()),
+                    None => entry,
+                };
                 AuditEntry { actor: step.actor.clone(), ..entry }
             }
             (None, Some(evidence)) => evidence.audit_entry(dispute, sources.now()),
@@ -149,10 +154,13 @@ pub(super) fn follow_payment(
     let moved = match (known, is_chargeback) {
         (None, true) => {
             let key = DisputeKey::OpenOfPayment(referenced.clone());
-            match load_requested(connection, &key)? {
+            let Some(charged) = rows::load_payment(connection, &payment.entity, referenced)? else { return Ok(false) };
+            let moved = match load_requested(connection, &key)? {
                 Some(open) => open.charge_back(payment, details),
-                None => return open_dispute(connection, sources, payment),
-            }
+                None => Ok(open_dispute(sources, &charged, payment)?),
+            };
+            let refunded = sum_refunds(&rows::load_follow_ups(connection, referenced)?);
+            moved.map(|dispute| dispute.with_double_payout(charged.amount.hundredths(), refunded))
         }
         (Some(dispute), false) if dispute.reversal.is_none() => dispute.reverse(&payment.id, details),
         _ => return Ok(false),
@@ -161,19 +169,16 @@ pub(super) fn follow_payment(
 }
 
 /// Opens the dispute of a chargeback that was made as a payment.
-fn open_dispute(connection: &Connection, sources: &Sources, chargeback: &Payment) -> Result<bool, StoreError> {
-    let Some(referenced) = &chargeback.referenced else { return Ok(false) };
-    let Some(charged) = rows::load_payment(connection, &chargeback.entity, referenced)? else { return Ok(false) };
+fn open_dispute(sources: &Sources, charged: &Payment, chargeback: &Payment) -> Result<Dispute, StoreError> {
     let dispute = NewDispute {
         id: DisputeId::new(chargeback.created, sources.random_bytes()?),
-        payment: &charged,
+        payment: charged,
         amount: chargeback.amount,
         reason: chargeback.result,
         scheme_reason: None,
         chargeback: Some(chargeback.id.clone()),
     };
-    let dispute = dispute.open(StepDetails::of_gateway(chargeback.created));
-    write_move(connection, sources, Ok(dispute))
+    Ok(dispute.open(StepDetails::of_gateway(chargeback.created)))
 }
 
 /// Writes a dispute that a payment has moved. A payment that the guards allow is written even if the dispute's stage

@@ -13,7 +13,7 @@ use crate::settlements::read_records;
 use crate::support::*;
 
 /// Starts an import in a process of its own.
-fn start_import(gateway: &TestGateway, entity: &str, path: &std::path::Path) -> anyhow::Result<Child> {
+pub fn start_import(gateway: &TestGateway, entity: &str, path: &std::path::Path) -> anyhow::Result<Child> {
     Ok(Command::new(binary_path())
         .args(["settlement", "import"])
         .arg(path)

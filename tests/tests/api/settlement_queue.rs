@@ -9,17 +9,18 @@ use crate::settlements::read_records;
 use crate::support::*;
 
 /// Returns the queue of an entity.
-fn read_queue(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
+pub fn read_queue(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
     let queue = gateway.run_command(&["settlement", "unmatched", "--entity", &shop.entity_id])?;
     Ok(queue["lines"].as_array().cloned().unwrap_or_default())
 }
 
 /// Returns a text of a JSON object.
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
-fn match_line(gateway: &TestGateway, record: &str, payments: &[&str]) -> anyhow::Result<Value> {
+/// Matches a line with payments by hand.
+pub fn match_line(gateway: &TestGateway, record: &str, payments: &[&str]) -> anyhow::Result<Value> {
     let payments = payments.iter().flat_map(|payment| ["--payment", payment]);
     let arguments: Vec<&str> = ["settlement", "match", "--record", record].into_iter().chain(payments).collect();
     gateway.run_command(&arguments)
@@ -31,7 +32,7 @@ fn reject_line(gateway: &TestGateway, record: &str, reason: &str) -> anyhow::Res
 
 /// Asserts that a command fails with a text.
 #[track_caller]
-fn assert_refused(result: anyhow::Result<Value>, expected: &str) {
+pub fn assert_refused(result: anyhow::Result<Value>, expected: &str) {
     let error = error_text(result);
     assert!(error.contains(expected), "{expected}: {error}");
 }

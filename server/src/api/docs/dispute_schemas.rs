@@ -14,7 +14,8 @@ pub(super) fn dispute_schemas() -> Vec<(&'static str, Value)> {
         "merchantTransactionId": text_schema(), "paymentBrand": text_schema(), "amount": text_schema(),
         "currency": text_schema(), "reason": result_reference(), "schemeReasonCode": text_schema(), "stage": text_schema(),
         "turn": text_schema(), "openedAt": text_schema(), "deadline": text_schema(), "endedAt": text_schema(),
-        "chargebackId": text_schema(), "reversalId": text_schema(), "evidenceFiles": { "type": "integer", "minimum": 0 },
+        "chargebackId": text_schema(), "reversalId": text_schema(), "doublePayoutAmount": text_schema(),
+        "proposedDefence": text_schema(), "evidenceFiles": { "type": "integer", "minimum": 0 },
         "steps": { "type": "array", "items": step },
     });
     let evidence = json!({

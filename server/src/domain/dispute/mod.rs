@@ -194,6 +194,9 @@ impl DisputePosition {
     }
 }
 
+/// The defence that is proposed to a merchant who has refunded a payment that is charged back.
+pub const CREDIT_ALREADY_ISSUED: &str = "CREDIT_ALREADY_ISSUED";
+
 /// Largest number of days that the operator may set for an answer.
 pub const MAX_RESPONSE_DAYS: u16 = 365;
 

@@ -53,6 +53,10 @@ pub struct Dispute {
     /// The reversal of the chargeback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversal: Option<PaymentId>,
+    /// Part of the chargeback that was refunded as well, in hundredths: the shopper gets it twice. The merchant's
+    /// defence is that a credit has been issued already.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub double_payout: i64,
     /// Number of evidence files that are stored.
     #[serde(default)]
     pub evidence_files: u32,
@@ -61,6 +65,11 @@ pub struct Dispute {
     pub evidence_bytes: u64,
     /// The steps, oldest first. No dispute has more than a few, because no stage comes twice.
     pub steps: Vec<DisputeStep>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_zero(hundredths: &i64) -> bool {
+    *hundredths == 0
 }
 
 /// A step of a dispute.
@@ -150,6 +159,7 @@ impl NewDispute<'_> {
             ended: None,
             chargeback: self.chargeback,
             reversal: None,
+            double_payout: 0,
             evidence_files: 0,
             evidence_bytes: 0,
             steps: Vec::new(),
@@ -179,6 +189,20 @@ impl Dispute {
         let next = self.advance(DisputeAction::ChargeBack, details)?;
         let (amount, reason) = (chargeback.amount, chargeback.result);
         Ok(Self { amount, reason, chargeback: Some(chargeback.id.clone()), ..next })
+    }
+
+    /// Returns the dispute with the part of its chargeback that the merchant has refunded. `charged` is the amount of
+    /// the payment, and `refunded` the sum of its refunds when it was charged back, both in hundredths.
+    #[must_use]
+    pub fn with_double_payout(self, charged: i64, refunded: i64) -> Self {
+        let paid_twice = self.amount.hundredths().saturating_add(refunded).saturating_sub(charged).max(0);
+        let double_payout = if self.chargeback.is_some() { paid_twice } else { 0 };
+        Self { double_payout, ..self }
+    }
+
+    /// Returns the part of the chargeback that was refunded as well. `None` if there is none.
+    pub fn double_payout_amount(&self) -> Option<Amount> {
+        Amount::from_hundredths(self.double_payout, self.amount.currency()).filter(|amount| !amount.is_zero())
     }
 
     /// Returns the dispute after the reversal of its chargeback.

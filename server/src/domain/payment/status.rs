@@ -28,6 +28,13 @@ impl FollowUpSummary {
     }
 }
 
+/// Returns the sum of the refunds among the follow-up payments of a payment, in hundredths. Pending ones count, because
+/// they may still succeed.
+pub fn sum_refunds(follow_ups: &[FollowUpSummary]) -> i64 {
+    let refunds = follow_ups.iter().filter(|one| one.is_approved_or_pending && one.payment_type == PaymentType::Refund);
+    refunds.fold(0, |sum, refund| sum.saturating_add(refund.hundredths))
+}
+
 /// State of a payment for later modifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentState {

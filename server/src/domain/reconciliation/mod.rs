@@ -98,6 +98,10 @@ pub struct ImportedLine {
     /// The merchant's reference that the line names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_transaction_id: Option<String>,
+    /// The merchants that the line names, by their ids at the institute or in the gateway. It matches no payment of
+    /// another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merchants: Vec<String>,
     /// The reason code of the card scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme_reason: Option<String>,

@@ -73,6 +73,10 @@ fields!(
     BatchId = "batch_id", "SettlementTxId";
     /// The merchant's id at the institute.
     InstituteMerchantId = "institute_merchant_id", "ClearingInstituteMerchantId";
+    /// The gateway's id of the merchant.
+    MerchantId = "merchant_id", "MerchantId";
+    /// The gateway's id of the channel, or of the merchant without channels.
+    MerchantAccountId = "merchant_account_id", "MerchantAccountId";
     /// The time of the order.
     TransactionTime = "transaction_time", "TxRequestTime";
     /// The brand's code.
@@ -104,7 +108,7 @@ impl SettlementField {
             Self::BankCode => 12,
             Self::Amount | Self::SettlementAmount | Self::Fee | Self::FxRate | Self::AccountDigits => 32,
             Self::Currency | Self::SettlementCurrency => 3,
-            Self::Brand | Self::PaymentId => 32,
+            Self::Brand | Self::PaymentId | Self::MerchantId | Self::MerchantAccountId => 32,
             Self::ConnectorId | Self::ConnectorId2 | Self::ConnectorId3 | Self::BatchId | Self::InstituteMerchantId => {
                 64
             }

@@ -57,6 +57,10 @@ pub struct SettlementLine {
     pub batch: Option<String>,
     /// The merchant's id at the institute.
     pub institute_merchant: Option<String>,
+    /// The gateway's id of the merchant.
+    pub merchant: Option<String>,
+    /// The gateway's id of the channel, or of the merchant without channels.
+    pub merchant_account: Option<String>,
     /// The time of the order.
     pub presented: Option<DateTime>,
     /// The brand's code.
@@ -84,7 +88,9 @@ impl LineIdentity {
     /// Returns the identity of the values of a line.
     pub fn of_values(values: &FieldValues<'_>) -> Self {
         let mut hash = Sha256::new();
-        for (field, value) in values.iter() {
+        // The ids of merchants were not read once, and must not turn a line that was taken then into a new one.
+        let is_hashed = |field| !matches!(field, SettlementField::MerchantId | SettlementField::MerchantAccountId);
+        for (field, value) in values.iter().filter(|(field, _)| is_hashed(*field)) {
             for part in [field.as_str(), value] {
                 hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
                 hash.update(part);
@@ -158,6 +164,7 @@ impl SettlementLine {
         let status = status.unwrap_or(SettlementStatus::Success);
         let amounts = parse_amounts(mapping, values, status)?;
         let (transaction_type, cashflow) = decide_types(mapping, values, record_type, amounts.cashflow)?;
+        check_settled_amount(record_type, transaction_type, &amounts)?;
         let text = |field| values.get(field).map(str::to_owned);
         let (reason, scheme_reason) = parse_reason(mapping, values, record_type)?;
         let line = Self {
@@ -182,6 +189,8 @@ impl SettlementLine {
             value_date: parse_day(mapping, values, SettlementField::ValueDate, latest)?,
             batch: text(SettlementField::BatchId),
             institute_merchant: text(SettlementField::InstituteMerchantId),
+            merchant: text(SettlementField::MerchantId),
+            merchant_account: text(SettlementField::MerchantAccountId),
             presented: parse_time(mapping, values)?,
             brand: text(SettlementField::Brand),
             account: parse_account(values),
@@ -251,6 +260,21 @@ fn parse_amounts(
         fx_rate: rate.unwrap_or_else(|| compute_rate(amount.amount, settled.amount)),
         cashflow: has_sign.then_some(sign),
     })
+}
+
+/// Refuses a line about one payment that settles another amount than the payment's in the same currency.
+fn check_settled_amount(
+    record_type: RecordType,
+    transaction_type: TransactionType,
+    amounts: &LineAmounts,
+) -> Result<(), LineFault> {
+    let is_about_payment = record_type != RecordType::Fee && transaction_type != TransactionType::Batch;
+    let LineAmounts { amount, settled, .. } = amounts;
+    if is_about_payment && amount.currency() == settled.currency() && amount != settled {
+        let message = "differs from the amount, although the currencies are the same";
+        return Err(LineFault::of_field(SettlementField::SettlementAmount, message));
+    }
+    Ok(())
 }
 
 /// Computes the rate of a line that has none.

@@ -35,6 +35,8 @@ impl SettlementLine {
     pub fn into_record(self, id: RecordId, number: u64, context: &ImportContext) -> ReconciliationRecord {
         let matching =
             self.needs_payment().then(|| MatchedPayments { status: MatchingStatus::NotMatched, payments: Vec::new() });
+        let merchants = [&self.institute_merchant, &self.merchant, &self.merchant_account];
+        let merchants = merchants.into_iter().flatten().cloned().collect();
         let import = ImportedLine {
             file: context.file.clone(),
             line: number,
@@ -42,6 +44,7 @@ impl SettlementLine {
             reference: self.reference,
             payment: self.payment,
             merchant_transaction_id: self.merchant_transaction_id.clone(),
+            merchants,
             scheme_reason: self.scheme_reason,
             value_date: self.value_date,
             rejected: None,

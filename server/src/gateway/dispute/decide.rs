@@ -12,7 +12,7 @@ use crate::domain::entity::Entity;
 use crate::domain::id::{DisputeId, PaymentId};
 use crate::domain::mode::ProcessingMode;
 use crate::domain::ndc::Ndc;
-use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
+use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, DisputeKey, LoadedRecords, RecordKeys};
 
@@ -57,6 +57,8 @@ pub struct DisputeRecords {
     entity: Entity,
     /// The payment that the decision may charge back, or the chargeback that it may reverse, with its status.
     payment: Option<(Payment, PaymentStatus)>,
+    /// Sum of the refunds of that payment, in hundredths.
+    refunded: i64,
     dispute: Option<Dispute>,
 }
 
@@ -94,7 +96,8 @@ impl DisputeRecords {
             let status = PaymentStatus::from_follow_ups(&payment, &loaded.follow_ups, &NO_LIMITS, now);
             (payment, status)
         });
-        Ok(Self { now, entity, payment, dispute: loaded.dispute })
+        let refunded = sum_refunds(&loaded.follow_ups);
+        Ok(Self { now, entity, payment, refunded, dispute: loaded.dispute })
     }
 
     /// Returns the dispute.
@@ -129,6 +132,7 @@ impl DisputeRecords {
             chargeback: chargeback.as_ref().map(|chargeback| chargeback.id.clone()),
         };
         let dispute = dispute.open(self.step_details(request));
+        let dispute = dispute.with_double_payout(payment.amount.hundredths(), self.refunded);
         let changes = Changes::default().with_dispute(&dispute);
         Ok((with_optional_payment(changes, chargeback), dispute))
     }
@@ -150,6 +154,7 @@ impl DisputeRecords {
                 let reason = request.reason.unwrap_or(dispute.reason);
                 let chargeback = self.draft_payment(payment, ModificationType::Chargeback, (amount, reason), ids);
                 let next = dispute.charge_back(&chargeback, self.step_details(request))?;
+                let next = next.with_double_payout(payment.amount.hundredths(), self.refunded);
                 (Some(chargeback), next)
             }
             DisputeAction::Reverse => {

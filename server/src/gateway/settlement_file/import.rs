@@ -301,6 +301,7 @@ impl<'a> ImportRun<'a> {
             status: record.matching.as_ref().map(|matching| matching.status),
             made_chargeback: false,
             made_reversal: false,
+            is_double_payout: false,
             difference: None,
         };
         if new.status.is_none() {
@@ -319,10 +320,11 @@ impl<'a> ImportRun<'a> {
         let is_settled = record.record_type == RecordType::Settled;
         match apply_target(self.store, &mut self.owners, record, target, self.request.actor)? {
             Err(unmatched) => Ok((unmatched, Vec::new(), new)),
-            Ok(MatchedRecord { record, parts, made_payment }) => {
+            Ok(MatchedRecord { record, parts, made_payment, is_double_payout }) => {
                 new.status = Some(MatchingStatus::Matched);
                 new.made_chargeback = made_payment && record.record_type == RecordType::Chargeback;
                 new.made_reversal = made_payment && !new.made_chargeback;
+                new.is_double_payout = is_double_payout;
                 if is_settled && payment_amount != record.amount {
                     let (amount, whole) = (record.amount.to_string(), payment_amount.to_string());
                     new.difference = Some((payment, amount, whole, record.amount.currency().code()));

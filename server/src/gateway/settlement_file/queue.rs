@@ -5,7 +5,9 @@ use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::SettlementFileError;
 use super::import::entity_now;
-use super::search::{MatchTarget, Mismatch, find_candidates, resolve_target};
+use super::search::{
+    MatchTarget, Mismatch, TargetEffect, find_candidates, load_open_amount, resolve_target, resolve_whole_line,
+};
 use super::take::{MatchedRecord, OwnerCache, apply_target};
 use crate::domain::id::{PaymentId, RecordId};
 use crate::domain::payment::Payment;
@@ -56,8 +58,8 @@ pub fn load_candidates(
     let scope = load_scope(store, import)?;
     let found = find_candidates(store, &scope, record, MAX_CANDIDATES)?;
     let describe = |(payment, mismatch): (Payment, Option<Mismatch>)| {
-        let open = payment.amount.hundredths().saturating_sub(store.sum_settled(&payment.id)?);
-        Ok(MatchCandidate { payment, open: open.max(0), mismatch: mismatch.map(Mismatch::message) })
+        let open = load_open_amount(store, &payment)?;
+        Ok(MatchCandidate { payment, open, mismatch: mismatch.map(Mismatch::message) })
     };
     found.into_iter().map(describe).collect()
 }
@@ -94,7 +96,8 @@ pub fn match_record(
             let found = store.find_by_id(&scope, payment)?;
             let found = found
                 .ok_or_else(|| refuse_decision(format!("there is no payment {payment} below {}", import.entity)))?;
-            let target = resolve_target(store, &record, found)?;
+            let resolve = if payments.len() > 1 { resolve_target } else { resolve_whole_line };
+            let target = resolve(store, &record, found)?;
             targets.push(
                 target.map_err(|mismatch| refuse_decision(format!("the payment {payment} {}", mismatch.message())))?,
             );
@@ -107,7 +110,7 @@ pub fn match_record(
                 let applied = apply_target(store, &mut owners, record, target, actor)?;
                 applied.map_err(|_| refuse_decision("the rules of disputes do not allow it"))?
             }
-            _ => settle_several(store, &mut owners, record, targets)?,
+            _ => settle_several(store, &mut owners, record, &targets)?,
         };
         let MatchedRecord { record, parts, .. } = matched;
         let (entity, _) = owners.load_owner(store, &record.owner.account)?;
@@ -183,17 +186,19 @@ fn settle_several(
     store: &AdminStore,
     owners: &mut OwnerCache,
     record: ReconciliationRecord,
-    targets: Vec<MatchTarget>,
+    targets: &[MatchTarget],
 ) -> Result<MatchedRecord, SettlementFileError> {
     if targets.len() > MAX_PAYMENTS {
         return Err(refuse_decision(format!("a line can settle {MAX_PAYMENTS} payments")));
     }
     let mut parts = SettledParts::new();
-    for target in &targets {
+    for target in targets {
         if parts.iter().any(|(payment, _)| *payment == target.payment.id) {
             return Err(refuse_decision(format!("the payment {} is named twice", target.payment.id)));
         }
-        let open = target.payment.amount.hundredths().saturating_sub(store.sum_settled(&target.payment.id)?);
+        let TargetEffect::Settle { open } = target.effect else {
+            return Err(refuse_decision("such a line belongs to one payment"));
+        };
         parts.push((target.payment.id.clone(), open));
     }
     let Some(first) = targets.first() else { return Err(refuse_decision("name a payment")) };
@@ -208,5 +213,5 @@ fn settle_several(
     let (_, owner) = owners.load_owner(store, &first.payment.entity)?;
     let payments = parts.iter().map(|(payment, _)| payment.clone()).collect();
     let record = record.with_matched_payment(owner, &first.payment, payments);
-    Ok(MatchedRecord { record, parts, made_payment: false })
+    Ok(MatchedRecord { record, parts, made_payment: false, is_double_payout: false })
 }

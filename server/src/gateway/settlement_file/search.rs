@@ -33,8 +33,8 @@ pub(super) struct MatchTarget {
 /// Effect of a line on its payment.
 #[derive(Debug)]
 pub(super) enum TargetEffect {
-    /// Settles the payment.
-    Settle,
+    /// Settles the payment, of which so many hundredths are open.
+    Settle { open: i64 },
     /// Belongs to the payment, and settles nothing.
     Describe,
     /// Charges the payment back. The chargeback is there already if it was made before.
@@ -52,8 +52,12 @@ pub enum Mismatch {
     OtherCurrency,
     /// It is a payment of another type than the line.
     OtherType,
+    /// It belongs to another merchant than the line names.
+    OtherMerchant,
     /// It is settled already as a whole.
     AlreadySettled,
+    /// The line has more than the part that no line has settled yet.
+    AboveOpenAmount,
     /// It has a chargeback, or a reversal, with another amount or settled by another line.
     OtherChargeback,
     /// It has no chargeback that could be reversed.
@@ -69,7 +73,9 @@ impl Mismatch {
             Self::NotOfInstitute => "is not approved, or not settled by an institute",
             Self::OtherCurrency => "has another currency",
             Self::OtherType => "is a payment of another type than the line",
+            Self::OtherMerchant => "belongs to another merchant than the line names",
             Self::AlreadySettled => "is settled already",
+            Self::AboveOpenAmount => "has less to settle than the line",
             Self::OtherChargeback => "has a chargeback with another amount, or one that another line has settled",
             Self::NoChargeback => "has no chargeback",
             Self::AmountTooHigh => "has a lower amount than the line",
@@ -91,7 +97,7 @@ pub(super) fn find_target(
             if !ignores_amount && payment.amount != record.amount {
                 continue;
             }
-            match resolve_target(store, record, payment)? {
+            match resolve_whole_line(store, record, payment)? {
                 Ok(target) if targets.iter().any(|found| found.payment.id == target.payment.id) => {}
                 Ok(target) => targets.push(target),
                 Err(mismatch) => is_identified |= mismatch != Mismatch::OtherType,
@@ -123,7 +129,7 @@ pub(super) fn find_candidates(
     for rule in SearchRule::ALL {
         for payment in rule.find_payments(store, scope, record)? {
             if found.len() < limit && !found.iter().any(|(other, _)| other.id == payment.id) {
-                let mismatch = resolve_target(store, record, payment.clone())?.err();
+                let mismatch = resolve_whole_line(store, record, payment.clone())?.err();
                 found.push((payment, mismatch));
             }
         }
@@ -167,7 +173,21 @@ impl SearchRule {
     }
 }
 
-/// Returns the effect of a line on a payment, or the reason why there is none.
+/// Returns the effect of a line that is about one payment only, or the reason why there is none.
+pub(super) fn resolve_whole_line(
+    store: &AdminStore,
+    record: &ReconciliationRecord,
+    payment: Payment,
+) -> Result<Result<MatchTarget, Mismatch>, StoreError> {
+    Ok(match resolve_target(store, record, payment)? {
+        Ok(MatchTarget { effect: TargetEffect::Settle { open }, .. }) if record.amount.hundredths() > open => {
+            Err(Mismatch::AboveOpenAmount)
+        }
+        resolved => resolved,
+    })
+}
+
+/// Returns the effect of a line on a payment, of which the line may settle a part, or the reason why there is none.
 pub(super) fn resolve_target(
     store: &AdminStore,
     record: &ReconciliationRecord,
@@ -183,19 +203,50 @@ pub(super) fn resolve_target(
     if !fits_type(record, payment.payment_type, referenced) {
         return Ok(Err(Mismatch::OtherType));
     }
+    if !is_within_named_merchants(store, record, &payment)? {
+        return Ok(Err(Mismatch::OtherMerchant));
+    }
     let effect = LineEffect::of_record(record);
     if payment.amount.currency() != record.amount.currency() && effect != LineEffect::Describe {
         return Ok(Err(Mismatch::OtherCurrency));
     }
     match effect {
         LineEffect::Describe => Ok(Ok(MatchTarget { payment, effect: TargetEffect::Describe })),
-        LineEffect::Settle if store.sum_settled(&payment.id)? >= payment.amount.hundredths() => {
-            Ok(Err(Mismatch::AlreadySettled))
-        }
-        LineEffect::Settle => Ok(Ok(MatchTarget { payment, effect: TargetEffect::Settle })),
+        LineEffect::Settle => match load_open_amount(store, &payment)? {
+            0 => Ok(Err(Mismatch::AlreadySettled)),
+            open => Ok(Ok(MatchTarget { payment, effect: TargetEffect::Settle { open } })),
+        },
         LineEffect::ChargeBack => resolve_chargeback(store, record, payment),
         LineEffect::ReverseChargeback => resolve_reversal(store, record, payment),
     }
+}
+
+/// Returns the part of a payment that no line of any file has settled, in hundredths. Called in the transaction that
+/// writes the line, so imports at the same time never settle a part twice.
+pub(super) fn load_open_amount(store: &AdminStore, payment: &Payment) -> Result<i64, StoreError> {
+    Ok(payment.amount.hundredths().saturating_sub(store.sum_settled(&payment.id)?).max(0))
+}
+
+/// Returns true if a payment belongs to every merchant that a line names: by the merchant's id at the institute, or by
+/// the id of the payment's entity or of one above it.
+fn is_within_named_merchants(
+    store: &AdminStore,
+    record: &ReconciliationRecord,
+    payment: &Payment,
+) -> Result<bool, StoreError> {
+    let named = record.import.as_ref().map(|import| import.merchants.as_slice()).unwrap_or_default();
+    if named.is_empty() {
+        return Ok(true);
+    }
+    let Some(entity) = store.load_entity(&payment.entity)? else { return Ok(false) };
+    let ancestors = store.load_ancestors(&entity)?;
+    // The id at the institute may have been set after the payment, so the one of today counts as well.
+    let is_payment_of = |name: &String| {
+        payment.acquirer_merchant_id() == name
+            || entity.acquirer_merchant_id() == name
+            || std::iter::once(&entity).chain(&ancestors).any(|owner| owner.id.as_str() == name)
+    };
+    Ok(named.iter().all(is_payment_of))
 }
 
 /// Resolves the line of a chargeback that leads to the charged payment, or to its chargeback.

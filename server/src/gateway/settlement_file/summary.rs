@@ -41,6 +41,8 @@ pub struct ImportSummary {
     pub changed_lines: Vec<u64>,
     /// Number of chargebacks that were made.
     pub chargebacks: u64,
+    /// Number of these whose amount was refunded as well.
+    pub double_payouts: u64,
     /// Number of reversals of chargebacks that were made.
     pub chargeback_reversals: u64,
     /// Number of matched lines with another amount than their payment.
@@ -102,6 +104,8 @@ pub(super) struct NewRecord {
     pub(super) made_chargeback: bool,
     /// True if it made the reversal of a chargeback.
     pub(super) made_reversal: bool,
+    /// True if it made a chargeback of an amount that was refunded as well.
+    pub(super) is_double_payout: bool,
     /// The payment with its amount and that of the line, if they differ.
     pub(super) difference: Option<(PaymentId, String, String, &'static str)>,
 }
@@ -139,6 +143,7 @@ impl ImportSummary {
             None => {}
         }
         self.chargebacks += u64::from(record.made_chargeback);
+        self.double_payouts += u64::from(record.is_double_payout);
         self.chargeback_reversals += u64::from(record.made_reversal);
         let Some((payment, amount, payment_amount, currency)) = record.difference else { return };
         self.difference_count += 1;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::SettlementFileError;
 use super::import::entity_now;
 use super::search::{MatchTarget, TargetEffect};
-use crate::domain::dispute::DisputeAction;
+use crate::domain::dispute::{Dispute, DisputeAction};
 use crate::domain::entity::Entity;
 use crate::domain::id::{DisputeId, EntityId, PaymentId};
 use crate::domain::payment::Payment;
@@ -48,6 +48,8 @@ pub(super) struct MatchedRecord {
     pub(super) parts: SettledParts,
     /// True if the line made a chargeback, or a reversal of one.
     pub(super) made_payment: bool,
+    /// True if the line made a chargeback of an amount that was refunded as well.
+    pub(super) is_double_payout: bool,
 }
 
 /// Matches a record with its payment. Makes the chargeback, or its reversal, that the line reports, as a part of the
@@ -63,12 +65,16 @@ pub(super) fn apply_target(
     let (entity, owner) = owners.load_owner(store, &payment.entity)?;
     let hundredths = record.amount.hundredths();
     let maker = FollowUpMaker { store, entity: &entity, record: &record, actor };
+    let mut is_double_payout = false;
     let (settled, chargeback, made_payment) = match effect {
-        TargetEffect::Settle => (Some(payment.id.clone()), None, false),
+        TargetEffect::Settle { .. } => (Some(payment.id.clone()), None, false),
         TargetEffect::Describe => (None, None, false),
         TargetEffect::ChargeBack(Some(made)) => (Some(made.id.clone()), Some(*made), false),
         TargetEffect::ChargeBack(None) => match maker.charge_back(&payment)? {
-            Some(made) => (Some(made.id.clone()), Some(made), true),
+            Some((made, is_refunded)) => {
+                is_double_payout = is_refunded;
+                (Some(made.id.clone()), Some(made), true)
+            }
             None => return Ok(Err(record)),
         },
         TargetEffect::ReverseChargeback { chargeback, reversal } => {
@@ -88,7 +94,7 @@ pub(super) fn apply_target(
         record.chargeback = Some(chargeback.id);
     }
     let parts = settled.map(|payment| (payment, hundredths)).into_iter().collect();
-    Ok(Ok(MatchedRecord { record, parts, made_payment }))
+    Ok(Ok(MatchedRecord { record, parts, made_payment, is_double_payout }))
 }
 
 /// Returns the reason of a chargeback that was made, with the institute's text.
@@ -126,9 +132,9 @@ impl FollowUpMaker<'_> {
         })
     }
 
-    /// Charges a payment back, and opens its dispute or continues a retrieval request. Returns `None` if the rules do
-    /// not allow it.
-    fn charge_back(&self, payment: &Payment) -> Result<Option<Payment>, SettlementFileError> {
+    /// Charges a payment back, and opens its dispute or continues a retrieval request. Returns the chargeback, and true
+    /// if its amount was refunded as well. Returns `None` if the rules do not allow it.
+    fn charge_back(&self, payment: &Payment) -> Result<Option<(Payment, bool)>, SettlementFileError> {
         let (now, ids, request) = (Timestamp::now(), self.new_ids()?, self.request(DisputeAction::ChargeBack));
         let decided = match self.store.load_open_dispute(&payment.id)? {
             Some(open) => self.store.update_within(&step_keys(&open, request.action), |loaded| {
@@ -138,10 +144,9 @@ impl FollowUpMaker<'_> {
                 .store
                 .update_within(&opening_keys(payment), |loaded| DisputeRecords::new(loaded, now)?.open(request, ids))?,
         };
-        match decided.ok().and_then(|dispute| dispute.chargeback) {
-            Some(id) => Ok(self.store.load_payment(&payment.entity, &id)?),
-            None => Ok(None),
-        }
+        let Ok(Dispute { chargeback: Some(id), double_payout, .. }) = decided else { return Ok(None) };
+        let made = self.store.load_payment(&payment.entity, &id)?;
+        Ok(made.map(|made| (made, double_payout > 0)))
     }
 
     /// Reverses a chargeback, and ends its dispute. Returns the id of the reversal, or `None` if the rules do not allow
