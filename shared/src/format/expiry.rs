@@ -104,8 +104,8 @@ impl Expiry {
         Some(Self { year, month: month as u8 })
     }
 
-    /// Returns true if the card is no longer valid in the month `now`, given as (year, month): see [`last_month`]. It is
-    /// valid until the end of its month.
+    /// Returns true if the card is no longer valid in the month `now`, given as (year, month): see [`last_month`]. It
+    /// is valid until the end of its month.
     pub fn is_past(self, now: (u16, u8)) -> bool {
         (self.year, self.month) < now
     }
@@ -121,9 +121,9 @@ impl Expiry {
     }
 }
 
-/// Returns the month, as (year, month), that a moment has in the last time zone of the world, UTC−12. `unix_seconds` are
-/// the seconds since 1970, of the moment itself and not of a local time. Cards are judged by this month, in the form and
-/// on the server, so that a card is valid until its month has ended everywhere.
+/// Returns the month, as (year, month), that a moment has in the last time zone of the world, UTC−12. `unix_seconds`
+/// are the seconds since 1970, of the moment itself and not of a local time. Cards are judged by this month, in the
+/// form and on the server, so that a card is valid until its month has ended everywhere.
 pub fn last_month(unix_seconds: i64) -> (u16, u8) {
     const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
     // From the first of March of the year 0, so that the leap day is the last day of a year.

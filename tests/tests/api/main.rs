@@ -145,3 +145,4 @@ mod vault_rotation;
 mod wallet;
 mod wallet_sheet;
 mod webhooks;
+mod zero_amounts;
