@@ -2,10 +2,10 @@
 //!
 //! The host accepts the same documented test numbers as the gateway's sandbox, from the same table, and no other cards.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
-use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::expiry::{Expiry, last_month};
 
 use crate::connector::http::wire::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
 use crate::test_data::{self, numbers};
@@ -26,16 +26,16 @@ pub struct IssuerDecision {
     pub account: Option<String>,
 }
 
-/// Decides an authorization request on a day by its account; a provider's account is always approved. If approved, an
-/// amount from 1000.00 to 1000.99 replaces the code by its last two digits. The checks of address and security code do
+/// Decides an authorization request at a moment by its account; a provider's account is always approved. If approved,
+/// an amount from 1000.00 to 1000.99 replaces the code by its last two digits. The checks of address and code do
 /// not change the decision. Returns `None` if the account cannot be read.
-pub fn decide_authorization(request: &AuthorizationRequest, today: Date) -> Option<IssuerDecision> {
+pub fn decide_authorization(request: &AuthorizationRequest, now: Timestamp) -> Option<IssuerDecision> {
     let (code, account, cvv) = match &request.account {
         AccountData::Card(card) => {
             let number = CardNumber::parse(card.number.expose()).ok()?;
             let expiry = Expiry::parse(&card.expiry_month, &card.expiry_year).ok()?;
             let masked = format!("{}******{}", number.bin().get(..6)?, number.last4());
-            (card_response_code(request, &number, expiry, today), masked, check_security_code(card))
+            (card_response_code(request, &number, expiry, now), masked, check_security_code(card))
         }
         AccountData::Bank(bank) => {
             let last4 = match bank.iban.as_ref().or(bank.number.as_ref()).map(SecretText::expose) {
@@ -66,14 +66,14 @@ fn card_response_code(
     request: &AuthorizationRequest,
     number: &CardNumber,
     expiry: Expiry,
-    today: Date,
+    now: Timestamp,
 ) -> &'static str {
     let digits = number.digits();
     let fits_brand = Brand::find(&request.brand).is_some_and(|brand| brand.allows_number(digits));
     if !number.is_luhn_valid() || !numbers::is_test_number(digits) || !fits_brand {
         return "14";
     }
-    if expiry.is_past((today.year().unsigned_abs(), today.month().unsigned_abs())) {
+    if expiry.is_past(last_month(now.as_second())) {
         return "54";
     }
     let status = request.three_ds.as_ref().and_then(|three_ds| three_ds.status.as_deref());

@@ -7,7 +7,6 @@ use axum::body::Bytes;
 use axum::http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -218,10 +217,10 @@ fn parse_booking_request(
 /// Books a request in the ledger, or answers an inquiry. Refuses an account that cannot be read, and an idempotency key
 /// that another request has used. If the ledger fails, logs that and refuses the request as unavailable.
 async fn book_request(state: &HostState, call: CallContext, booking: BookingRequest) -> UnsignedReply {
-    let today = state.clock.now().to_zoned(TimeZone::UTC).date();
+    let now = state.clock.now();
     let booked = match booking {
         BookingRequest::Payment(kind, request) => {
-            let Some(decision) = issuer::decide_authorization(&request, today) else {
+            let Some(decision) = issuer::decide_authorization(&request, now) else {
                 return malformed_refusal("the account cannot be read");
             };
             state

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
+use rust_decimal::Decimal;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
@@ -42,6 +43,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::OutgoingClient;
 use crate::process;
+use crate::store::booking_correction::CorrectedBookings;
 use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
 use crate::vault::Keyring;
 use crate::worker;
@@ -259,6 +261,21 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send +
     })
 }
 
+/// Corrects wrong bookings of earlier versions in a data folder. Logs them, so that the operator knows why balances
+/// have changed.
+fn correct_bookings(data: &Path) -> Result<(), StoreError> {
+    let corrections = AdminStore::open(data)?.correct_bookings()?;
+    for ((entity, currency), CorrectedBookings { bookings, settled, receivable }) in corrections {
+        let amount = Decimal::new(receivable, 2);
+        tracing::warn!(
+            entity = entity.as_str(), currency, bookings, settled, %amount,
+            "reversals of voided payments had been booked, and are corrected in the ledger; the next batch pays out or \
+             takes back what was settled"
+        );
+    }
+    Ok(())
+}
+
 impl GatewaySettings {
     /// Returns the limits of connections. Raises the process's limit of open files first, as far as the system allows.
     pub(super) fn connection_limits(&self) -> ConnectionLimits {
@@ -293,6 +310,7 @@ impl GatewaySettings {
         let limits = WriteLimits { queue, lock_timeout: self.lock_timeout };
         let store =
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
+        correct_bookings(data).map_err(opening)?;
         self.check_live_requirements(&directory)?;
         self.check_review_lifetime()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
@@ -300,13 +318,12 @@ impl GatewaySettings {
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
         let now = SystemClock.now();
         let velocity = VelocityLimiter::new(self.limits.velocity_limits(), store.load_velocity_counts(now)?, now);
-        let id_clock = create_id_clock(&store, now)?;
         let app = App {
             gateway: Gateway {
+                id_clock: create_id_clock(&store, now)?,
                 directory,
                 store,
                 clock: Arc::new(SystemClock),
-                id_clock,
                 payments_in_flight: PaymentsInFlight::default(),
                 connectors: self.acquirer.build_connectors(data)?,
                 vault,

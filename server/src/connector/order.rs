@@ -1,6 +1,7 @@
 //! Requests to a connector: the order of an initial payment, the modification of an earlier payment, and the inquiry
 //! about a request with an unknown outcome.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Amount;
@@ -92,8 +93,8 @@ pub struct OrderRequest<'a> {
     pub return_url: Option<&'a str>,
     /// The text on the shopper's statement.
     pub descriptor: &'a str,
-    /// The current day by the entity's clock, UTC.
-    pub today: Date,
+    /// The current time by the entity's clock.
+    pub now: Timestamp,
     /// The order.
     pub order: &'a Order,
 }

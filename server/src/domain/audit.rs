@@ -49,6 +49,11 @@ pub const RECORD_DIGEST: &str = "recordDigest";
 
 /// The action of an entry about a payment.
 pub const PAYMENT: &str = "payment";
+/// The action of an entry that takes back the movement of an earlier entry about a payment.
+pub const CORRECTION: &str = "correction";
+/// The detail of a correction with the reconciliation record that had settled the wrong movement. A batch takes that
+/// record back.
+pub const SETTLED_RECORD: &str = "record";
 /// The action of an entry about a part of a settlement.
 pub const SETTLEMENT: &str = "settlement";
 
@@ -71,6 +76,11 @@ impl AuditEntry {
     #[must_use]
     pub fn by(self, actor: impl Into<String>) -> Self {
         Self { actor: Some(actor.into()), ..self }
+    }
+
+    /// Returns true if the entry is about something that settlements pay out or take back.
+    pub fn is_settleable(&self) -> bool {
+        self.action == PAYMENT || (self.action == CORRECTION && self.details.contains_key(SETTLED_RECORD))
     }
 
     /// Adds a detail.

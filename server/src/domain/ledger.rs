@@ -1,5 +1,6 @@
 //! The ledger: double entry for every movement of money. A payment moves money when it is approved; a settlement moves
-//! it again. Balances are sums of movements, so they are read and never computed again from payments.
+//! it again. What the gateway itself voids moves none. Balances are sums of movements, so they are read and never
+//! computed again from payments.
 //!
 //! Debits are positive and credits are negative. The sum of a movement over all accounts is zero.
 
@@ -105,23 +106,51 @@ impl<'a> ApprovedPayment<'a> {
         })
     }
 
-    /// Returns the movement. `referenced` is the type of the payment that it refers to.
-    pub fn compute_movement(&self, referenced: Option<PaymentType>) -> Movement {
-        let hundredths = signed_amount(self.payment_type, referenced, self.amount.hundredths());
+    /// Returns the movement. `referenced` is the payment that it refers to.
+    pub fn compute_movement(&self, referenced: Option<ReferencedPayment>) -> Movement {
+        let hundredths = compute_booking(self.payment_type, referenced, self.amount.hundredths());
         Movement { currency: self.amount.currency(), sums: LedgerSums::for_receivable(hundredths) }
     }
 }
 
-/// Returns the amount of an approved payment with the sign of its direction: positive from the shopper, negative to
-/// the shopper, 0 if no money moves.
-pub fn signed_amount(payment_type: PaymentType, referenced: Option<PaymentType>, hundredths: i64) -> i64 {
+/// The payment that a follow-up payment refers to, reduced to what the booking of the follow-up payment depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferencedPayment {
+    /// The payment type.
+    pub payment_type: PaymentType,
+    /// True if it is approved, and therefore in the journal. False if the gateway has voided it: its connector had
+    /// approved it, and it was declined afterwards by its risk check, its review or its capture.
+    pub is_approved: bool,
+}
+
+impl From<&Payment> for ReferencedPayment {
+    fn from(payment: &Payment) -> Self {
+        Self { payment_type: payment.payment_type, is_approved: payment.is_approved() }
+    }
+}
+
+/// Returns true if a payment that refers to `referenced` is booked. The reversal or refund with which the gateway voids
+/// a payment takes back what was never booked, so it is not booked either.
+pub fn is_booked(referenced: Option<ReferencedPayment>) -> bool {
+    referenced.is_none_or(|referenced| referenced.is_approved)
+}
+
+/// Returns the amount that an approved payment books, with the sign of its direction: positive from the shopper,
+/// negative to the shopper, 0 if no money moves. A reversal books the opposite of what its payment has booked, and a
+/// follow-up payment of a payment that was not booked books nothing.
+pub fn compute_booking(payment_type: PaymentType, referenced: Option<ReferencedPayment>, hundredths: i64) -> i64 {
+    if !is_booked(referenced) {
+        return 0;
+    }
     match payment_type {
         PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture | PaymentType::ChargebackReversal => {
             hundredths
         }
         PaymentType::Refund | PaymentType::Credit | PaymentType::Chargeback => -hundredths,
         PaymentType::Preauthorization => 0,
-        PaymentType::Reversal => referenced.map_or(0, |referenced| -signed_amount(referenced, None, hundredths)),
+        PaymentType::Reversal => {
+            referenced.map_or(0, |referenced| -compute_booking(referenced.payment_type, None, hundredths))
+        }
     }
 }
 
@@ -132,6 +161,10 @@ mod tests {
 
     use super::*;
 
+    fn referenced(payment_type: PaymentType, is_approved: bool) -> Option<ReferencedPayment> {
+        Some(ReferencedPayment { payment_type, is_approved })
+    }
+
     #[test]
     fn a_reversal_takes_back_what_its_payment_moved() {
         for (reversed, expected) in [
@@ -140,7 +173,9 @@ mod tests {
             (PaymentType::Credit, 900),
             (PaymentType::Preauthorization, 0),
         ] {
-            assert_eq!(signed_amount(PaymentType::Reversal, Some(reversed), 900), expected, "{reversed:?}");
+            assert_eq!(compute_booking(PaymentType::Reversal, referenced(reversed, true), 900), expected);
+            assert_eq!(compute_booking(PaymentType::Reversal, referenced(reversed, false), 900), 0, "{reversed:?}");
+            assert_eq!(compute_booking(PaymentType::Refund, referenced(reversed, false), 900), 0, "{reversed:?}");
         }
     }
 
@@ -148,12 +183,13 @@ mod tests {
         #[test]
         fn a_payment_moves_as_much_to_one_account_as_from_another(
             payment_type in prop::sample::select(PaymentType::ALL.to_vec()),
-            referenced in prop::option::of(prop::sample::select(PaymentType::INITIAL.to_vec())),
+            initial in prop::option::of((prop::sample::select(PaymentType::INITIAL.to_vec()), any::<bool>())),
             hundredths in 0..=999_999_999_999_i64,
         ) {
-            let signed = signed_amount(payment_type, referenced, hundredths);
-            prop_assert!(signed == 0 || signed.abs() == hundredths);
-            prop_assert!(LedgerSums::for_receivable(signed).is_balanced());
+            let referenced = initial.and_then(|(payment_type, is_approved)| referenced(payment_type, is_approved));
+            let booking = compute_booking(payment_type, referenced, hundredths);
+            prop_assert!(booking == 0 || booking.abs() == hundredths);
+            prop_assert!(LedgerSums::for_receivable(booking).is_balanced());
         }
     }
 }

@@ -58,6 +58,13 @@ impl Refusal {
         Self { parameters, ..Self::new(400, code, format!("{}: {name} {message}", code.description())) }
     }
 
+    /// 400: the amount is 0 and the payment type charges or pays it.
+    pub fn amount_too_small(amount: &str, payment_type: &str) -> Self {
+        let message = format!("must be above 0 for {payment_type}; PA of 0.00 verifies an account");
+        let parameters = vec![ParameterError::new("amount", Some(amount), message)];
+        Self { parameters, ..Self::from_code(400, codes::AMOUNT_TOO_SMALL) }
+    }
+
     /// 400: a parameter has none of its allowed values, which the message lists.
     pub fn invalid_choice(name: &str, value: &str, choices: &[&str]) -> Self {
         Self::invalid_parameter(name, Some(value), choice::error_message(choices))

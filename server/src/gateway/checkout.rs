@@ -187,7 +187,7 @@ impl Gateway {
 }
 
 /// Checks the parameters that the purpose of a checkout requires: payment type and amount for a payment, nothing for a
-/// tokenisation.
+/// tokenisation. The amount has to fit the payment type of each brand.
 ///
 /// # Errors
 /// The parameter at fault, by name.
@@ -195,8 +195,10 @@ fn check_purpose(parameters: &Parameters) -> Result<(), Refusal> {
     if is_tokenisation(parameters) {
         return Ok(());
     }
-    PaymentType::parse_initial(parameters.get("paymentType"))?;
-    order::read_amount(parameters).map(drop)
+    let payment_type = PaymentType::parse_initial(parameters.get("paymentType"))?;
+    let amount = order::read_amount(parameters)?;
+    let of_brands = parameters.with_prefix("overridePaymentType[").filter_map(|(_, code)| PaymentType::parse(code));
+    std::iter::once(payment_type).chain(of_brands).try_for_each(|each| each.check_initial_amount(amount))
 }
 
 /// Checks that the request path fits the purpose of the checkout. `registration`: the path is that of a registration,

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
@@ -31,8 +32,6 @@ const REFERENCED_PAYMENT_ID: &str = "referencedPaymentId";
 struct FollowUpRequest {
     modification_type: ModificationType,
     amount: RequestedAmount,
-    /// The mode in `testMode`. `None` if the request has none; the mode of the earlier payment then applies.
-    mode: Option<ProcessingMode>,
     /// The reason of a chargeback.
     reason: Option<ResultCode>,
 }
@@ -42,8 +41,6 @@ struct FollowUp {
     request: FollowUpRequest,
     /// The amount in the request.
     requested: Option<Amount>,
-    /// The mode of the earlier payment.
-    mode: ProcessingMode,
     /// The new payment, as a draft.
     new: Payment,
     /// The result, if it is known without a request to an external connector.
@@ -90,6 +87,8 @@ impl Gateway {
             .into());
         }
         let modification_type = parameters.get("paymentType").and_then(ModificationType::parse);
+        // A follow-up payment runs in the mode of the payment that it refers to, whatever the request says.
+        parameters.remove("testMode");
         let id = PaymentId::parse(id).ok_or_else(|| unknown_payment(modification_type))?;
         let channel = self.channel_of_payment(entity, &id)?;
         let entity = channel.as_deref().unwrap_or(entity);
@@ -114,7 +113,6 @@ impl Gateway {
             recorder: recorder.clone(),
             request,
             requested,
-            mode,
             result,
             new,
         });
@@ -135,9 +133,14 @@ impl Gateway {
     /// external connector, if that has one, in place of the reversal window.
     pub(super) fn time_limits_of(&self, payment: &Payment) -> TimeLimits {
         let time_limits = self.options.time_limits;
-        let route = self.route_of(payment).filter(|_| payment.connector.is_some());
-        let window = route.and_then(|route| route.connector.capabilities().reversal_window(payment.created));
+        let window = self.connector_reversal_window(payment);
         TimeLimits { reversal_window: window.unwrap_or(time_limits.reversal_window), ..time_limits }
+    }
+
+    /// Returns the time from the creation of a payment to the cut-off of its external connector. `None` if it has none.
+    pub(super) fn connector_reversal_window(&self, payment: &Payment) -> Option<SignedDuration> {
+        let route = self.route_of(payment).filter(|_| payment.connector.is_some())?;
+        route.connector.capabilities().reversal_window(payment.created)
     }
 
     /// Returns the result of a modification that needs no external connector. An in-process connector is a pure
@@ -173,15 +176,11 @@ impl FollowUp {
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
     fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
-        let Self { request, requested, mode, new, result, time_limits, connector, recorder } = self;
+        let Self { request, requested, new, result, time_limits, connector, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
         let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &time_limits, now);
-        let decided = if request.mode.is_some_and(|requested| requested != mode) {
-            Err(codes::REFERENCE_MODE_DIFFERS)
-        } else {
-            request.modification_type.decide_amount(&status, requested)
-        };
+        let decided = request.modification_type.decide_amount(&status, requested);
         if let (Ok(amount), Some(connector)) = (decided, &connector) {
             let is_captured = status.remaining < referenced.amount.hundredths();
             let part = (amount < referenced.amount).then(|| amount.to_string());
@@ -274,9 +273,7 @@ fn read_request(entity: &Entity, parameters: &Parameters) -> Result<FollowUpRequ
         (Some(amount), None) => RequestedAmount::InPaymentCurrency(amount.to_owned()),
         (Some(_), Some(_)) => RequestedAmount::Amount(order::read_amount(parameters)?),
     };
-    let mode = ProcessingMode::from_parameters(entity.live, parameters)?;
-    let mode = parameters.contains("testMode").then_some(mode);
-    Ok(FollowUpRequest { modification_type, amount, mode, reason: chargeback_reason(parameters)? })
+    Ok(FollowUpRequest { modification_type, amount, reason: chargeback_reason(parameters)? })
 }
 
 /// Reads `chargebackResultCode`. `None` if it was not sent.

@@ -12,7 +12,7 @@ use super::sender::Sender;
 use super::{Failure, Gateway, order, random_bytes};
 use crate::domain::entity::Entity;
 use crate::domain::id::{RegistrationId, ScheduleId};
-use crate::domain::payment::Account;
+use crate::domain::payment::{Account, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 use crate::domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
@@ -271,7 +271,7 @@ fn check_payments(entity: &Entity, registration: &Registration, schedule: &Sched
         return Err(Refusal::invalid_parameters(errors));
     }
     let mut parameters = payment_parameters(schedule);
-    order::read_amount(&parameters)?;
+    PaymentType::Debit.check_initial_amount(order::read_amount(&parameters)?)?;
     parameters.set("paymentBrand", registration.brand.as_str());
     let sender = Sender::from_server_request(&parameters, None);
     let errors = check_complete(&parameters, Operation::PaymentByRegistration, &sender.requirements(entity));

@@ -12,10 +12,10 @@ use rust_decimal::Decimal;
 use tillgate_shared::money::Currency;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::audit::{AuditEntry, PAYMENT};
+use crate::domain::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId, RecordId};
-use crate::domain::ledger::LedgerSums;
+use crate::domain::ledger::{LedgerSums, ReferencedPayment};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
 use crate::domain::settlement::{
@@ -54,7 +54,7 @@ struct SettlementRun<'a> {
 /// A payment that is settled, with what its lines depend on.
 struct SettledPayment {
     payment: Payment,
-    /// For a reversal of any kind, what it reverses.
+    /// For a refund or a reversal of any kind, the payment that it refers to.
     referenced: Option<Payment>,
     /// True if the payment was reversed in the same batch, or is the reversal.
     is_reversed: bool,
@@ -65,7 +65,7 @@ impl SettledPayment {
         let referenced = self.referenced.as_ref();
         SettledEntry {
             payment: &self.payment,
-            referenced: referenced.map(|referenced| referenced.payment_type),
+            referenced: referenced.map(ReferencedPayment::from),
             chargeback: referenced.filter(|referenced| referenced.payment_type == PaymentType::Chargeback),
             is_reversed: self.is_reversed,
         }
@@ -246,7 +246,7 @@ impl<'a> SettlementRun<'a> {
                 return Ok(end);
             }
             for (number, entry) in entries {
-                if entry.action == PAYMENT && entry.time > cut_off {
+                if entry.is_settleable() && entry.time > cut_off {
                     return Ok(end);
                 }
                 end = number;
@@ -290,10 +290,22 @@ impl<'a> SettlementRun<'a> {
     /// Adds the lines of an entry to a part. An entry without a payment has none, and neither has a payment of an
     /// external connector, whose own institute settles it.
     fn settle_entry(&mut self, part: &mut Part, number: i64, entry: &AuditEntry) -> Result<(), Failure> {
+        if let Some(wrong) = entry.details.get(SETTLED_RECORD).filter(|_| entry.action == CORRECTION) {
+            return self.take_back_record(part, wrong);
+        }
         match self.load_settled(entry)? {
             Some(settled) => self.settle_payment(part, number, &settled),
             None => Ok(()),
         }
+    }
+
+    /// Adds the line that takes back an earlier one to a part.
+    fn take_back_record(&mut self, part: &mut Part, wrong: &str) -> Result<(), Failure> {
+        if let Some(wrong) = self.history.load_own_record(&self.entity.id, wrong)? {
+            let line = self.with_day(|day, state| day.take_back_line(state, &wrong))?;
+            part.add_lines(vec![line]);
+        }
+        Ok(())
     }
 
     /// Loads the payment of an entry with what its lines depend on. `None` if it is not settled here.
@@ -302,7 +314,7 @@ impl<'a> SettlementRun<'a> {
             return Ok(None);
         };
         let referenced = match (&payment.referenced, payment.payment_type) {
-            (Some(referenced), PaymentType::Reversal | PaymentType::ChargebackReversal) => {
+            (Some(referenced), PaymentType::Reversal | PaymentType::Refund | PaymentType::ChargebackReversal) => {
                 self.history.load_payment(&self.entity.id, referenced)?
             }
             _ => None,
@@ -396,14 +408,14 @@ impl<'a> SettlementRun<'a> {
     }
 }
 
-/// Returns the time of the first approved payment of an entity after an entry. `None` if there is none.
+/// Returns the time of the first approved payment or correction of an entity after an entry. `None` if there is none.
 fn find_first_payment(history: &PaymentHistory, entity: &EntityId, after: i64) -> Result<Option<Timestamp>, Failure> {
     let mut after = after;
     loop {
         let entries = history.load_entity_entries(entity, after, PAGE)?;
         let Some((last, _)) = entries.last() else { return Ok(None) };
         after = *last;
-        if let Some((_, first)) = entries.iter().find(|(_, entry)| entry.action == PAYMENT) {
+        if let Some((_, first)) = entries.iter().find(|(_, entry)| entry.is_settleable()) {
             return Ok(Some(first.time));
         }
     }

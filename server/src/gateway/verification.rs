@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use crate::domain::audit::{AuditEntry, CORRECTION, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
@@ -73,6 +73,17 @@ struct PaymentSet {
 impl PaymentSet {
     /// Adds a payment. Sets with the same payments are equal in any order.
     fn add_payment(&mut self, id: &str, payment_type: PaymentType, money: &Sums) {
+        self.count += 1;
+        self.hashes = self.hashes.wrapping_add(Self::hash_payment(id, payment_type, money));
+    }
+
+    /// Replaces a payment by itself with another movement.
+    fn replace_payment(&mut self, id: &str, payment_type: PaymentType, old: &Sums, new: &Sums) {
+        self.hashes = self.hashes.wrapping_sub(Self::hash_payment(id, payment_type, old));
+        self.hashes = self.hashes.wrapping_add(Self::hash_payment(id, payment_type, new));
+    }
+
+    fn hash_payment(id: &str, payment_type: PaymentType, money: &Sums) -> u128 {
         let mut hash = Sha256::new();
         hash.update(id);
         hash.update(payment_type.code());
@@ -81,8 +92,7 @@ impl PaymentSet {
             sums.to_array().into_iter().for_each(|sum| hash.update(sum.to_be_bytes()));
         }
         let half = hash.finalize().first_chunk::<16>().copied().unwrap_or_default();
-        self.count += 1;
-        self.hashes = self.hashes.wrapping_add(u128::from_be_bytes(half));
+        u128::from_be_bytes(half)
     }
 }
 
@@ -242,6 +252,11 @@ impl Verification {
         snapshot.for_each_entry_of(entity, |entry| {
             // An entry that cannot be read was reported with the chain.
             let Ok(content) = serde_json::from_slice::<AuditEntry>(&entry.document) else { return };
+            if content.action == CORRECTION {
+                let corrected = corrected_money(&content);
+                entries.insert(content.subject, (content.payment_type, corrected));
+                return;
+            }
             let AuditEntry { action, subject, payment_type, money, .. } = content;
             if action == PAYMENT && entries.insert(subject, (payment_type, money)).is_some() {
                 self.add_fault(format!("entry {}: its payment is in the journal twice", entry.number));
@@ -270,9 +285,12 @@ impl Journal {
     fn add_entry(&mut self, entry: &AuditEntry) -> Result<(), String> {
         for (currency, sums) in &entry.money {
             add_sums(&mut self.total, currency, *sums);
-            if entry.action != PAYMENT {
+            if entry.action != PAYMENT && entry.action != CORRECTION {
                 add_sums(&mut self.settled, currency, *sums);
             }
+        }
+        if let (CORRECTION, Some(payment_type)) = (&*entry.action, entry.payment_type) {
+            self.payments.replace_payment(&entry.subject, payment_type, &wrong_money(entry), &corrected_money(entry));
         }
         if let (PAYMENT, Some(payment_type)) = (&*entry.action, entry.payment_type) {
             self.payments.add_payment(&entry.subject, payment_type, &entry.money);
@@ -285,12 +303,23 @@ impl Journal {
 /// Computes the movement of a payment from the payment alone. `None` if it is not approved.
 fn compute_payment_money(snapshot: &StoreSnapshot, payment: &Payment) -> Result<Option<Sums>, StoreError> {
     let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(None) };
-    let referenced = match (&payment.referenced, payment.payment_type) {
-        (Some(referenced), PaymentType::Reversal) => snapshot.load_payment_type(&payment.entity, referenced)?,
-        _ => None,
+    let referenced = match &payment.referenced {
+        Some(referenced) => snapshot.load_referenced(&payment.entity, referenced)?,
+        None => None,
     };
     let movement = approved.compute_movement(referenced);
     Ok(Some(Sums::from([(movement.currency.code().to_owned(), movement.sums)])))
+}
+
+/// Returns the movement that a correction has found wrong: the opposite of its own.
+fn wrong_money(correction: &AuditEntry) -> Sums {
+    let opposite = |sums: &LedgerSums| LedgerSums::from_array(sums.to_array().map(i64::wrapping_neg));
+    correction.money.iter().map(|(currency, sums)| (currency.clone(), opposite(sums))).collect()
+}
+
+/// Returns the movement of a payment after its correction: none in each currency.
+fn corrected_money(correction: &AuditEntry) -> Sums {
+    correction.money.keys().map(|currency| (currency.clone(), LedgerSums::default())).collect()
 }
 
 fn add_sums(total: &mut Sums, currency: &str, sums: LedgerSums) {

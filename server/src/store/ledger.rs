@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Deserialize;
 use tillgate_shared::money::Currency;
-use tillgate_shared::result::ResultGroup;
+use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
@@ -14,8 +14,8 @@ use super::timer::start_settlement_timer;
 use super::{PaymentHistory, Sources, StoreError, record_digest};
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST, compute_hash};
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::ledger::{ApprovedPayment, LedgerSums};
-use crate::domain::payment::{EarlierState, Payment, PaymentType};
+use crate::domain::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
+use crate::domain::payment::{EarlierState, Payment, PaymentType, result_code};
 
 /// Largest number of entries on a page.
 const PAGE: u16 = 1000;
@@ -51,9 +51,9 @@ pub(super) fn write_payment_entry(
     time: Timestamp,
     payment: &ApprovedPayment<'_>,
 ) -> Result<(), StoreError> {
-    let referenced = match (payment.referenced, payment.payment_type) {
-        (Some(referenced), PaymentType::Reversal) => load_payment_type(connection, payment.entity, referenced)?,
-        _ => None,
+    let referenced = match payment.referenced {
+        Some(referenced) => load_referenced(connection, payment.entity, referenced)?,
+        None => None,
     };
     let movement = payment.compute_movement(referenced);
     let entry = AuditEntry {
@@ -129,7 +129,7 @@ fn add_to_balance(
 }
 
 /// Loads the time by which the clock of an entity is ahead of the machine's.
-fn load_clock_advance(connection: &Connection, entity: &EntityId) -> Result<SignedDuration, StoreError> {
+pub(super) fn load_clock_advance(connection: &Connection, entity: &EntityId) -> Result<SignedDuration, StoreError> {
     let query = "SELECT coalesce(owner.ahead, entity.ahead)
          FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?1";
     let ahead = connection.prepare_cached(query)?.query_row([entity.as_str()], |row| row.get(0)).optional()?;
@@ -142,14 +142,29 @@ pub(super) fn load_payment_type(
     entity: &EntityId,
     id: &PaymentId,
 ) -> Result<Option<PaymentType>, StoreError> {
+    Ok(load_referenced(connection, entity, id)?.map(|referenced| referenced.payment_type))
+}
+
+/// Loads the part of a payment that the bookings of its follow-up payments depend on.
+pub(super) fn load_referenced(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<ReferencedPayment>, StoreError> {
     #[derive(Deserialize)]
-    struct StoredType {
+    struct StoredPayment {
         payment_type: PaymentType,
+        #[serde(with = "result_code")]
+        result: ResultCode,
     }
     let query = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(query)?;
     let document: Option<Vec<u8>> = statement.query_row([entity.as_str(), id.as_str()], |row| row.get(0)).optional()?;
-    Ok(document.map(|document| decode_document::<StoredType>(&document)).transpose()?.map(|stored| stored.payment_type))
+    let stored: Option<StoredPayment> = document.map(|document| decode_document(&document)).transpose()?;
+    Ok(stored.map(|StoredPayment { payment_type, result }| ReferencedPayment {
+        payment_type,
+        is_approved: payment_type.is_approved_with(result),
+    }))
 }
 
 /// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.

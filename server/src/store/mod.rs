@@ -7,6 +7,7 @@
 pub mod acquirer_ledger;
 mod admin;
 pub mod bench;
+pub mod booking_correction;
 mod change_log;
 mod changes;
 mod checkpoint;

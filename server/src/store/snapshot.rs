@@ -14,8 +14,8 @@ use super::settlement::StoredBatch;
 use super::{AdminStore, StoreError, ledger, settlement, shared_parameters};
 use crate::domain::audit::ChainedEntry;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::ledger::LedgerSums;
-use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::ledger::{LedgerSums, ReferencedPayment};
+use crate::domain::payment::Payment;
 use crate::domain::reconciliation::ReconciliationRecord;
 use crate::domain::settlement::SettlementState;
 
@@ -87,12 +87,12 @@ impl StoreSnapshot {
         })
     }
 
-    /// Loads the type of a payment. `None` if it is not stored.
+    /// Loads the part of a payment that the bookings of its follow-up payments depend on. `None` if it is not stored.
     ///
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
-    pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
-        ledger::load_payment_type(&self.connection, entity, id)
+    pub fn load_referenced(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<ReferencedPayment>, StoreError> {
+        ledger::load_referenced(&self.connection, entity, id)
     }
 
     /// Calls a function with each payment of an entity.

@@ -179,8 +179,6 @@ codes! {
     REFERENCE_AMOUNT_TOO_HIGH = "700.100.300";
     /// The currency differs from that of the referenced payment.
     REFERENCE_CURRENCY_DIFFERS = "700.100.500";
-    /// The test mode differs from that of the referenced payment.
-    REFERENCE_MODE_DIFFERS = "700.100.600";
     /// The referenced payment allows no follow-up payment of this type.
     REFERENCE_TYPE_NOT_POSSIBLE = "700.300.100";
     /// A capture after the authorization has expired.

@@ -15,7 +15,7 @@ use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 use crate::support::*;
 
 /// Description of a store's content, from the fixture's `known.json`.
-struct StoreDescription(Value);
+pub struct StoreDescription(Value);
 
 impl StoreDescription {
     /// Returns the text at a JSON pointer, or an empty string.
@@ -24,7 +24,7 @@ impl StoreDescription {
     }
 
     /// Returns a client of the merchant that is described at a JSON pointer.
-    fn merchant_at(&self, gateway: &TestGateway, pointer: &str) -> MerchantClient {
+    pub fn merchant_at(&self, gateway: &TestGateway, pointer: &str) -> MerchantClient {
         let field = |name: &str| self.text_at(&format!("{pointer}/{name}")).to_owned();
         MerchantClient::new(gateway.base_url(), field("entityId"), field("token"))
     }
@@ -36,7 +36,7 @@ fn fixture_folder(version: u32) -> PathBuf {
 
 /// Starts a gateway on a copy of a store of this schema version, with its key. Its pending payments expire after one
 /// second, and authorizations never.
-fn start_on_fixture(version: u32) -> anyhow::Result<(TestGateway, StoreDescription)> {
+pub fn start_on_fixture(version: u32) -> anyhow::Result<(TestGateway, StoreDescription)> {
     let from = fixture_folder(version);
     let arguments = ["--pending-lifetime", "1s", "--authorization-lifetime", "876000h"];
     let gateway = TestGateway::start_on_files(&arguments, |folder| {

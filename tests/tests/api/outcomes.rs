@@ -1,6 +1,6 @@
 //! The simulator: documented outcomes, always the same for the same request.
 
-use tillgate_tests::ApiResponse;
+use tillgate_tests::{ApiResponse, TestGateway};
 
 use crate::support::*;
 
@@ -74,26 +74,57 @@ async fn a_wrong_check_digit_is_a_decline_of_its_own() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_card_is_good_to_the_end_of_its_month() -> anyhow::Result<()> {
+async fn a_card_is_good_until_its_month_has_ended_everywhere() -> anyhow::Result<()> {
     let shop = sandbox_shop();
-    let pay = async |day: jiff::civil::Date| {
+    let pay = async |day: jiff::civil::Date, mode: &str| {
         let (month, year) = (format!("{:02}", day.month()), day.year().to_string());
-        shop.pay_by_card(&[("card.expiryMonth", &month), ("card.expiryYear", &year)]).await
+        shop.pay_by_card(&[("card.expiryMonth", &month), ("card.expiryYear", &year), ("testMode", mode)]).await
     };
-    let today = || jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    // The last time zone is 12 hours behind UTC.
+    let last_zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(-12));
+    let today = || jiff::Timestamp::now().to_zoned(last_zone.clone()).date();
     // If the test runs past midnight at the end of a month, it is repeated with the new dates.
     loop {
         let before = today();
-        let this_month = pay(before).await?;
-        let last_month = pay(before.first_of_month().yesterday()?).await?;
+        let mut answers = Vec::new();
+        for (mode, paid) in [("INTERNAL", "000.100.110"), ("EXTERNAL", "000.100.112")] {
+            answers.push((pay(before, mode).await?, 200, paid));
+            answers.push((pay(before.first_of_month().yesterday()?, mode).await?, 400, "100.100.303"));
+        }
         if today() == before {
-            assert_result(&this_month, 200, "000.100.110");
-            assert_result(&last_month, 400, "100.100.303");
+            answers.iter().for_each(|(answer, status, code)| assert_result(answer, *status, code));
             break;
         }
     }
     for year in ["1999", "2001"] {
         assert_result(&shop.pay_by_card(&[("card.expiryYear", year)]).await?, 400, "100.100.303");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_sandbox_clock_on_the_first_of_a_month_still_takes_the_card_of_the_month_before() -> anyhow::Result<()> {
+    // The new month has begun in UTC, and is not there yet in the last time zone; then it is.
+    let now = jiff::Timestamp::now();
+    let utc = now.to_zoned(jiff::tz::TimeZone::UTC);
+    let next_month = utc.date().first_of_month().saturating_add(jiff::Span::new().months(1));
+    let first = next_month.to_zoned(jiff::tz::TimeZone::UTC)?.timestamp();
+    for (hours, paid) in [(2, true), (11, true), (13, false)] {
+        let shop = TestGateway::shared().create_merchant()?;
+        let ahead = first.duration_since(jiff::Timestamp::now()) + jiff::SignedDuration::from_hours(hours);
+        shop.advance_clock(&format!("{}s", ahead.as_secs())).await?;
+        let (month, year) = (format!("{:02}", utc.month()), utc.year().to_string());
+        let expiry = [("card.expiryMonth", month.as_str()), ("card.expiryYear", year.as_str())];
+        let answer = shop.pay_by_card(&expiry).await?;
+        if paid {
+            assert_result(&answer, 200, "000.100.110")
+        } else {
+            assert_result(&answer, 400, "100.100.303")
+        }
+        let made = shop.create_checkout(&[]).await?;
+        shop.submit_card(made.id(), &expiry).await?;
+        let code = if paid { "000.100.110" } else { "100.100.303" };
+        assert_eq!(shop.read_status(made.id()).await?.result_code(), code, "{hours} hours after the first in UTC");
     }
     Ok(())
 }

@@ -71,13 +71,13 @@ pub fn set_terms(gateway: &TestGateway, shop: &MerchantClient, terms: &str) -> a
 }
 
 /// Refers to a payment. Returns true if that was accepted.
-async fn modify(shop: &MerchantClient, payment: &str, fields: &[(&str, &str)]) -> anyhow::Result<bool> {
+pub async fn modify(shop: &MerchantClient, payment: &str, fields: &[(&str, &str)]) -> anyhow::Result<bool> {
     let answer = shop.post(&format!("v1/payments/{payment}"), fields).await?;
     Ok(answer.status == 200 && !answer.result_code().starts_with("700."))
 }
 
 /// Returns kind, transaction type, cashflow and amount of each record, sorted.
-fn shapes(records: &[Value]) -> Vec<String> {
+pub fn shapes(records: &[Value]) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut shapes: Vec<String> = records
         .iter()

@@ -95,8 +95,8 @@ pub(super) fn field_errors_of(errors: &[ParameterError]) -> Option<Vec<FieldErro
 }
 
 /// Converts the input into the parameters that the hosted form submits, and returns with them all errors that can be
-/// found without the gateway. Without a known brand, the input is a card. `now` is year and month; `mandate_required`
-/// is for direct debits.
+/// found without the gateway. Without a known brand, the input is a card. `now` is the month by which cards are judged;
+/// `mandate_required` is for direct debits.
 pub(super) fn convert_input(
     mut typed: Parameters,
     mandate_required: bool,

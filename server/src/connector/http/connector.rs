@@ -252,7 +252,7 @@ mod tests {
             merchant_id,
             return_url,
             descriptor: "Kiln & Tide",
-            today: "2026-01-01".parse().unwrap(),
+            now: "2026-01-01T00:00:00Z".parse().unwrap(),
             order,
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! Payments by the shopper's own bank return 000.200.000 and a redirect.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tillgate_shared::brand::PaymentMethod;
 use tillgate_shared::result::ResultCode;
 
@@ -16,7 +17,7 @@ pub(super) fn authorize_bank_account(
     order: &Order,
     bank: &FullBank,
     forced: Option<ResultCode>,
-    today: Date,
+    now: Timestamp,
 ) -> ConnectorResult {
     if let Some(code) = forced {
         return ConnectorResult::from(code).with_acquirer_response(if code.is_success() { "00" } else { "MS03" });
@@ -35,7 +36,7 @@ pub(super) fn authorize_bank_account(
     {
         return (&test_data::OTHER_COUNTRY).into();
     }
-    if order.mandate_signed.is_some_and(|signed| signed > today) {
+    if order.mandate_signed.is_some_and(|signed| signed > now.to_zoned(TimeZone::UTC).date()) {
         return (&test_data::FUTURE_MANDATE).into();
     }
     let known = test_data::ACCOUNTS.iter().find(|known| iban.is_some_and(|iban| iban.characters() == known.iban));

@@ -5,7 +5,8 @@
 //! the security code (`result.cvvResponse`) runs if a code was sent, or if the shopper typed a card whose brand
 //! requires a code. Neither check changes the outcome: the merchant decides what to do about the result.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
+use tillgate_shared::format::expiry::last_month;
 use tillgate_shared::result::{ResultCode, codes};
 
 use crate::connector::{CardSource, ConnectorResult, FullCard, Order};
@@ -18,7 +19,7 @@ pub(super) fn authorize_card(
     order: &Order,
     card: &FullCard,
     forced: Option<ResultCode>,
-    today: Date,
+    now: Timestamp,
 ) -> ConnectorResult {
     // A forced soft decline applies only once: the repeated payment is authenticated.
     let forced = forced.filter(|code| *code != codes::SOFT_DECLINED || !order.is_authenticated());
@@ -35,8 +36,7 @@ pub(super) fn authorize_card(
     if !order.brand.allows_number(card.number.digits()) {
         return (&test_data::OTHER_BRAND).into();
     }
-    let this_month = (today.year().unsigned_abs(), today.month().unsigned_abs());
-    if card.expiry.is_past(this_month) {
+    if card.expiry.is_past(last_month(now.as_second())) {
         return (&test_data::EXPIRED).into();
     }
     if let Some(code) = &card.security_code

@@ -22,7 +22,7 @@ mod sandbox;
 mod test_tables;
 
 use async_trait::async_trait;
-use jiff::civil::Date;
+use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -62,7 +62,7 @@ impl Connector for Simulator {
     }
 
     fn known_decline(&self, request: &OrderRequest<'_>) -> Option<ResultCode> {
-        let code = decide_order(request.order, request.today).code;
+        let code = decide_order(request.order, request.now).code;
         // A soft decline requires authentication, so it is not final.
         (code != codes::SOFT_DECLINED && !code.is_success()).then_some(code)
     }
@@ -73,7 +73,7 @@ impl Connector for Simulator {
 
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
         let order = request.order;
-        let mut result = decide_order(order, request.today);
+        let mut result = decide_order(order, request.now);
         // An order without errors is decided on the brand's page, if the brand has one. A forced outcome applies
         // immediately.
         let redirects = order.forced_result_code.is_none() && order.requires_redirect() && result.code.is_success();
@@ -92,7 +92,7 @@ impl Connector for Simulator {
     }
 
     async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
-        ConnectorOutcome::from_result(decide_order(request.order, request.today))
+        ConnectorOutcome::from_result(decide_order(request.order, request.now))
     }
 
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
@@ -131,15 +131,15 @@ fn refused_number(order: &Order) -> Option<&'static TestOutcome> {
 
 /// Decides an order: declines a refused card number, else applies the forced outcome, else decides by the account. An
 /// account with a provider or an unknown one succeeds.
-fn decide_order(order: &Order, today: Date) -> ConnectorResult {
+fn decide_order(order: &Order, now: Timestamp) -> ConnectorResult {
     let forced = order.forced_result_code.as_deref().map(parse_forced_code);
     // A refused number has no forced outcome either, because successful and pending payments store the number.
     if let Some(refused) = refused_number(order) {
         return refused.into();
     }
     match &order.account {
-        FullAccount::Card(card) => card::authorize_card(order, card, forced, today),
-        FullAccount::Bank(account) => bank::authorize_bank_account(order, account, forced, today),
+        FullAccount::Card(card) => card::authorize_card(order, card, forced, now),
+        FullAccount::Bank(account) => bank::authorize_bank_account(order, account, forced, now),
         FullAccount::Virtual(_) | FullAccount::Unknown => match forced {
             Some(code) => code.into(),
             None => (&test_data::GOOD).into(),

@@ -1,6 +1,7 @@
 //! Payment types.
 
 use serde::{Deserialize, Serialize};
+use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::domain::refusal::Refusal;
@@ -77,6 +78,18 @@ impl PaymentType {
     /// Parses the code of a type, such as `DB`. Returns `None` if it is unknown.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|payment_type| payment_type.code() == text)
+    }
+
+    /// Checks the amount of an initial payment. Only a preauthorization may have the amount 0, which verifies the
+    /// account.
+    ///
+    /// # Errors
+    /// 400 with 100.550.300. The refusal names `amount`.
+    pub fn check_initial_amount(self, amount: Amount) -> Result<(), Refusal> {
+        if amount.is_zero() && self != Self::Preauthorization {
+            return Err(Refusal::amount_too_small(&amount.to_string(), self.code()));
+        }
+        Ok(())
     }
 
     /// Parses the type of an initial payment.

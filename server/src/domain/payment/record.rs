@@ -240,7 +240,7 @@ pub(in crate::domain) mod money {
 }
 
 /// Result codes in stored documents: the code alone, because its description may change.
-pub(in crate::domain) mod code {
+pub(crate) mod code {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
     use tillgate_shared::result::ResultCode;

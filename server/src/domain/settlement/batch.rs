@@ -13,7 +13,7 @@ use super::rate::FxRates;
 use super::state::{BatchTotals, HeldReserve, SettlementState};
 use super::terms::{SettlementTerms, round_amount, to_decimal};
 use crate::domain::id::{EntityId, PaymentId, RecordId};
-use crate::domain::ledger::LedgerSums;
+use crate::domain::ledger::{LedgerSums, ReferencedPayment, is_booked};
 use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::reconciliation::{
     Cashflow, ChargebackReason, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord,
@@ -45,8 +45,8 @@ pub struct BatchDay<'a> {
 pub struct SettledEntry<'a> {
     /// The payment.
     pub payment: &'a Payment,
-    /// For a reversal, the type of the payment that it reverses.
-    pub referenced: Option<PaymentType>,
+    /// For a reversal or a refund, the payment that it refers to.
+    pub referenced: Option<ReferencedPayment>,
     /// For the reversal of a chargeback, the chargeback.
     pub chargeback: Option<&'a Payment>,
     /// True if the payment was reversed in the same batch, or is the reversal. Neither is settled.
@@ -55,11 +55,12 @@ pub struct SettledEntry<'a> {
 
 impl BatchDay<'_> {
     /// Returns the lines of an entry, and counts them in the open batch and the volumes of a state. There are none for
-    /// a payment that was reversed in time and for a preauthorization, unless these have fees.
+    /// a payment that was reversed in time, for a preauthorization, and for the reversal of a voided payment, unless
+    /// these have fees.
     pub fn settle_entry(&mut self, state: &mut SettlementState, entry: &SettledEntry<'_>) -> Vec<ReconciliationRecord> {
         let payment = entry.payment;
         let mut lines = Vec::new();
-        if !entry.is_reversed
+        if entry.is_settled()
             && let Some(mut line) = self.payment_line(entry)
         {
             if line.transaction_type == TransactionType::Debit && line.record_type == RecordType::Settled {
@@ -67,7 +68,7 @@ impl BatchDay<'_> {
             }
             lines.push(line);
         }
-        let event = event_of(payment.payment_type);
+        let event = entry.event();
         if let Some(event) = event.filter(|event| !entry.is_reversed || *event != FeeEvent::Capture) {
             lines.extend(self.event_fee(state, event, payment));
         }
@@ -79,9 +80,9 @@ impl BatchDay<'_> {
     pub fn lacks_rate(&self, entry: &SettledEntry<'_>) -> bool {
         let payment = entry.payment;
         let currency = payment.amount.currency();
-        let has_fee = event_of(payment.payment_type)
-            .is_some_and(|event| self.find_rule(event, Some(&payment.brand), currency).is_some());
-        let moves_money = payment.payment_type != PaymentType::Preauthorization;
+        let has_fee =
+            entry.event().is_some_and(|event| self.find_rule(event, Some(&payment.brand), currency).is_some());
+        let moves_money = payment.payment_type != PaymentType::Preauthorization && is_booked(entry.referenced);
         (moves_money || has_fee) && !entry.is_reversed && self.convert_amount(payment.amount).is_none()
     }
 
@@ -91,6 +92,24 @@ impl BatchDay<'_> {
         let to = self.terms.settlement_currency(from);
         let rate = self.rates.find_rate(from, to, self.day)?;
         Some((round_amount(to_decimal(amount).checked_mul(rate)?, to)?, rate))
+    }
+
+    /// Returns the line that takes back a line of an earlier batch, with the same amounts, and counts it in the open
+    /// batch of a state.
+    pub fn take_back_line(
+        &mut self,
+        state: &mut SettlementState,
+        wrong: &ReconciliationRecord,
+    ) -> ReconciliationRecord {
+        let cashflow = match wrong.settlement.cashflow {
+            Cashflow::Positive => Cashflow::Negative,
+            Cashflow::Negative => Cashflow::Positive,
+        };
+        let id = settlement_id(self.day, wrong.settlement.amount.currency(), &self.owner.account);
+        let settlement = SettlementPart { id, cashflow, date: self.day, fee: None, ..wrong.settlement.clone() };
+        let line = ReconciliationRecord { id: (self.new_id)(), owner: self.owner.clone(), settlement, ..wrong.clone() };
+        self.count_lines(state, std::slice::from_ref(&line));
+        line
     }
 
     /// Returns the lines of the fees for a month. They are counted like others.
@@ -150,7 +169,8 @@ impl BatchDay<'_> {
     fn payment_line(&mut self, entry: &SettledEntry<'_>) -> Option<ReconciliationRecord> {
         use Cashflow::{Negative, Positive};
         let payment = entry.payment;
-        let (record_type, transaction_type, cashflow) = match (payment.payment_type, entry.referenced) {
+        let reversed = entry.referenced.map(|referenced| referenced.payment_type);
+        let (record_type, transaction_type, cashflow) = match (payment.payment_type, reversed) {
             (PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture, _) => {
                 (RecordType::Settled, TransactionType::Debit, Positive)
             }
@@ -307,14 +327,22 @@ impl BatchDay<'_> {
     }
 }
 
-/// Returns the event of a payment that may have a fee of its own. A charge has its fee on the line of the payment.
-fn event_of(payment_type: PaymentType) -> Option<FeeEvent> {
-    match payment_type {
-        PaymentType::Preauthorization => Some(FeeEvent::Authorization),
-        PaymentType::Capture => Some(FeeEvent::Capture),
-        PaymentType::Refund => Some(FeeEvent::Refund),
-        PaymentType::Reversal => Some(FeeEvent::Cancel),
-        _ => None,
+impl SettledEntry<'_> {
+    /// Returns true if the money of the payment is settled.
+    fn is_settled(&self) -> bool {
+        !self.is_reversed && is_booked(self.referenced)
+    }
+
+    /// Returns the event of the payment that may have a fee of its own. A charge has its fee on the payment's line. A
+    /// refund with which the gateway voids a payment is charged as the reversal that it replaces.
+    fn event(&self) -> Option<FeeEvent> {
+        match self.payment.payment_type {
+            PaymentType::Preauthorization => Some(FeeEvent::Authorization),
+            PaymentType::Capture => Some(FeeEvent::Capture),
+            PaymentType::Refund if is_booked(self.referenced) => Some(FeeEvent::Refund),
+            PaymentType::Refund | PaymentType::Reversal => Some(FeeEvent::Cancel),
+            _ => None,
+        }
     }
 }
 
@@ -339,6 +367,7 @@ impl BatchTotals {
             (RecordType::ChargebackReversal, _) => self.chargebacks_reversed += amount,
             (_, TransactionType::Credit) if is_positive => self.credited -= amount,
             (_, TransactionType::Credit) => self.credited += amount,
+            (_, TransactionType::Refund) if is_positive => self.refunded -= amount,
             (_, TransactionType::Refund) => self.refunded += amount,
             _ => self.charged += amount,
         }

@@ -213,11 +213,8 @@ impl DisputeRecords {
         (amount, result): (Amount, ResultCode),
         ids: &NewRecordIds,
     ) -> Payment {
-        let mut parameters = Parameters::default();
-        if let Some(mode) = referenced.parameters.get("testMode") {
-            parameters.set("testMode", mode);
-        }
-        let payment = draft_follow_up(ids.payment.clone(), self.now, referenced, kind, amount, result, parameters);
+        let (id, parameters) = (ids.payment.clone(), Parameters::default());
+        let payment = draft_follow_up(id, self.now, referenced, kind, amount, result, parameters);
         Payment { ndc: ids.ndc.clone(), ..payment }
     }
 }

@@ -64,7 +64,7 @@ pub fn read_order(
 /// Makes an order from parameters and an account that is known already. Does not check the account.
 ///
 /// # Errors
-/// Amount, currency or payment type by name.
+/// Amount, currency or payment type by name; 100.550.300 for an amount of 0 that would be charged or paid out.
 pub fn order_for_account(
     parameters: &Parameters,
     brand: &'static Brand,
@@ -72,9 +72,11 @@ pub fn order_for_account(
     presence: Presence,
 ) -> Result<Order, Refusal> {
     let text = |name: &str| parameters.get(name).map(str::to_owned);
+    let (payment_type, amount) = (read_payment_type(parameters, brand)?, read_amount(parameters)?);
+    payment_type.check_initial_amount(amount)?;
     Ok(Order {
-        payment_type: read_payment_type(parameters, brand)?,
-        amount: read_amount(parameters)?,
+        payment_type,
+        amount,
         brand,
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },

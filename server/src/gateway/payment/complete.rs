@@ -55,8 +55,8 @@ struct Completion {
     step: Option<DebitStep>,
     /// Result of the capture by an in-process connector, for a debit in two steps that is preauthorized.
     capture: Option<ConnectorResult>,
-    /// Time in which a debit or credit can be reversed, counted from its creation.
-    reversal_window: SignedDuration,
+    /// Time in which the connector reverses a debit or credit, counted from its creation. `None` for no limit.
+    reversal_window: Option<SignedDuration>,
     /// The payment to refund, because the payment is its reversal and was declined.
     refunded: Option<Payment>,
     /// The response to the request that made the payment.
@@ -148,7 +148,7 @@ impl Gateway {
             reversal,
             step: payment.debit_step(),
             capture,
-            reversal_window: self.time_limits_of(payment).reversal_window,
+            reversal_window: self.connector_reversal_window(payment),
             recorder,
             decision,
         };
@@ -345,11 +345,12 @@ impl Completion {
         }
     }
 
-    /// Returns the operation that reverses an approved payment: a reversal, or after the cut-off of a debit or credit a
-    /// refund. A preauthorization has no cut-off.
+    /// Returns the operation that reverses an approved payment: a reversal, or a refund if its connector books debits
+    /// and credits at a cut-off that has passed. A preauthorization has no cut-off, and the limit for reversals of
+    /// merchants does not apply.
     fn reversal_type(&self, payment: &Payment) -> ModificationType {
         let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
-            && self.now.duration_since(payment.created) >= self.reversal_window;
+            && self.reversal_window.is_some_and(|window| self.now.duration_since(payment.created) >= window);
         if is_booked { ModificationType::Refund } else { ModificationType::Reversal }
     }
 

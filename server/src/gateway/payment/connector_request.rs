@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::Timestamp;
 
 use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway};
@@ -55,7 +54,8 @@ impl Drop for InFlightPayment {
 pub(in crate::gateway) struct ConnectorRequest {
     connector: Arc<dyn Connector>,
     order: Order,
-    today: Date,
+    /// The time of the payment by the entity's clock.
+    now: Timestamp,
     /// The gateway's page that the shopper returns to from a page of the connector.
     return_url: Option<String>,
     guard: Option<InFlightPayment>,
@@ -83,7 +83,7 @@ impl Gateway {
         ConnectorRequest {
             connector: Arc::clone(&route.connector),
             order,
-            today: payment.created.to_zoned(TimeZone::UTC).date(),
+            now: payment.created,
             return_url: page.map(|page| format!("{public}v1/return/{}", page.as_str())),
             guard: self.payments_in_flight.mark_payment(&payment.id),
         }
@@ -113,14 +113,14 @@ impl Gateway {
         payment: Arc<Payment>,
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
-        let ConnectorRequest { connector, mut order, today, return_url, guard: _guard } = request;
+        let ConnectorRequest { connector, mut order, now, return_url, guard: _guard } = request;
         // Decided in the write of the payment: a debit may be preauthorized first, because it is checked or reviewed
         // before its capture.
         order.payment_type = payment.type_at_connector();
         let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
         let merchant_id = payment.acquirer_merchant_id();
         let return_url = return_url.as_deref();
-        let request = OrderRequest { reference, merchant_id, return_url, descriptor, today, order: &order };
+        let request = OrderRequest { reference, merchant_id, return_url, descriptor, now, order: &order };
         let outcome = match payment.payment_type {
             PaymentType::Credit => wait_for_outcome(connector.credit(&request)).await,
             _ => wait_for_outcome(connector.authorize(&request)).await,

@@ -14,7 +14,10 @@ use crate::domain::defaults;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
 
-/// Drafts a follow-up payment with this result. Brand and account are those of the earlier payment. So are the
+/// The parameter with the mode of a payment.
+const TEST_MODE: &str = "testMode";
+
+/// Drafts a follow-up payment with this result. Brand, account and mode are those of the earlier payment. So are the
 /// merchant's references and the text on the shopper's statement, unless the request has its own. It has no checkout,
 /// redirect or registration.
 pub(in crate::gateway) fn draft_follow_up(
@@ -35,6 +38,10 @@ pub(in crate::gateway) fn draft_follow_up(
         if let Some(reference) = referenced.parameters.get(name).filter(|_| !parameters.contains(name)) {
             parameters.set(name, reference);
         }
+    }
+    // Each payment has its mode in its own parameters, so that the refund of a capture runs in that of the capture.
+    if let Some(mode) = referenced.parameters.get(TEST_MODE) {
+        parameters.set(TEST_MODE, mode);
     }
     defaults::add_default_values(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));

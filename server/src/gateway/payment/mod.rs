@@ -49,7 +49,6 @@ mod three_ds;
 mod tests;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 pub use self::connector_request::PaymentsInFlight;
 pub(super) use self::connector_request::{ConnectorRequest, wait_for_outcome};
@@ -114,12 +113,10 @@ impl PaymentIdentity {
         }
     }
 
-    /// Makes the request to a connector for an order of this payment, without an address to return to. Its date is in
-    /// UTC.
+    /// Makes the request to a connector for an order of this payment, without an address to return to.
     pub(super) fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
-        let today = self.now.to_zoned(TimeZone::UTC).date();
         let (reference, merchant_id) = (self.id.as_str(), self.merchant_id.as_str());
-        OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, today, order }
+        OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, now: self.now, order }
     }
 }
 
