@@ -2,6 +2,7 @@
 //! the cent, in every currency.
 
 mod records;
+mod second_opinion;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,6 +15,8 @@ use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::store::StoreError;
 use crate::store::snapshot::StoreSnapshot;
+
+use second_opinion::SecondOpinion;
 
 /// Largest number of faults that are described.
 const MAX_FAULTS: usize = 100;
@@ -116,11 +119,13 @@ impl Verification {
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();
         let mut faults = Vec::new();
         let mut bound = None;
+        let mut opinion = SecondOpinion::default();
         verification.read_chain(snapshot, expected, |number, entity, entry| {
             if let Some(digest) = entry.details.get(RECORD_DIGEST) {
                 bound = Some(digest.clone());
             }
             let Some(entity) = entity else { return };
+            opinion.add_entry(entity, &entry);
             let journal = journals.entry(entity.clone()).or_default();
             if let Err(fault) = journal.add_entry(&entry) {
                 faults.push(format!("entry {number}: {fault}"));
@@ -129,9 +134,11 @@ impl Verification {
         faults.into_iter().for_each(|fault| verification.add_fault(fault));
         verification.verify_record_digest(snapshot, bound.as_deref())?;
         verification.verify_balances(snapshot, &journals)?;
+        let balances = snapshot.load_all_balances()?;
         for entity in snapshot.load_paying_entities()? {
             let journal = journals.remove(&entity).unwrap_or_default();
             verification.verify_payments(snapshot, &entity, &journal)?;
+            opinion.compare_entity(&mut verification, snapshot, &entity, &balances)?;
             verification.verify_records(snapshot, &entity, &journal)?;
             verification.verify_reserves(snapshot, &entity, &journal)?;
             let open: BTreeMap<String, i64> = journal

@@ -95,6 +95,14 @@ impl StoreSnapshot {
         ledger::load_referenced(&self.connection, entity, id)
     }
 
+    /// Loads a payment of an entity. `None` if it is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the payment is damaged.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        shared_parameters::load_payment(&self.connection, [entity.as_str(), id.as_str()])
+    }
+
     /// Calls a function with each payment of an entity.
     ///
     /// # Errors
