@@ -38,6 +38,7 @@ mod prototype_pollution;
 mod restricted_browsers;
 mod saqa;
 mod shared_browser;
+mod single_page;
 mod summary;
 mod targets;
 mod three_ds;
