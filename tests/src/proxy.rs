@@ -1,5 +1,5 @@
-//! A proxy between browsers and a gateway, which injects faults on demand: it drops requests, drops responses, or
-//! truncates responses.
+//! A proxy between browsers and a gateway, which injects faults on demand: it drops requests, and drops, truncates or
+//! delays responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -34,6 +34,17 @@ pub struct Proxy {
     state: Arc<Mutex<ProxyState>>,
     /// Number of faults that have happened. Tests wait for it.
     faults_met: Arc<watch::Sender<usize>>,
+    /// Responses that are delayed. Connections wait for a change.
+    delays: Arc<watch::Sender<Vec<Delay>>>,
+}
+
+/// A delay of responses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Delay {
+    /// End of the path, with its query.
+    ending: String,
+    /// True once a response has met it.
+    is_met: bool,
 }
 
 /// Settings of a proxy.
@@ -67,6 +78,7 @@ impl Proxy {
             public: format!("http://pay.localhost:{}/", listener.local_addr()?.port()),
             state: Arc::new(Mutex::new(ProxyState { port: 0, faults: Vec::new() })),
             faults_met: Arc::new(watch::Sender::new(0)),
+            delays: Arc::new(watch::Sender::new(Vec::new())),
         };
         let own = proxy.clone();
         tokio::spawn(async move {
@@ -109,6 +121,40 @@ impl Proxy {
         Ok(())
     }
 
+    /// Delays all responses to requests for a path (with its query) that ends so, until [`Proxy::release_responses`].
+    pub fn delay_responses(&self, ending: &str) {
+        self.delays.send_modify(|delays| delays.push(Delay { ending: ending.to_owned(), is_met: false }));
+    }
+
+    /// Forwards the responses that were delayed, and delays no more of them.
+    pub fn release_responses(&self, ending: &str) {
+        self.delays.send_modify(|delays| delays.retain(|delay| delay.ending != ending));
+    }
+
+    /// Waits until a response that is to be delayed has come.
+    ///
+    /// # Errors
+    /// If it does not come within two minutes.
+    pub async fn wait_for_delayed_response(&self, ending: &str) -> anyhow::Result<()> {
+        let mut delays = self.delays.subscribe();
+        let is_met = |delays: &Vec<Delay>| delays.iter().any(|delay| delay.ending == ending && delay.is_met);
+        tokio::time::timeout(PATIENCE, delays.wait_for(is_met)).await.context("no response to delay")??;
+        Ok(())
+    }
+
+    /// Waits as long as the response to the request with this first line is delayed.
+    async fn wait_while_delayed(&self, line: &str) -> anyhow::Result<()> {
+        let is_own = |delay: &Delay| line.ends_with(&format!("{} HTTP/1.1", delay.ending));
+        self.delays.send_if_modified(|delays| {
+            let met: Vec<_> = delays.iter_mut().filter(|delay| is_own(delay) && !delay.is_met).collect();
+            let is_new = !met.is_empty();
+            met.into_iter().for_each(|delay| delay.is_met = true);
+            is_new
+        });
+        self.delays.subscribe().wait_for(|delays| !delays.iter().any(is_own)).await?;
+        Ok(())
+    }
+
     fn lock_state(&self) -> std::sync::MutexGuard<'_, ProxyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +162,7 @@ impl Proxy {
     /// Removes the first scheduled fault for the request that starts with these bytes, and returns it. Browsers send
     /// the head of a request in one piece, and the next request on a connection only after the response.
     fn take_fault(&self, bytes: &[u8]) -> Option<ProxyFault> {
-        let line = bytes.split(|byte| *byte == b'\r').next().map(String::from_utf8_lossy)?;
+        let line = read_request_line(bytes);
         let mut state = self.lock_state();
         let place =
             state.faults.iter().position(|(method, ending, _)| line.starts_with(method) && line.ends_with(ending));
@@ -136,28 +182,29 @@ impl Proxy {
         far.set_nodelay(true)?;
         let (near_read, near_write) = near.into_split();
         let (far_read, far_write) = far.into_split();
-        let current = Arc::new(Mutex::new(None));
+        let current = Arc::new(Mutex::new(CurrentRequest::default()));
         tokio::spawn(self.clone().forward_responses(far_read, near_write, Arc::clone(&current)));
         self.forward_requests(near_read, far_write, current).await
     }
 
-    /// Forwards requests, and notes the fault of a request in `current`. From a request that is dropped on, the
+    /// Forwards requests, and notes each with its fault in `current`. From a request that is dropped on, the
     /// connection forwards no requests.
     async fn forward_requests(
         self,
         mut from: OwnedReadHalf,
         mut to: OwnedWriteHalf,
-        current: Arc<Mutex<Option<ProxyFault>>>,
+        current: Arc<Mutex<CurrentRequest>>,
     ) -> anyhow::Result<()> {
         let mut bytes = Vec::with_capacity(16 * 1024);
         let mut drops_requests = false;
         while from.read_buf(&mut bytes).await? > 0 {
+            lock_request(&current).line = read_request_line(&bytes);
             match self.take_fault(&bytes) {
                 Some(ProxyFault::RequestDropped) => {
                     drops_requests = true;
                     self.count_fault();
                 }
-                Some(fault) => *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault),
+                Some(fault) => lock_request(&current).fault = Some(fault),
                 None => {}
             }
             if !drops_requests {
@@ -174,12 +221,13 @@ impl Proxy {
         self,
         mut from: OwnedReadHalf,
         mut to: OwnedWriteHalf,
-        current: Arc<Mutex<Option<ProxyFault>>>,
+        current: Arc<Mutex<CurrentRequest>>,
     ) -> anyhow::Result<()> {
         const TIMEOUT: &[u8] = b"HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let mut bytes = Vec::with_capacity(16 * 1024);
         while from.read_buf(&mut bytes).await? > 0 {
-            let fault = current.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let CurrentRequest { line, fault } = std::mem::take(&mut *lock_request(&current));
+            self.wait_while_delayed(&line).await?;
             match fault {
                 None | Some(ProxyFault::RequestDropped) => to.write_all(&bytes).await?,
                 Some(fault) => {
@@ -200,6 +248,24 @@ impl Proxy {
         }
         Ok(to.shutdown().await?)
     }
+}
+
+/// The request whose response a connection waits for.
+#[derive(Debug, Default)]
+struct CurrentRequest {
+    /// Its first line. Empty once its response has begun.
+    line: String,
+    /// The fault that its response meets.
+    fault: Option<ProxyFault>,
+}
+
+fn lock_request(current: &Mutex<CurrentRequest>) -> std::sync::MutexGuard<'_, CurrentRequest> {
+    current.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the first line of the request that starts with these bytes.
+fn read_request_line(bytes: &[u8]) -> String {
+    bytes.split(|byte| *byte == b'\r').next().map(String::from_utf8_lossy).unwrap_or_default().into_owned()
 }
 
 /// Returns the port on which the gateway listens.

@@ -26,6 +26,8 @@ pub struct MerchantSite {
 #[derive(Debug, Default)]
 struct SiteState {
     pages: Vec<MerchantPage>,
+    /// Further files: path, media type, text.
+    files: Vec<(String, &'static str, String)>,
     requests: Vec<String>,
     policy: String,
 }
@@ -167,6 +169,14 @@ impl MerchantSite {
         format!("{}pages/{}", self.public, state.pages.len() - 1)
     }
 
+    /// Adds a file of this media type at a path of the site, or replaces the file there. Returns its address.
+    pub fn add_file(&self, path: &str, kind: &'static str, text: &str) -> String {
+        let mut state = self.lock_state();
+        state.files.retain(|(known, _, _)| known != path);
+        state.files.push((path.to_owned(), kind, text.to_owned()));
+        format!("{}{}", self.public, path.trim_start_matches('/'))
+    }
+
     /// Sets the content security policy of all pages. `{gateway}` is replaced with the gateway's origin.
     pub fn set_policy(&self, policy: &str) {
         let policy = policy.replace("{gateway}", self.gateway.trim_end_matches('/'));
@@ -197,7 +207,10 @@ async fn serve_request(
     let number = |prefix: &str, suffix: &str| -> Option<usize> {
         uri.path().strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
     };
-    let (kind, text) = if let Some(number) = number("/pages/", "").filter(|it| *it < state.pages.len()) {
+    let file = state.files.iter().find(|(path, _, _)| path == uri.path());
+    let (kind, text) = if let Some((_, kind, text)) = file {
+        (*kind, text.clone())
+    } else if let Some(number) = number("/pages/", "").filter(|it| *it < state.pages.len()) {
         ("text/html; charset=utf-8", state.pages[number].render_html(&site.gateway, number))
     } else if let Some(number) = number("/styles/", ".css").filter(|it| *it < state.pages.len()) {
         ("text/css; charset=utf-8", state.pages[number].style.clone())
@@ -215,10 +228,12 @@ async fn serve_request(
 
 /// Third-party libraries: address on the site, and path next to axe-core in the tools' folder. React's development
 /// build is used because it mounts everything twice in strict mode.
-const PACKAGES: [(&str, &str); 4] = [
+const PACKAGES: [(&str, &str); 6] = [
+    ("/htmx.js", "htmx.org/dist/htmx.min.js"),
     ("/jquery.js", "jquery/dist/jquery.min.js"),
     ("/react.js", "react/umd/react.development.js"),
     ("/react-dom.js", "react-dom/umd/react-dom.development.js"),
+    ("/turbo.js", "@hotwired/turbo/dist/turbo.es2017-umd.js"),
     ("/vue.js", "vue/dist/vue.runtime.global.prod.js"),
 ];
 

@@ -1,13 +1,17 @@
 // The loader: finds the placeholders, puts forms with their frames in their place, and starts the page module, which
-// does everything else. May run again at any time: for new forms, after unload(), or for another checkout.
+// does everything else. May run again at any time: for new forms, after unload(), or for another checkout. Only one
+// loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
+// pay an order that the page no longer shows.
 
 import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
 import { removeFiles, takeTexts, textOf } from "./files.js";
-import { copyBare, globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
+import { globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
-import { findRelay, listForms, openRelay, placeAll, removeAll, settleForms } from "./place.js";
+import { findRelay, hasForms, listForms, openRelay, placeAll, settleForms } from "./place.js";
+import { removeAbandoned, removeAll, removeCopies } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
-import { base, BUILD, checkout, framesBase, isServedByTrunk } from "./script.js";
+import { base, BUILD, checkout, framesBase, isServedByTrunk, ownScript } from "./script.js";
+import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
 import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
@@ -18,11 +22,13 @@ var NO_ORIGIN = "this page has no origin; a sandbox needs allow-same-origin, or 
 function startLoader() {
   var framesOrigin = new URL(framesBase).origin;
   var darkness = matchMedia("(prefers-color-scheme: dark)");
-  // Looks for forms that the page adds later.
-  var observer = new MutationObserver(function (changes) { if (changes.some(addsForm)) afterPageScripts(settle); });
+  var observer = new MutationObserver(followPage);
   // The page module's functions, once it has started, and messages of frames that came before.
   var page = null, inbox = [];
-  var isSettled = false, isRequested = false, isEnded = false;
+  var hasLooked = false, isSettled = false, isRequested = false, isEnded = false;
+  // True once the page had a form. From the beginning, if it took the script away before that ran: then it wants no
+  // forms that are not there yet.
+  var hadForms = !nativeGet(ownScript, "isConnected");
 
   // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
@@ -47,8 +53,23 @@ function startLoader() {
     },
     // Called by the script of a language.
     words: takeTexts,
-    go: startPage, look: lookForForms, unload: unload,
+    go: startPage, look: lookForForms, unload: unload, end: end, script: ownScript,
   };
+
+  // Looks for forms that the page adds later, and for the signs that this loader's time is over.
+  function followPage(changes) {
+    var added = listAdded(changes);
+    var scripts = noteScripts(added);
+    if (scripts.length && isOutdated(scripts)) return end();
+    removeAbandoned();
+    if (added.some(holdsForm)) afterPageScripts(settle);
+    else if (hasLooked) endIfLeft();
+  }
+
+  function endIfLeft() {
+    hadForms = hadForms || !!listForms().length;
+    if (hadForms && !hasForms() && !nativeGet(ownScript, "isConnected")) end();
+  }
 
   function watch() { if (!hasNoOrigin()) beginWatch(function () { return !!page || !listForms().length; }); }
   function restyle() { if (page) page.restyle(); }
@@ -81,7 +102,7 @@ function startLoader() {
     if (!placeAll(isParsed, requestPageModule)) return;
     // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
-    if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
+    if (findRelay() || listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
   }
 
@@ -91,8 +112,12 @@ function startLoader() {
     placeForms(true);
     settleForms();
     loadStyle(readOption("style"), restyle);
-    if (!listForms().length && !isSettled) reportError("WidgetError", MISSING, true);
+    if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
+    hasLooked = true;
+    endIfLeft();
+    if (isEnded) return;
     loadLanguage(readOption("locale")).then(function () {
+      if (isEnded) return;
       isSettled = true;
       if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
       else if (page) page.takeForms();
@@ -100,9 +125,16 @@ function startLoader() {
     });
   }
 
-  function lookForForms() { placeForms(false); afterPageScripts(settle); }
+  function lookForForms() {
+    placeForms(false);
+    afterPageScripts(function () {
+      if (!isEnded) removeCopies();
+      settle();
+    });
+  }
 
-  function unload() {
+  // Ends this loader. Only unload() says that the page wants no form; otherwise the next loader finds the placeholders.
+  function end(isUnload) {
     if (isEnded) return;
     isEnded = true;
     if (page) page.stop();
@@ -111,17 +143,27 @@ function startLoader() {
     unlisten(window, "message", receive);
     unlisten(window, "submit", rejectClone, true);
     darkness.removeEventListener("change", restyle);
-    removeAll();
+    removeAll(isUnload);
     removeFiles();
-    delete window.wpwl;
+    // Pages call unload() when they remove a form, also one that has ended by itself.
+    var rest = { unload: function () { if (window.wpwl === rest) delete window.wpwl; } };
+    if (isUnload) delete window.wpwl;
+    else window.wpwl = rest;
     if (isServedByTrunk) window.__tillgate = { start: loader.start };
     else delete window.__tillgate;
   }
 
+  function unload() {
+    if (!isEnded) retireScripts();
+    end(true);
+  }
+
   var earlier = globalOf("__tillgate");
+  if (!beginTurn((earlier && earlier.script) || [])) return;
   // Loaded twice: only forms that came since are of interest.
   if (earlier && earlier.checkoutId === checkout.id && earlier.build === BUILD) return earlier.look();
-  if (earlier && earlier.unload) earlier.unload();
+  // A loader of a build that knows no other end has unload().
+  if (earlier && earlier.unload) (earlier.end || earlier.unload)();
   loader.start = (globalOf("__tillgate") || loader).start;
   window.__tillgate = loader;
   window.wpwl = makeGlobal(unload);
@@ -129,7 +171,7 @@ function startLoader() {
   darkness.addEventListener("change", restyle);
   listen(window, "message", receive);
   listen(window, "submit", rejectClone, true);
-  observer.observe(document, copyBare({ childList: true, subtree: true }));
+  observer.observe(document, OBSERVED);
   lookForForms();
 }
 
@@ -145,13 +187,10 @@ function afterPageScripts(work) {
   else listen(document, "DOMContentLoaded", later);
 }
 
-// Returns true if a change of the page adds a placeholder.
-function addsForm(change) {
-  return Array.from(change.addedNodes).some(function (node) {
-    if (node.nodeType !== 1) return false;
-    var isForm = node.nodeName === "FORM" && nativeGet(node, "classList").contains("paymentWidgets");
-    return isForm || !!nativeCall(node, "querySelector", "form.paymentWidgets");
-  });
+// Returns true for a placeholder, and for an element with one in it.
+function holdsForm(node) {
+  var isForm = node.nodeName === "FORM" && nativeGet(node, "classList").contains("paymentWidgets");
+  return isForm || !!nativeCall(node, "querySelector", "form.paymentWidgets");
 }
 
 // Stops the submit of a copy of our form that the page made: nothing in it is ours, and the browser would send it.

@@ -1,7 +1,8 @@
 // Puts forms in the place of placeholders: one for all cards, and an empty place for each other brand, which the page
-// module fills. Frames load at once. The placeholder stays beside them until the page's scripts have run.
+// module fills. Frames load at once. The placeholder stays beside them, hidden: it may belong to a framework, which
+// finds it where it was, and the next loader needs it.
 
-import { copyBare, make, nativeCall, nativeGet, nativeSet, randomDigits, runSoon } from "./native.js";
+import { copyBare, kindOf, make, nativeCall, nativeGet, nativeSet, randomDigits, runSoon } from "./native.js";
 import { checkout, framesBase, ownScript } from "./script.js";
 import { addSkeleton } from "./skeleton.js";
 
@@ -23,10 +24,14 @@ export function actionOf(placeholder) {
 
 // Milliseconds, what a screen takes for a picture: placing that takes longer has no time for a second frame.
 var SLOW = 16;
-// Forms that stand, and placeholders beside them.
-var forms = [], pending = [];
+// Attribute of everything that a loader adds to the body, and of the placeholders that it hides. Pages keep copies of
+// themselves, and show them to a shopper who comes back: other loaders' nodes are known by other values.
+var MARK = "data-tillgate";
+var OWN = String(Math.random());
+// Placeholders with their forms. An entry is settled once the page's scripts have run.
+var entries = [];
 var relayFrame = null;
-export function listForms() { return forms; }
+export function listForms() { return entries.flatMap(function (entry) { return entry.forms; }); }
 export function findRelay() { return relayFrame; }
 export function setFormHidden(form, isHidden) { if (form.form) nativeSet(form.form, "hidden", isHidden); }
 
@@ -50,7 +55,7 @@ function makeForms(placeholder, isOneOfSeveral) {
   });
   if (!cards.length && brands.length) return made;
   var form = describeForm(placeholder, cards);
-  var others = forms.filter(function (other) { return other.isCard; }).length;
+  var others = listForms().filter(function (other) { return other.isCard; }).length;
   var complete = function () { form.codeWrapper.append(form.code); };
   addSkeleton(form, others + 1, isOneOfSeveral || others > 0);
   // Nothing is dearer to make than a frame: on a slow processor, two of them would be a long task.
@@ -60,73 +65,134 @@ function makeForms(placeholder, isOneOfSeveral) {
   return made;
 }
 
-function listContainers(entry) { return entry.forms.map(function (form) { return form.container; }); }
-function insertForms(entry) { nativeGet(entry.placeholder, "after").apply(entry.placeholder, listContainers(entry)); }
+function isInPage(node) { return nativeGet(node, "isConnected"); }
+function hasStandingForm(entry) { return entry.forms.some(function (form) { return form.container.isConnected; }); }
+// Returns true if a form stands in the page.
+export function hasForms() { return entries.some(hasStandingForm); }
+
+function insertForms(entry) {
+  entry.parent = nativeGet(entry.placeholder, "parentNode");
+  var containers = entry.forms.map(function (form) { return form.container; });
+  nativeGet(entry.placeholder, "before").apply(entry.placeholder, containers);
+}
 
 function addForms(entry, isOneOfSeveral) {
   entry.brands = brandsOf(entry.placeholder).join();
   entry.forms = makeForms(entry.placeholder, isOneOfSeveral);
-  forms = forms.concat(entry.forms);
+  entry.forms.forEach(function (form) { form.container.setAttribute(MARK, OWN); });
   insertForms(entry);
 }
 
+// Removes forms and their parts, wherever the page has moved them: a frame that is left could still send.
 function removeForms(entry) {
-  forms = forms.filter(function (form) { return !entry.forms.includes(form); });
-  listContainers(entry).forEach(function (container) { container.remove(); });
+  entry.forms.forEach(function (form) {
+    (form.parts || []).concat(form.container).forEach(function (part) { nativeCall(part, "remove"); });
+  });
+  entry.forms = [];
+}
+
+function hidePlaceholder(placeholder) {
+  nativeGet(placeholder, "classList").remove("paymentWidgets");
+  nativeCall(placeholder, "setAttribute", MARK, OWN);
+}
+
+function restorePlaceholder(placeholder) {
+  nativeGet(placeholder, "classList").add("paymentWidgets");
+  nativeCall(placeholder, "removeAttribute", MARK);
+  nativeGet(placeholder, "style").display = "";
+}
+
+// Forgets forms that have left the page. If the page shows their placeholder again, that gets another form.
+function forgetLostForms() {
+  entries = entries.filter(function (entry) {
+    if (hasStandingForm(entry)) return true;
+    removeForms(entry);
+    restorePlaceholder(entry.placeholder);
+    return false;
+  });
 }
 
 // Places the forms of all placeholders that stand in the page, and calls `prepare` before it if there are new ones.
 // Returns their number.
 export function placeAll(isParsed, prepare) {
   var found = Array.from(nativeCall(document, "querySelectorAll", "form.paymentWidgets")).filter(function (form) {
-    var isKnown = pending.some(function (entry) { return entry.placeholder === form; });
+    var isKnown = entries.some(function (entry) { return entry.placeholder === form; });
     return !isKnown && (isParsed || !nativeCall(form, "contains", ownScript));
   });
-  if (found.length) prepare();
+  if (!found.length) return 0;
+  forgetLostForms();
+  prepare();
   found.forEach(function (placeholder) {
-    var entry = { placeholder: placeholder, brands: "", forms: [] };
+    var entry = { placeholder: placeholder, brands: "", forms: [], parent: null, isSettled: false };
+    // The names of its forms depend on the forms before it.
     addForms(entry, found.length > 1);
+    entries.push(entry);
     nativeGet(placeholder, "style").display = "none";
-    pending.push(entry);
   });
   return found.length;
 }
 
 // The page's scripts change the placeholders no more: forms go where these are now, for the brands that they name now.
 export function settleForms() {
-  pending.splice(0).forEach(function (entry) {
-    if (!nativeGet(entry.placeholder, "isConnected")) return removeForms(entry);
+  entries = entries.filter(function (entry) {
+    if (entry.isSettled) return true;
+    entry.isSettled = true;
+    if (!isInPage(entry.placeholder)) return removeForms(entry);
     if (brandsOf(entry.placeholder).join() !== entry.brands) {
       removeForms(entry);
       addForms(entry, false);
-    } else if (!entry.forms[0].container.isConnected) insertForms(entry);
-    nativeCall(entry.placeholder, "remove");
+    } else if (!hasStandingForm(entry)) insertForms(entry);
+    hidePlaceholder(entry.placeholder);
+    return true;
+  });
+}
+
+// Removes the nodes of other loaders, which a page has kept in a copy of itself. Their placeholders come back, unless
+// the page has others.
+export function removeCopies() {
+  forgetLostForms();
+  var hasOthers = entries.length || nativeCall(document, "querySelector", "form.paymentWidgets");
+  var selector = "[" + MARK + "]:not([" + MARK + "='" + OWN + "'])";
+  nativeCall(document, "querySelectorAll", selector).forEach(function (node) {
+    if (kindOf(node) === "[object HTMLFormElement]" && !hasOthers) restorePlaceholder(node);
+    else nativeCall(node, "remove");
+  });
+}
+
+// Removes forms that the page has left behind: it took their placeholder alone, as frameworks do with their elements.
+export function removeAbandoned() {
+  entries.forEach(function (entry) {
+    if (!entry.isSettled || isInPage(entry.placeholder)) return;
+    entry.forms.forEach(function (form) { if (form.container.parentNode === entry.parent) form.container.remove(); });
+    if (hasForms()) return;
+    // The stored accounts, which the page module has placed.
+    var left = nativeCall(document, "querySelectorAll", "div[" + MARK + "='" + OWN + "']");
+    left.forEach(function (node) { node.remove(); });
   });
 }
 
 // Opens the relay frame, which is hidden and describes and sends the forms of other brands and of stored accounts.
 export function openRelay(isAnew) {
-  var brands = forms.map(function (form) { return form.brands.join(" "); }).join(" ");
+  var brands = listForms().map(function (form) { return form.brands.join(" "); }).join(" ");
   var query = new URLSearchParams({ checkoutId: checkout.id, brands: brands });
   var src = framesBase + "v1/internalRequestIframe.html?" + query;
   if (!isAnew && relayFrame && relayFrame.isConnected && relayFrame.src === src) return relayFrame;
   if (relayFrame) relayFrame.remove();
   relayFrame = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
+  relayFrame.setAttribute(MARK, OWN);
   // Many sheets give frames a display, and thereby show hidden ones.
   relayFrame.style.display = "none";
   nativeGet(document, "body").append(relayFrame);
   return relayFrame;
 }
 
-// Removes everything that stands. Placeholders that are still there wait for the next loader.
-export function removeAll() {
-  pending.forEach(function (entry) { nativeGet(entry.placeholder, "style").display = ""; });
-  forms.forEach(function (form) {
-    if (form.form) nativeCall(form.form, "remove");
-    form.container.remove();
+// Removes everything that stands. The next loader finds the placeholders: after unload() hidden, and else as they were.
+export function removeAll(isUnload) {
+  entries.forEach(function (entry) {
+    removeForms(entry);
+    if (!isUnload || !entry.isSettled) restorePlaceholder(entry.placeholder);
   });
   if (relayFrame) relayFrame.remove();
-  pending = [];
-  forms = [];
+  entries = [];
   relayFrame = null;
 }

@@ -2,7 +2,7 @@
 
 import { globalOf, listen, nativeCall, nativeGet } from "./native.js";
 import { actionOf, brandListOf, brandsOf, isCardBrand } from "./place.js";
-import { checkout, framesBase } from "./script.js";
+import { beginTurn, checkout, framesBase, isOutdated, listAdded, noteScripts, OBSERVED } from "./script.js";
 
 // Finds out whether a browser knows ES2020, and wasm as it is built here. Policies forbid to try syntax. The flag of
 // regular expressions comes from the engine, and no page can add it. It and the two functions are proof enough.
@@ -34,11 +34,20 @@ function replacePlaceholder(place) {
   frame.style.width = "100%";
   frame.style.height = heightOf(brandsOf(place)) + "px";
   nativeGet(place, "parentNode").replaceChild(frame, place);
+  return function () { if (frame.parentNode) frame.parentNode.replaceChild(place, frame); };
 }
 
 export function showPlainForms() {
+  if (!beginTurn([])) return;
   // Also forms that come after this script.
   if (nativeGet(document, "readyState") === "loading") return listen(document, "DOMContentLoaded", showPlainForms);
-  var places = nativeCall(document, "querySelectorAll", "form.paymentWidgets");
-  for (var at = 0; at < places.length; at++) replacePlaceholder(places[at]);
+  var places = [].slice.call(nativeCall(document, "querySelectorAll", "form.paymentWidgets"));
+  var restores = places.map(replacePlaceholder);
+  // Nothing can be paid here any more once the page has the script of another checkout.
+  var observer = new MutationObserver(function (changes) {
+    if (!isOutdated(noteScripts(listAdded(changes)))) return;
+    observer.disconnect();
+    restores.forEach(function (restore) { restore(); });
+  });
+  observer.observe(document, OBSERVED);
 }

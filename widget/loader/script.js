@@ -1,6 +1,6 @@
 // This script's own element. Its address names the checkout, so that the bytes are the same for all, as is `integrity`.
 
-import { kindOf, nativeCall, nativeGet } from "./native.js";
+import { hasOwn, kindOf, nativeCall, nativeGet } from "./native.js";
 
 export var BUILD = "%BUILD%";
 export var ownScript = findOwnScript();
@@ -29,10 +29,10 @@ function normalizeAddress(address) {
 export var base = ownScript.src.replace(/\/+v\d+\/paymentWidgets\.js.*$/, "/");
 export var framesBase = normalizeAddress("./fields/../".replace(/^\./, base.slice(0, -1)));
 // The id of the checkout, still encoded in `given`, and "registration" for the tokenisation twin, which a suffix marks.
-export var checkout = readCheckout();
+export var checkout = readCheckout(ownScript);
 
-function readCheckout() {
-  var given = (/[?&]checkoutId=([^&#]*)/.exec(ownScript.src) || ["", ""])[1];
+function readCheckout(script) {
+  var given = (/[?&]checkoutId=([^&#]*)/.exec(script.src) || ["", ""])[1];
   var parts = decodeText(given.replace(/\+/g, " ")).split("/");
   return { given: given, id: parts[0], purpose: parts[1] === "registration" ? parts[1] : "payment" };
 }
@@ -44,3 +44,67 @@ function decodeText(text) {
 
 // True under `trunk serve`, where trunk brings the page module.
 export var isServedByTrunk = ownScript.getAttribute("data-page-part") === "external";
+
+// A property of each script of ours: the time at which a loader first saw it in the page. No document tells in which
+// order its scripts were inserted. After unload() it is 0, since the page is done with that script.
+var SEEN = "tillgateSeen";
+var lastTime = 0;
+// The time of this script, 0 if the page took it away before any loader saw it.
+var ownTime = 0;
+
+function listScripts(node) {
+  return [].slice.call(nativeCall(node, "getElementsByTagName", "script")).concat(node).filter(isLoader);
+}
+
+// Notes the scripts of ours in these nodes. Returns those that were not known.
+export function noteScripts(nodes) {
+  var found = [].concat.apply([], nodes.map(listScripts));
+  return found.filter(function (script) {
+    if (hasOwn.call(script, SEEN)) return false;
+    lastTime = Math.max(performance.now(), lastTime + 0.001);
+    script[SEEN] = lastTime;
+    return true;
+  });
+}
+
+// The changes of a page that may bring scripts. One may get its address after it was inserted. Of such a description
+// browsers also read what it inherits, so it inherits nothing.
+export var OBSERVED = Object.create(null);
+OBSERVED.childList = OBSERVED.subtree = true;
+OBSERVED.attributeFilter = ["src"];
+
+// Returns the elements that changes of the page bring. A script whose address has changed counts as new.
+export function listAdded(changes) {
+  var nodes = changes.map(function (change) {
+    if (change.type === "childList") return [].slice.call(change.addedNodes);
+    delete change.target[SEEN];
+    return change.target;
+  });
+  return [].concat.apply([], nodes).filter(function (node) { return node.nodeType === 1; });
+}
+
+// Returns true if a script for another checkout came after all scripts for this one. `others` have left the page, or
+// may have left it.
+export function isOutdated(others) {
+  var latest = ownTime;
+  var rivals = listScripts(document).concat(others).filter(function (script) {
+    var isRival = readCheckout(script).id !== checkout.id;
+    if (!isRival) latest = Math.max(latest, script[SEEN]);
+    return isRival;
+  });
+  return rivals.some(function (script) { return script[SEEN] > latest; });
+}
+
+// Returns true if this script may take the forms of the page. `others` are scripts whose loaders still run.
+export function beginTurn(others) {
+  noteScripts([document]);
+  ownTime = ownScript[SEEN] || 0;
+  return !isOutdated(others);
+}
+
+// Marks the scripts of this checkout after unload().
+export function retireScripts() {
+  listScripts(document).forEach(function (script) {
+    if (readCheckout(script).id === checkout.id) script[SEEN] = 0;
+  });
+}

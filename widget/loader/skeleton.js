@@ -58,6 +58,7 @@ export function addSkeleton(form, number, isNumbered) {
   groups[0].append(make("div", "wpwl-brand wpwl-brand-card"));
   form.codeWrapper = groups[4].lastChild;
   form.form = makeCardForm(id, form.readResult(), groups);
+  form.parts = groups.concat(form.number, form.code, form.form);
   // Nothing leaves the form but by the page module: neither by Enter before that has come, nor by a script's submit().
   listen(form.form, "submit", function (event) { event.preventDefault(); }, true);
   form.form.submit = function () { nativeCall(form.form, "requestSubmit"); };

@@ -2,6 +2,7 @@
 
 mod phases;
 mod programs;
+mod shops;
 pub mod tools;
 mod widget;
 

@@ -9,7 +9,7 @@ use crate::{APPROVED, CheckoutFixture, PENDING};
 
 /// Returns the counters of a page's objects after garbage collection: DOM, elements, globals and page modules that are
 /// still in memory.
-async fn count_page_objects(browser: &Browser) -> anyhow::Result<Value> {
+pub(crate) async fn count_page_objects(browser: &Browser) -> anyhow::Result<Value> {
     for _ in 0..3 {
         browser.cdp().send_raw("HeapProfiler.collectGarbage", json!({})).await?;
     }

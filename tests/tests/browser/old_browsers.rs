@@ -240,3 +240,39 @@ async fn an_old_browser_pays_with_a_stored_card_and_its_code() -> anyhow::Result
     })
     .await
 }
+
+#[tokio::test]
+async fn an_old_browser_shows_the_checkout_whose_script_came_last() -> anyhow::Result<()> {
+    let fixture = fixture_with_result_url().await?;
+    let result = format!("{}result?own=1", fixture.site.public);
+    let second = fixture.merchant.create_checkout(&[("amount", "17.00"), ("shopperResultUrl", &result)]).await?;
+    run_in_browser(move |browser| async move {
+        remove_modern_features(&browser).await?;
+        let page = fixture.site.add_page(MerchantPage::for_checkout(&fixture.checkout).with_brands("VISA"));
+        browser.goto(page).await?;
+        enter_plain_frame(&browser).await?;
+        enter_fields(&browser, &CARD).await?;
+        browser.enter_default_frame().await?;
+        // The frame of the first checkout leaves at once, and not only when the second script has come.
+        let script = format!("{}v1/paymentWidgets.js?checkoutId={}", fixture.gateway.public_url(), second.id());
+        let insert = "const [src, done] = arguments;
+            document.body.appendChild(Object.assign(document.createElement('script'), { src }));
+            Promise.resolve().then(() => done(document.querySelectorAll('iframe').length))";
+        assert_eq!(browser.execute_async(insert, vec![json!(script)]).await?.json(), &json!(0));
+        let own = format!(
+            "Array.from(document.querySelectorAll('iframe'), it => it.src.indexOf('{}') > 0).join() === 'true'",
+            second.id()
+        );
+        browser.wait_until(&own).await?;
+        enter_plain_frame(&browser).await?;
+        enter_fields(&browser, &CARD).await?;
+        press_form_button(&browser, "card").await?;
+        browser.enter_default_frame().await?;
+        browser.wait_until("location.pathname === '/result'").await?;
+        assert_eq!(fixture.gateway.submit_count(fixture.checkout.id()), 0);
+        let status = fixture.merchant.read_status(second.id()).await?;
+        assert_eq!((status.result_code(), status.json["amount"].as_str()), (APPROVED, Some("17.00")));
+        Ok(())
+    })
+    .await
+}

@@ -418,6 +418,43 @@ async fn a_page_that_takes_the_form_away_takes_the_challenge_too_and_may_begin_a
 }
 
 #[tokio::test]
+async fn a_challenge_ends_when_the_page_shows_another_checkout() -> anyhow::Result<()> {
+    for options in ["", "paymentTarget: 'mine'"] {
+        let stage = fixture_with_three_ds(&[]).await?;
+        let second = stage.merchant.create_checkout(&[("amount", "17.00")]).await?;
+        run_in_browser(move |browser| async move {
+            let script = format!("var wpwlOptions = {{ {options} }};");
+            let frame = r#"<iframe name="mine" title="Mine" src="about:blank"></iframe>"#;
+            let page = MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_markup_after(frame);
+            browser.goto(stage.site.add_page(page)).await?;
+            fill_card_form(&browser, CHALLENGE_WITH_METHOD).await?;
+            click_element(&browser, ".wpwl-button-pay").await?;
+            let shown = if options.is_empty() { TARGET } else { "iframe[name=mine]" };
+            browser.query(By::Css(shown)).first().await?.enter_frame().await?;
+            browser.query(By::Css("input[type=submit]")).first().await?;
+            browser.enter_default_frame().await?;
+            // The options are those of the next checkout by the time that the form ends.
+            browser.execute("window.wpwlOptions = {}", vec![]).await?;
+            let script = format!("{}v1/paymentWidgets.js?checkoutId={}", stage.gateway.public_url(), second.id());
+            let insert = "document.body.append(Object.assign(document.createElement('script'), { src: arguments[0] }))";
+            browser.execute(insert, vec![json!(script)]).await?;
+            browser.wait_until(&format!("window.wpwl && wpwl.checkout && wpwl.checkout.id === '{}'", second.id())).await?;
+            fill_card_form(&browser, WITHOUT).await?;
+            let own = "[...document.querySelectorAll('iframe')].map(it => it.name === 'mine' ? it.contentDocument.URL : it.src)";
+            let frames = browser.evaluate(own).await?.to_string();
+            assert!(frames.contains("about:blank") && !frames.contains(stage.checkout.id()), "{frames}");
+            click_element(&browser, ".wpwl-button-pay").await?;
+            browser.query(By::Id("result")).first().await?;
+            assert_eq!(stage.merchant.read_status(second.id()).await?.result_code(), APPROVED);
+            assert_eq!(stage.read_result_code().await?, PENDING);
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_challenge_is_answered_in_firefox_by_who_pays_in_french() -> anyhow::Result<()> {
     let stage = fixture_with_three_ds(&[]).await?;
     run_in_firefox(move |browser| async move {

@@ -143,8 +143,12 @@ fn make_error(name: ErrorName, message: &str, brand: Option<&str>, while_submitt
     error.0
 }
 
-/// Calls a callback of the merchant, if there is one. An exception of it appears in the merchant's console.
+/// Calls a callback of the merchant, if there is one. An exception of it appears in the merchant's console. After the
+/// end, the options are those of another checkout.
 pub fn notify(session: &Session, callback: &Callback<'_>, form: Option<&FormNode>) {
+    if session.has_ended() {
+        return;
+    }
     let options = session.given_options();
     let Some(function) = options.function(callback.name()) else { return };
     let this = match callback {

@@ -34,6 +34,8 @@ struct Challenge {
     form: Rc<FormHandle>,
     checkout: String,
     target: HtmlIFrameElement,
+    /// The frame of the page in which it is shown, if the merchant wants that.
+    page_frame: RefCell<Option<HtmlIFrameElement>>,
     bar: RefCell<Option<HtmlElement>>,
     method: RefCell<Option<HtmlElement>>,
     /// True once its page has said that it is over.
@@ -58,6 +60,7 @@ impl Challenges {
             form: form.clone(),
             checkout: answer.id.clone(),
             target: form.target_frame(),
+            page_frame: RefCell::default(),
             bar: RefCell::default(),
             method: RefCell::default(),
             is_over: Cell::default(),
@@ -85,6 +88,16 @@ impl Challenges {
         }
         challenge.wake();
         session.each_form(|form| form.send(Message::Idle));
+    }
+
+    /// Forgets the challenge: the forms end, and their frames with them. A frame of the page is emptied, since its
+    /// challenge would complete a payment that the page no longer shows.
+    pub fn abandon(&self) {
+        let Some(challenge) = self.current.take() else { return };
+        if let Some(frame) = challenge.page_frame.take() {
+            frame.set_src("about:blank");
+        }
+        challenge.wake();
     }
 
     /// The shopper gives up the challenge. Another card may be used, or the same again.
@@ -208,6 +221,7 @@ async fn run(session: Rc<Session>, challenge: Rc<Challenge>, step: Option<NextSt
     if leave::payment_target(&session.options()).is_empty() {
         show(&session, &challenge, &page);
     } else {
+        challenge.page_frame.replace(leave::find_target_frame(&session.options()));
         leave::leave_page(&session, &challenge.form, step, &page);
         let actions = vec![(session.text(keys::CANCEL), NoticeAction::CancelChallenge)];
         challenge.form.send(Message::Notice(Some(Notice { text: session.text(keys::CHALLENGE), actions })));

@@ -39,12 +39,20 @@ impl Destination {
 /// the form is in. A name that the page does not have counts as none.
 pub fn payment_target(options: &Options<Value>) -> String {
     let name = options.payment_target.as_str();
-    let is_frame = || {
-        let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
-        document::find(&["iframe[name=\"", &quoted, "\"],frame[name=\"", &quoted, "\"]"].concat()).is_some()
-    };
-    let exists = name == TAB || (!name.is_empty() && (is_own_window(name) || is_frame()));
+    let exists = name == TAB || (!name.is_empty() && (is_own_window(name) || find_frame(name).is_some()));
     if exists { name.to_owned() } else { String::new() }
+}
+
+/// Returns the frame of this page that the merchant wants for the pages of cards.
+pub fn find_target_frame(options: &Options<Value>) -> Option<HtmlIFrameElement> {
+    find_frame(&options.payment_target)?.dyn_into().ok()
+}
+
+/// Finds the frame of this page with a name.
+fn find_frame(name: &str) -> Option<web_sys::Element> {
+    let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
+    let css = ["iframe[name=\"", &quoted, "\"],frame[name=\"", &quoted, "\"]"].concat();
+    document::find(&css).filter(|_| !name.is_empty())
 }
 
 /// Returns true if the page itself has this name, so that it is left.
@@ -88,8 +96,12 @@ pub fn leave_page(session: &Session, handle: &FormHandle, step: Option<NextStep>
     open_page(session, handle, page, &Destination::Named(name.to_owned()))
 }
 
-/// Opens a page in this place. A page without an address is the result page. Returns false if no address is known.
+/// Opens a page in this place. A page without an address is the result page. Returns false if no address is known, or
+/// if the forms have ended: the shopper has gone on to something else.
 pub fn open_page(session: &Session, handle: &FormHandle, page: &Page, destination: &Destination) -> bool {
+    if session.has_ended() {
+        return false;
+    }
     let options = session.options();
     let given = [page.url.clone().unwrap_or_default(), options.result_url.clone(), handle.result_address()];
     let Some(address) = given.into_iter().find(|address| !address.is_empty()) else {

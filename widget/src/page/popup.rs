@@ -159,13 +159,21 @@ impl Windows {
         }
     }
 
-    /// Forgets the brand's page: another payment begins, or the forms end.
+    /// Forgets the brand's page: another payment begins.
     pub fn abandon(&self) {
         let Some(visit) = self.visit.take() else { return };
         if !visit.is_stopped.replace(true) {
             visit.window.close();
             visit.form.send(Message::Notice(None));
         }
+    }
+
+    /// Closes every window: the forms end.
+    pub fn close(&self) {
+        if let Some((_, window)) = self.opened.take() {
+            window.close();
+        }
+        self.abandon();
     }
 
     fn is_current(&self, visit: &Rc<Visit>) -> bool {

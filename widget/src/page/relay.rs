@@ -41,12 +41,18 @@ pub struct Relay {
     queue: RefCell<VecDeque<JsValue>>,
     /// Answers that were received, by their numbers.
     answers: RefCell<Vec<(u32, RelayAnswer)>>,
+    /// True once the forms have ended.
+    is_closed: Cell<bool>,
 }
 
 impl Relay {
     /// Calls the relay frame, which is opened if necessary. Returns the gateway's answer, or the lost
     /// one if the page took the frame away.
     pub async fn call(&self, loader: &Loader, call: RelayCall, checkout: &str) -> RelayAnswer {
+        // It would open the frame again.
+        if self.is_closed.get() {
+            return lost_answer();
+        }
         let number = self.last.get() + 1;
         self.last.set(number);
         let message = call.write::<Data>(number, checkout).finish();
@@ -88,6 +94,13 @@ impl Relay {
     /// Returns true if a call waits for its answer.
     pub fn is_waiting(&self) -> bool {
         !self.pending.borrow().is_empty()
+    }
+
+    /// Gives all calls the lost answer, also those that follow.
+    pub fn close(&self) {
+        self.is_closed.set(true);
+        self.queue.take();
+        self.drop_calls(|_| true);
     }
 
     /// Gives these calls the lost answer.

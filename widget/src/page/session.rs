@@ -56,6 +56,8 @@ pub struct Session {
     pub nodes: RefCell<Vec<HtmlElement>>,
     /// Listeners that live as long as the forms.
     pub listeners: RefCell<Vec<Listener>>,
+    /// True once the loader has ended. What was under way calls nobody, sends nothing and opens no page any more.
+    has_ended: Cell<bool>,
     /// True while the relay frame is loading.
     awaits_relay: Cell<bool>,
     /// True once `onReady` was called.
@@ -76,6 +78,7 @@ impl Session {
     /// Takes over the forms of a loader, and listens to their frames.
     pub fn start(loader: Loader) {
         let session = Rc::new(Self {
+            has_ended: Cell::default(),
             awaits_relay: Cell::default(),
             loader,
             relay: Relay::default(),
@@ -112,7 +115,10 @@ impl Session {
     /// Ends all forms and removes what the page module has added to the page.
     pub fn stop() {
         let Some(session) = CURRENT.take() else { return };
-        session.windows.abandon();
+        session.has_ended.set(true);
+        session.windows.close();
+        session.challenges.abandon();
+        session.relay.close();
         session.timers.take().into_iter().for_each(dom::cancel_timer);
         session.listeners.borrow_mut().clear();
         let forms: Vec<_> = session.forms.take().into_iter().chain(session.away.take()).collect();
@@ -123,6 +129,11 @@ impl Session {
             node.remove();
         }
         kinds::spinner::remove_sheet();
+    }
+
+    /// Returns true if the page has unloaded the forms, or shows another checkout.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.get()
     }
 
     fn listen(self: &Rc<Self>) {
@@ -139,9 +150,11 @@ impl Session {
         self.listeners.borrow_mut().extend([restore, Challenges::listen(self)]);
     }
 
-    /// Takes over forms that the loader has placed since the last time.
+    /// Takes over forms that the loader has placed since the last time, and ends forms that have left the page.
     pub fn take_forms(self: &Rc<Self>) {
-        for placed in self.loader.list_forms() {
+        let all = self.loader.list_forms();
+        self.drop_lost_forms(&all);
+        for placed in all {
             let nonce = placed.nonce();
             let is_known = |form: &Rc<FormHandle>| form.nonce == nonce;
             if self.forms.borrow().iter().any(is_known) || self.away.borrow().iter().any(is_known) {
@@ -160,6 +173,21 @@ impl Session {
         kinds::spinner::add_sheet(&self.options());
     }
 
+    /// Ends the forms that the loader does not list any more: one that never became ready would hold up `onReady`. A
+    /// form that was submitted still waits for its result.
+    fn drop_lost_forms(&self, listed: &[PlacedForm]) {
+        let is_lost = |form: &Rc<FormHandle>| match &form.placed {
+            _ if self.submitting.borrow().as_ref() == Some(form) => false,
+            Some(_) => !listed.iter().any(|placed| placed.nonce() == form.nonce),
+            None => !form.is_in_page(),
+        };
+        for list in [&self.forms, &self.away] {
+            let lost: Vec<_> = list.borrow().iter().filter(|form| is_lost(form)).cloned().collect();
+            list.borrow_mut().retain(|form| !lost.contains(form));
+            lost.iter().for_each(|form| form.destroy());
+        }
+    }
+
     /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these
     /// forms.
     fn open_relay(&self) {
@@ -169,6 +197,9 @@ impl Session {
 
     /// Reads again what the checkout offers. The frame of before stays until it has answered its calls.
     pub fn refresh(self: &Rc<Self>) {
+        if self.has_ended() {
+            return;
+        }
         if !self.relay.is_waiting() {
             self.loader.open_relay(true);
             return;

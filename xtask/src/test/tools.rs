@@ -6,19 +6,33 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
+use super::shops;
 use crate::toolchain::{debian, is_on_path, run_command, run_step};
 
 /// Packages from the npm registry, each with a file that exists once it is installed. Versions are pinned, because a
 /// new one may find more faults. This TypeScript is the last version written in JavaScript, which runs wherever node
-/// does, and this React the last one that a page can load without a bundler.
-const PACKAGES: [(&str, &str); 7] = [
+/// does, and this React the last one that a page can load without a bundler. The others are for the shops that are
+/// bundled.
+const PACKAGES: [(&str, &str); 19] = [
+    ("@angular/common@22.2.6", "@angular/common/package.json"),
+    ("@angular/compiler@22.2.6", "@angular/compiler/package.json"),
+    ("@angular/core@22.2.6", "@angular/core/package.json"),
+    ("@angular/platform-browser@22.2.6", "@angular/platform-browser/package.json"),
+    ("@angular/router@22.2.6", "@angular/router/package.json"),
+    ("@hotwired/turbo@8.0.23", "@hotwired/turbo/dist/turbo.es2017-umd.js"),
     ("axe-core@4.14.1", AXE),
+    ("esbuild@0.28.2", shops::BUNDLER),
+    ("htmx.org@2.0.11", "htmx.org/dist/htmx.min.js"),
     ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
     ("oxlint@1.94.0", LINTER),
     ("react@18.3.1", "react/umd/react.development.js"),
+    ("react-19@npm:react@19.3.1", "react-19/package.json"),
     ("react-dom@18.3.1", "react-dom/umd/react-dom.development.js"),
+    ("react-dom-19@npm:react-dom@19.3.1", "react-dom-19/package.json"),
+    ("rxjs@7.8.2", "rxjs/package.json"),
     ("typescript@5.9.3", COMPILER),
     ("vue@3.5.13", "vue/dist/vue.runtime.global.prod.js"),
+    ("vue-router@4.6.5", "vue-router/package.json"),
 ];
 const AXE: &str = "axe-core/axe.min.js";
 const COMPILER: &str = "typescript/lib/tsc.js";
@@ -49,7 +63,11 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
     let tools = [("TILLGATE_AXE", AXE), ("TILLGATE_TSC", COMPILER), ("TILLGATE_OXLINT", LINTER)];
-    Ok(tools.map(|(name, file)| (name, packages.join(file).into())).to_vec())
+    let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
+    if browsers {
+        environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages)?.into()));
+    }
+    Ok(environment)
 }
 
 /// Returns Debian's packages that are missing for servers to which files are pushed: OpenSSH, pyftpdlib with TLS,
@@ -112,7 +130,9 @@ fn ensure_packages() -> Result<PathBuf> {
         let names = PACKAGES.map(|(name, _)| name);
         std::fs::create_dir_all(tools_folder())?;
         let mut npm = Command::new("npm");
-        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"]);
+        // The second React is refused otherwise, since a page has one.
+        npm.args(["--legacy-peer-deps", "--prefix"]);
         npm.arg(tools_folder()).args(names);
         run_step(&format!("npm install {}", names.join(" ")), || run_command(&mut npm))?;
         ensure!(has_packages(), "npm did not install {}", names.join(" and "));

@@ -48,6 +48,10 @@ impl Form {
             if !callbacks::confirm_submit(&session, name, &form).await {
                 return link.send_message(Message::Confirmed(None));
             }
+            // The merchant's callback may take as long as it likes. By then the page may show another checkout.
+            if session.has_ended() {
+                return;
+            }
             leave::add_browser_fields(&session, &handle, &form);
             let checkout = find_checkout(&session, &handle, &brand).await;
             link.send_message(Message::Confirmed(Some(checkout)));

@@ -75,7 +75,9 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     // The same number twice would need two pages in one millisecond.
     let now = crate::page::bridge::Value(js_sys::Date::now().into());
     container.set_id(&["registration_", &now.display()].concat());
-    let outer = dom::make("div", "", &[("id", "wpwl-registrations")], "");
+    // The mark of the loader's own nodes.
+    let mark = first.get_attribute("data-tillgate").unwrap_or_default();
+    let outer = dom::make("div", "", &[("id", "wpwl-registrations"), ("data-tillgate", &mark)], "");
     let _ = outer.append_child(&container);
     let _ = first.before_with_node_1(&outer);
     session.nodes.borrow_mut().push(outer.clone());

@@ -1,0 +1,53 @@
+//! Shops of the browser tests, built as merchants build theirs: a framework from the npm registry, bundled by esbuild.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::toolchain::{run_command, run_step};
+
+/// The bundler, in the folder of the npm packages.
+pub const BUNDLER: &str = "esbuild/bin/esbuild";
+
+/// Folder of the sources, in the workspace.
+const SOURCES: &str = "tests/tests/browser/shops";
+
+/// Shops: name of the bundle, its source, and options of the bundler. The folder of packages holds two versions of
+/// React, the later one under a name of its own.
+const SHOPS: [(&str, &str, &[&str]); 4] = [
+    ("react-18.js", "react.jsx", &["--jsx=automatic"]),
+    ("react-19.js", "react.jsx", &["--jsx=automatic", "--alias:react=react-19", "--alias:react-dom=react-dom-19"]),
+    ("vue.js", "vue.js", &[]),
+    ("angular.js", "angular.js", &[]),
+];
+
+/// Bundles the shops whose source is newer than their bundle, and returns the folder of the bundles. `packages` is the
+/// folder of the npm packages.
+///
+/// # Errors
+/// If a shop cannot be bundled.
+pub fn bundle_all(packages: &Path) -> Result<PathBuf> {
+    let folder = packages.with_file_name("shops");
+    let sources = crate::workspace_root().join(SOURCES);
+    let is_stale = |bundle: &str, source: &str| -> Result<bool> {
+        let Ok(built) = folder.join(bundle).metadata() else { return Ok(true) };
+        Ok(sources.join(source).metadata()?.modified()? > built.modified()?)
+    };
+    for (bundle, source, options) in SHOPS {
+        if !is_stale(bundle, source)? {
+            continue;
+        }
+        fs::create_dir_all(&folder)?;
+        let mut output = OsString::from("--outfile=");
+        output.push(folder.join(bundle));
+        let mut esbuild = Command::new("node");
+        esbuild.arg(packages.join(BUNDLER)).arg(sources.join(source)).args(["--bundle", "--log-level=warning"]);
+        // The sources lie outside of the folder that has the packages.
+        esbuild.args(options).arg(output).env("NODE_PATH", packages);
+        run_step(&format!("esbuild {bundle}"), || run_command(&mut esbuild))?;
+    }
+    Ok(folder)
+}
