@@ -11,7 +11,7 @@ pub const YEAR_PATTERN: &str = "^(19|20)[0-9]{2}$";
 const MONTH_MESSAGE: &str = "must match ^(0[1-9]|1[0-2])$";
 const YEAR_MESSAGE: &str = "must match ^(19|20)[0-9]{2}$";
 
-/// Expiry of a card: it is valid until the end of this month.
+/// Expiry of a card: it is valid until this month has ended everywhere, which is 12 hours after its end in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expiry {
     /// 1900 to 2099.
@@ -104,8 +104,8 @@ impl Expiry {
         Some(Self { year, month: month as u8 })
     }
 
-    /// Returns true if the card is no longer valid in the month `now`, given as (year, month). It is valid until the
-    /// end of its month.
+    /// Returns true if the card is no longer valid in the month `now`, given as (year, month): see [`last_month`]. It is
+    /// valid until the end of its month.
     pub fn is_past(self, now: (u16, u8)) -> bool {
         (self.year, self.month) < now
     }
@@ -119,6 +119,25 @@ impl Expiry {
     pub fn year_text(self) -> String {
         zero_padded(self.year, 4)
     }
+}
+
+/// Returns the month, as (year, month), that a moment has in the last time zone of the world, UTC−12. `unix_seconds` are
+/// the seconds since 1970, of the moment itself and not of a local time. Cards are judged by this month, in the form and
+/// on the server, so that a card is valid until its month has ended everywhere.
+pub fn last_month(unix_seconds: i64) -> (u16, u8) {
+    const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
+    // From the first of March of the year 0, so that the leap day is the last day of a year.
+    let days = (unix_seconds - SECONDS_OF_DAY / 2).div_euclid(SECONDS_OF_DAY) + 719_468;
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let months_since_march = (5 * day_of_year + 2) / 153;
+    let (month, next_year) = match months_since_march {
+        0..=9 => (months_since_march + 3, 0),
+        _ => (months_since_march - 9, 1),
+    };
+    let year = days.div_euclid(146_097) * 400 + year_of_era + next_year;
+    (year.clamp(0, 9999) as u16, month as u8)
 }
 
 /// Returns the last `places` digits of a number, with zeros in front.
