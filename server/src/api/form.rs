@@ -174,8 +174,7 @@ pub(super) async fn serve_relay(
 
 /// Serves a document with a checkout's configuration: the result of `build_config` if the checkout is open or its
 /// payment is pending, otherwise the reason why it cannot be paid (404 for an unknown one, 503 if the store fails).
-/// Without a checkout's id, the configuration has only the brands that the page names. The security code's frame gets a
-/// document of its own, without configuration, if the build has one.
+/// Without a checkout's id, the configuration has only the brands that the page names.
 fn serve_configured_document(
     state: &AppState,
     query: &FormQuery,
@@ -185,23 +184,25 @@ fn serve_configured_document(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
-    let ConfiguredDocument { status, bundle, checkout, config } = select_config(state, query, &parts, build_config);
+    let ConfiguredDocument { status, bundle, checkout, mut config } = select_config(state, query, &parts, build_config);
+    if let Some(owner) = document_owner(query, checkout.as_ref()) {
+        config.insert("owner".to_owned(), owner.into());
+    }
     let (document, ancestors) = (select_template(bundle), checkout_ancestors(state, checkout.as_ref()));
     let reports = checkout.as_ref().map(|checkout| checkout.id.as_str());
-    if query.get("field") == "card.cvv"
-        && let Some(code) = &bundle.code
-    {
-        return set_document_headers(
-            status,
-            document,
-            &ancestors,
-            reports,
-            file_response(code, &parts.headers, "no-store"),
-        );
-    }
     let response = render_configuration(document, &base, bundle, config);
     set_document_headers(status, document, &ancestors, reports, response)
 }
+/// Returns the checkout and the entity of a document, as one text: frames exchange card data only with frames of the
+/// same owner, because any page can put a frame with another checkout beside a form. Returns an empty text without a
+/// checkout's id, and `None` for a checkout that does not exist.
+fn document_owner(query: &FormQuery, checkout: Option<&Checkout>) -> Option<String> {
+    match checkout {
+        Some(checkout) => Some(format!("{} {}", checkout.id.as_str(), checkout.entity)),
+        None => query.checkout_id().is_empty().then(String::new),
+    }
+}
+
 
 /// The configuration of a document, with the status and the build of its response.
 struct ConfiguredDocument<'a> {

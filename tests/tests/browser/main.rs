@@ -40,6 +40,7 @@ mod shared_browser;
 mod summary;
 mod targets;
 mod three_ds;
+mod sibling_frames;
 mod usability;
 mod validation;
 mod wallets;
