@@ -113,7 +113,6 @@ fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     if let Some(coding) = coding {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
@@ -193,6 +192,7 @@ fn serve_configured_document(
     let response = render_configuration(document, &base, bundle, config);
     set_document_headers(status, document, &ancestors, reports, response)
 }
+
 /// Returns the checkout and the entity of a document, as one text: frames exchange card data only with frames of the
 /// same owner, because any page can put a frame with another checkout beside a form. Returns an empty text without a
 /// checkout's id, and `None` for a checkout that does not exist.
@@ -202,7 +202,6 @@ fn document_owner(query: &FormQuery, checkout: Option<&Checkout>) -> Option<Stri
         None => query.checkout_id().is_empty().then(String::new),
     }
 }
-
 
 /// The configuration of a document, with the status and the build of its response.
 struct ConfiguredDocument<'a> {
@@ -305,8 +304,7 @@ fn source_list(origins: &[String]) -> String {
     if origins.is_empty() { ANY_ORIGIN.to_owned() } else { origins.join(" ") }
 }
 
-/// Sets the status, the content security policy and the cross-origin policy of a document's response. `reports` is the
-/// checkout's id.
+/// Sets the status and the content security policy of a document's response. `reports` is the checkout's id.
 fn set_document_headers(
     status: StatusCode,
     document: &DocumentTemplate,
@@ -316,9 +314,7 @@ fn set_document_headers(
 ) -> Response {
     let policy = content_security_policy(document, ancestors, reports);
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
     response
 }
 
@@ -338,6 +334,7 @@ pub(super) fn list_document_headers(state: &AppState) -> Value {
         let headers = json!({
             "content-security-policy": policy, "cache-control": "no-store", "referrer-policy": "no-referrer",
             "x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin",
+            "cross-origin-embedder-policy": "require-corp",
         });
         json!({ "path": path, "headers": headers })
     });

@@ -19,6 +19,7 @@ mod frames;
 mod frameworks;
 mod hostile;
 mod hostile_pages;
+mod isolation;
 mod lifecycle;
 mod lost_responses;
 mod mounting;
