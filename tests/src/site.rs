@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{Method, Uri, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 
@@ -30,6 +30,8 @@ struct SiteState {
     files: Vec<(String, &'static str, String)>,
     requests: Vec<String>,
     policy: String,
+    /// Value of `Cross-Origin-Embedder-Policy`. Empty for a page without isolation.
+    embedder: String,
 }
 
 /// A merchant's page with a payment form.
@@ -183,6 +185,11 @@ impl MerchantSite {
         self.lock_state().policy = policy;
     }
 
+    /// Isolates all pages from other origins: they load only what allows it, by this `Cross-Origin-Embedder-Policy`.
+    pub fn isolate(&self, embedder: &str) {
+        embedder.clone_into(&mut self.lock_state().embedder);
+    }
+
     /// Returns every request so far: method, address, headers, body.
     pub fn received_requests(&self) -> Vec<String> {
         self.lock_state().requests.clone()
@@ -223,7 +230,13 @@ async fn serve_request(
         ("text/html; charset=utf-8", result.to_owned())
     };
     let policy = state.policy.clone();
-    ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response()
+    let mut response =
+        ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response();
+    if let (false, Ok(embedder)) = (state.embedder.is_empty(), HeaderValue::try_from(&state.embedder)) {
+        response.headers_mut().insert("cross-origin-embedder-policy", embedder);
+        response.headers_mut().insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    }
+    response
 }
 
 /// Third-party libraries: address on the site, and path next to axe-core in the tools' folder. React's development

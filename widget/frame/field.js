@@ -1,13 +1,15 @@
 // The common part of the frames that hold one field each. A frame reports the state of its field, applies the page's
 // style, and gives no digit and no letter of the content to the page. The checks are a script that comes later.
 
+import { config } from "./config.js";
+import { shareWith } from "./sibling.js";
+
 // Time to wait for the checks, in milliseconds.
 const PATIENCE = 30000;
 // The properties of the page's style that the text takes over.
 const INHERITED = /^(color|letter-spacing|font-(family|size|style|weight)|text-(align|transform))$/;
 const query = new URLSearchParams(location.search);
 const [field, form] = [query.get("field"), query.get("form")];
-const config = JSON.parse(document.getElementById("tillgate-config").textContent);
 export const isNumber = field === "card.number";
 export const isDate = field === "card.expiry";
 export const input = document.querySelector("input");
@@ -117,7 +119,7 @@ export function startField(functions) {
     if (handlers.hasOwnProperty(data.type)) handlers[data.type](data);
   });
   // The other frames of the form and the script with the checks use this object. All of them come from our origin.
-  const { addToBody } = kind;
+  const openFor = shareWith(Object.freeze({ fill, addToBody: kind.addToBody }));
   const [complete, isComplete] = [(attach) => receiveChecks(attach), () => !!checks];
-  window.tillgate = Object.freeze({ form, field, fill, addToBody, complete, isComplete });
+  window.tillgate = Object.freeze({ form, field, openFor, complete, isComplete });
 }

@@ -1,19 +1,21 @@
 // The hidden frame on our own origin that configures and sends the forms without a card number: a merchant's policy
 // need not allow their page any connection to us.
 
+import { config } from "./config.js";
 import { lostAnswer, makeBody, parseRegistration, readPurpose, selectCheckout } from "./send.js";
 import { sendPayment, sendRequest } from "./send.js";
 import { addCode } from "./sibling.js";
 
-const config = JSON.parse(document.getElementById("tillgate-config").textContent);
 let target = "*";
 const sendToPage = (type, more) => parent.postMessage({ tillgate: "%WIRE%", relay: 1, type, ...more }, target);
-// A wallet's sheet, a page of ours in a frame beside this one, sends its token here. The page learns only that it did.
-let token = "";
+// A wallet's sheet, a page of ours in a frame beside this one, sends its token here, with the checkout in its document.
+// The page learns only that it did. The token pays that checkout and no other, because the page chooses who pays.
+let token = "", tokenCheckout;
 const sheetOrigin = new URL(config.pages || location.href).origin;
 addEventListener("message", ({ source, origin, data }) => {
   if (origin !== sheetOrigin || !source || source.parent !== parent || !data || data.tillgateWallet !== 1) return;
-  token = String(data.token);
+  if (data.token && config.checkout && config.checkout.id !== data.checkout) return;
+  [token, tokenCheckout] = [String(data.token), data.checkout];
   sendToPage("wallet", { form: data.form, agreed: !!token });
 });
 
@@ -21,7 +23,7 @@ const handlers = {
   submit({ fields, form, code, wallet }, checkout) {
     const body = makeBody(fields, target);
     if (code) addCode(form, body);
-    if (wallet) body.set("walletPay.paymentToken", token);
+    if (wallet && tokenCheckout === checkout) body.set("walletPay.paymentToken", token);
     token = "";
     return sendPayment(checkout, readPurpose(config), body);
   },

@@ -113,7 +113,6 @@ fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
     if let Some(coding) = coding {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
@@ -174,8 +173,7 @@ pub(super) async fn serve_relay(
 
 /// Serves a document with a checkout's configuration: the result of `build_config` if the checkout is open or its
 /// payment is pending, otherwise the reason why it cannot be paid (404 for an unknown one, 503 if the store fails).
-/// Without a checkout's id, the configuration has only the brands that the page names. The security code's frame gets a
-/// document of its own, without configuration, if the build has one.
+/// Without a checkout's id, the configuration has only the brands that the page names.
 fn serve_configured_document(
     state: &AppState,
     query: &FormQuery,
@@ -185,22 +183,24 @@ fn serve_configured_document(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
-    let ConfiguredDocument { status, bundle, checkout, config } = select_config(state, query, &parts, build_config);
+    let ConfiguredDocument { status, bundle, checkout, mut config } = select_config(state, query, &parts, build_config);
+    if let Some(owner) = document_owner(query, checkout.as_ref()) {
+        config.insert("owner".to_owned(), owner.into());
+    }
     let (document, ancestors) = (select_template(bundle), checkout_ancestors(state, checkout.as_ref()));
     let reports = checkout.as_ref().map(|checkout| checkout.id.as_str());
-    if query.get("field") == "card.cvv"
-        && let Some(code) = &bundle.code
-    {
-        return set_document_headers(
-            status,
-            document,
-            &ancestors,
-            reports,
-            file_response(code, &parts.headers, "no-store"),
-        );
-    }
     let response = render_configuration(document, &base, bundle, config);
     set_document_headers(status, document, &ancestors, reports, response)
+}
+
+/// Returns the checkout and the entity of a document, as one text: frames exchange card data only with frames of the
+/// same owner, because any page can put a frame with another checkout beside a form. Returns an empty text without a
+/// checkout's id, and `None` for a checkout that does not exist.
+fn document_owner(query: &FormQuery, checkout: Option<&Checkout>) -> Option<String> {
+    match checkout {
+        Some(checkout) => Some(format!("{} {}", checkout.id.as_str(), checkout.entity)),
+        None => query.checkout_id().is_empty().then(String::new),
+    }
 }
 
 /// The configuration of a document, with the status and the build of its response.
@@ -304,8 +304,7 @@ fn source_list(origins: &[String]) -> String {
     if origins.is_empty() { ANY_ORIGIN.to_owned() } else { origins.join(" ") }
 }
 
-/// Sets the status, the content security policy and the cross-origin policy of a document's response. `reports` is the
-/// checkout's id.
+/// Sets the status and the content security policy of a document's response. `reports` is the checkout's id.
 fn set_document_headers(
     status: StatusCode,
     document: &DocumentTemplate,
@@ -315,9 +314,7 @@ fn set_document_headers(
 ) -> Response {
     let policy = content_security_policy(document, ancestors, reports);
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
     response
 }
 
@@ -337,6 +334,7 @@ pub(super) fn list_document_headers(state: &AppState) -> Value {
         let headers = json!({
             "content-security-policy": policy, "cache-control": "no-store", "referrer-policy": "no-referrer",
             "x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin",
+            "cross-origin-embedder-policy": "require-corp",
         });
         json!({ "path": path, "headers": headers })
     });

@@ -18,6 +18,7 @@ mod form;
 mod form_config;
 mod html_page;
 mod idempotency;
+mod isolation;
 mod json_object;
 mod line_stream;
 mod meta;
@@ -272,7 +273,8 @@ async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: R
     next.run(request).await
 }
 
-/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header.
+/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header, and those for
+/// pages with cross-origin isolation.
 fn set_default_headers(mut response: Response) -> Response {
     const DEFAULTS: [(HeaderName, HeaderValue); 3] = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -282,6 +284,7 @@ fn set_default_headers(mut response: Response) -> Response {
     for (name, value) in DEFAULTS {
         response.headers_mut().entry(name).or_insert(value);
     }
+    isolation::add_isolation_headers(response.headers_mut());
     response
 }
 

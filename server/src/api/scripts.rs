@@ -23,7 +23,6 @@ const PURPOSES: &[(&str, &str)] = &[
     ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
     ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),
     ("pciIframe.html", "Document of the frame in which the card number is typed"),
-    ("codeIframe.html", "Document of the frame in which the security code is typed"),
     ("textIframe.html", "Document of the frames in which holder and expiry date are typed"),
     ("internalRequestIframe.html", "Document of the hidden frame that sends forms without a card number"),
 ];

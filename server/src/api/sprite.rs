@@ -38,10 +38,9 @@ static SHEET: LazyLock<String> = LazyLock::new(|| {
 /// Serves `/v1/paymentWidgets/img/brand.png` and its newer address. The name says PNG but the content type says SVG:
 /// browsers use the type, and a vector image is sharp on every screen.
 pub(super) async fn serve_sheet() -> impl IntoResponse {
-    let headers: [(HeaderName, HeaderValue); 3] = [
+    let headers: [(HeaderName, HeaderValue); 2] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("image/svg+xml")),
         (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400")),
-        (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
     ];
     (headers, SHEET.as_str())
 }

@@ -146,8 +146,9 @@ fn render_document(
     main: Markup,
 ) -> Response {
     let frames = state.fields_url.as_ref().map(FieldsUrl::as_str);
-    let head = html! { script src=(sheet.address.script_source()) defer data-frames=[frames] {} };
-    let reports = report_directive(&sheet.address.relative_api_root(), checkout.map(|checkout| checkout.id.as_str()));
+    let id = checkout.map(|checkout| checkout.id.as_str());
+    let head = html! { script src=(sheet.address.script_source()) defer data-frames=[frames] data-checkout=[id] {} };
+    let reports = report_directive(&sheet.address.relative_api_root(), id);
     let directives = &format!("script-src 'self'; form-action 'self'{reports}");
     let ancestors = &checkout_ancestors(state, checkout);
     HtmlPage { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, directives, ancestors }

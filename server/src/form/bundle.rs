@@ -87,8 +87,6 @@ pub struct Bundle {
     pub loader: EncodedFile,
     /// The document of the frames of the card number and of the security code.
     pub frame: DocumentTemplate,
-    /// The document of the security code's frame, which needs no configuration. `None` for builds of earlier versions.
-    pub code: Option<EncodedFile>,
     /// The document of the frames of the card's holder and expiry date, for merchants that use such frames.
     pub text: DocumentTemplate,
     /// The document of the hidden relay frame, through which forms without a card number submit.
@@ -157,7 +155,6 @@ impl Bundle {
             DocumentTemplate::new(&template, hashes).ok_or_else(|| incomplete(&format!("{CONFIGURATION} in {path}")))
         };
         let frame = document("pciIframe.html", &manifest.frame)?;
-        let code = by_path.contains_key("codeIframe.html").then(|| encoded("codeIframe.html", HTML)).transpose()?;
         let optional_document = |path: &str, hashes: &Hashes| match by_path.contains_key(path) {
             true => document(path, hashes),
             false => Ok(DocumentTemplate::default()),
@@ -171,7 +168,6 @@ impl Bundle {
         Ok(Self {
             loader: encoded("paymentWidgets.js", "text/javascript; charset=utf-8")?,
             frame,
-            code,
             text,
             relay,
             id: manifest.build,

@@ -16,8 +16,6 @@ const BASE_PLACEHOLDER: &str = "./fields/../";
 
 const LOADER: &str = "paymentWidgets.js";
 const MANIFEST: &str = "manifest.json";
-/// The other document that contains the build's id, besides the loader.
-const CODE: &str = "codeIframe.html";
 
 /// Inserts the address of the frames, which has a trailing slash, into the loader, and gives the build a new id,
 /// derived from the old one and the address. Updates id and integrity in the manifest, whose signature is no longer
@@ -42,9 +40,6 @@ pub(super) fn set_frame_base(mut files: Files, base: &str) -> Result<Files, Form
     manifest["build"] = new.as_str().into();
     manifest["loader"]["integrity"] = format!("sha384-{}", STANDARD.encode(Sha384::digest(&loader))).into();
     replace_file(&mut files, LOADER, loader.into_bytes())?;
-    if let Some(code) = read(&files, CODE) {
-        replace_file(&mut files, CODE, code.replace(&old, &new).into_bytes())?;
-    }
     replace_file(&mut files, MANIFEST, manifest.to_string().into_bytes())?;
     Ok(files)
 }

@@ -46,7 +46,7 @@ async fn read_inventory(shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
 fn expected_paths() -> BTreeSet<String> {
     let modules =
         ["js/static.min.js", "js/plain/static.min.js", "frame/frame.js", "frame/frame.wasm", "frame/plain.js"];
-    let frames = ["pciIframe.html", "codeIframe.html", "textIframe.html", "internalRequestIframe.html"];
+    let frames = ["pciIframe.html", "textIframe.html", "internalRequestIframe.html"];
     let languages = LANGUAGES.iter().filter(|language| language.tag != "en");
     let languages = languages.map(|language| format!("static/js/locale-{}.js", language.tag));
     let modules = modules.iter().map(|path| format!("static/{path}"));

@@ -185,10 +185,12 @@ async fn dates_are_read_in_the_frame_as_everywhere_else() -> anyhow::Result<()> 
         ] {
             let script =
                 "const [text] = arguments; const input = document.querySelector('input'); input.value = '';
-                tillgate.fill(text);
+                const { owner } = JSON.parse(document.getElementById('tillgate-config').textContent);
+                const content = tillgate.openFor(owner);
+                content.fill(text);
                 const shown = input.value; input.value = ''; input.value = text;
                 const body = new URLSearchParams();
-                return tillgate.addToBody(body).then(() => [shown, body.get('card.expiryMonth'), body.get('card.expiryYear')])";
+                return content.addToBody(body).then(() => [shown, body.get('card.expiryMonth'), body.get('card.expiryYear')])";
             let seen = browser.execute(script, vec![json!(text)]).await?.json().clone();
             let date = Expiry::parse_text(text, year);
             let (month, full) =

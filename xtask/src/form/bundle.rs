@@ -130,10 +130,6 @@ pub fn write_bundle(
     }
     write_file(out.join("paymentWidgets.js"), loader.as_bytes())?;
     write_file(out.join("pciIframe.html"), document.text.as_bytes())?;
-    // The document of the code's frame does not depend on the checkout, so it is compressed here and not for each
-    // request.
-    let code = document.text.replace(CONFIG, &json!({ "version": 1, "build": build }).to_string());
-    write_file(out.join("codeIframe.html"), code.as_bytes())?;
     write_file(out.join("textIframe.html"), text.text.as_bytes())?;
     write_file(out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
     let listed: BTreeMap<&String, Value> = files
@@ -153,7 +149,6 @@ pub fn write_bundle(
         "files": listed,
         "documents": {
             "pciIframe.html": {"integrity": script::integrity_hash(document.text.as_bytes())},
-            "codeIframe.html": {"integrity": script::integrity_hash(code.as_bytes())},
             "textIframe.html": {"integrity": script::integrity_hash(text.text.as_bytes())},
             "internalRequestIframe.html": {"integrity": script::integrity_hash(relay.text.as_bytes())},
         },

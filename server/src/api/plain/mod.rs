@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use form_urlencoded::Serializer;
 use jiff::Zoned;
@@ -258,10 +258,7 @@ impl<'a> PlainFormRequest<'a> {
             ),
             ancestors: &checkout_ancestors(self.state, checkout),
         };
-        let mut response = page.render_response(status);
-        let headers = response.headers_mut();
-        headers.insert("cross-origin-resource-policy", HeaderValue::from_static("cross-origin"));
-        response
+        page.render_response(status)
     }
 }
 
