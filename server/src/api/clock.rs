@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde_json::Value;
 use tillgate_shared::result::codes;
 
 use super::AppState;
@@ -16,8 +17,8 @@ use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::gateway::clock::ClockReading;
 
-/// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time. 404 for
-/// a live entity.
+/// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time after
+/// what became due has run, or with the number of runs that are still due. 404 for a live entity.
 pub(super) async fn advance(
     State(state): State<Arc<AppState>>,
     PathId(by): PathId,
@@ -36,9 +37,12 @@ pub(super) async fn advance(
 
 /// Builds the response with the clock's time, and with its lead over the machine's clock.
 fn encode_time(time: &ClockReading, ndc: &Ndc) -> EncodedResponse {
-    let fields = JsonObject::default()
+    let mut fields = JsonObject::default()
         .with("result", result_fields(codes::REQUEST_SUCCEEDED))
         .with("now", wire_time(time.now))
         .with("ahead", format!("{:#}", time.ahead));
+    if time.still_due > 0 {
+        fields.set("stillDue", Value::from(time.still_due));
+    }
     encode_response(StatusCode::OK, fields, ndc, time.now)
 }

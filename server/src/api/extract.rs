@@ -22,7 +22,7 @@ use super::received::{
     ReceivedParameters, entity_id, read_entity_in_body, read_file_body, read_merchant_parameters,
     refuse_different_entities,
 };
-use super::response::ndc_of_path;
+use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client, credentials, transport};
 use crate::credential::AccessGrant;
 use crate::directory::Directory;
@@ -149,6 +149,7 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
             resolve_entity(directory, entity, route.is_some_and(|route| route.accepts_divisions), received)
                 .await
                 .map_err(|failure| ApiError::new(failure, early_ndc()))?;
+        set_request_clock(&entity);
         let mut own = take_own_parameters(&mut parameters, route);
         if let Some(refusal) = plain_http.filter(|_| entity.live) {
             return Err(ApiError::new(refusal, early_ndc()));

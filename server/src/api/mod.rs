@@ -139,6 +139,7 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .layer(
             ServiceBuilder::new()
                 .layer(middleware::from_fn(access_log::log_request))
+                .layer(middleware::from_fn(response::with_request_clock))
                 .layer(CatchPanicLayer::custom(error::panic_response))
                 .layer(MapResponseLayer::new(set_default_headers))
                 .layer(DefaultBodyLimit::max(BODY_LIMIT))

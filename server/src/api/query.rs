@@ -102,7 +102,7 @@ fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse 
     if let Some(pages) = page.pages {
         fields.set("pages", Value::from(pages));
     }
-    encode_response(StatusCode::OK, fields, ndc, Timestamp::now())
+    encode_response(StatusCode::OK, fields, ndc, Timestamp::now() + entity.ahead)
 }
 
 /// Builds the entry of a payment in a list: the fields of its own response, the payment it refers to, and its time;

@@ -1,13 +1,18 @@
 //! The envelope of every JSON response: `buildNumber`, `timestamp` and `ndc` at its end (contract, 3.3).
 
+use std::cell::Cell;
+
 use axum::body::Body;
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::Response;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::ResultCode;
 
 use super::json_object::JsonObject;
 use crate::BUILD_NUMBER;
+use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
@@ -45,9 +50,40 @@ pub(super) fn result_with_description(code: ResultCode, description: &str) -> Js
     JsonObject::default().with("code", code.code()).with("description", description)
 }
 
-/// Builds a response with the envelope and the current time.
+tokio::task_local! {
+    /// Time by which the clock of the entity of the current request is ahead of the machine's. Zero until it is known.
+    static CLOCK_LEAD: Cell<SignedDuration>;
+}
+
+/// Runs a request with a clock of its own for the times of its responses.
+pub(super) async fn with_request_clock(request: Request, next: Next) -> Response {
+    CLOCK_LEAD.scope(Cell::new(SignedDuration::ZERO), next.run(request)).await
+}
+
+/// Sets the clock of the current request to that of an entity, so that all responses of a sandbox show the same time.
+pub(super) fn set_request_clock(entity: &Entity) {
+    // Outside of a request there is no clock to set.
+    let _ = CLOCK_LEAD.try_with(|lead| lead.set(entity.ahead));
+}
+
+/// Returns the time by which the clock of the current request is ahead of the machine's.
+pub(super) fn request_clock_lead() -> SignedDuration {
+    CLOCK_LEAD.try_with(Cell::get).unwrap_or_default()
+}
+
+/// Returns the current time by the clock of the request's entity.
+pub(super) fn request_time() -> Timestamp {
+    Timestamp::now() + request_clock_lead()
+}
+
+/// Calls a function on a thread that works for a request whose clock is this far ahead.
+pub(super) fn with_clock_lead<T>(lead: SignedDuration, work: impl FnOnce() -> T) -> T {
+    CLOCK_LEAD.sync_scope(Cell::new(lead), work)
+}
+
+/// Builds a response with the envelope and the current time by the clock of the request's entity.
 pub(super) fn build_response(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc) -> Response {
-    build_response_at(status, fields, ndc, Timestamp::now())
+    build_response_at(status, fields, ndc, request_time())
 }
 
 /// Builds a response about something that happened at a known time, which becomes its timestamp.

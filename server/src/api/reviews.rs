@@ -58,7 +58,7 @@ async fn build_list(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result
         if let Some(cursor) = &page.cursor {
             fields.set("cursor", cursor.as_str());
         }
-        Ok::<_, Failure>(encode_response(StatusCode::OK, fields, &ndc, jiff::Timestamp::now()))
+        Ok::<_, Failure>(encode_response(StatusCode::OK, fields, &ndc, clock.entity_now()))
     };
     // Channels share the queue of their merchant.
     let response = state.gateway.store.long_reads.run_read(entity.merchant_or_self(), read).await??;

@@ -12,7 +12,6 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
-use jiff::Timestamp;
 use tillgate_shared::result::codes;
 use tokio::runtime::Handle;
 
@@ -20,7 +19,7 @@ use super::AppState;
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId};
 use super::json_object::{FieldValue, JsonObject};
-use super::response::{encode_response, result_fields};
+use super::response::{encode_response, request_clock_lead, request_time, result_fields, with_clock_lead};
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::domain::risk_dry_run::DryRunReport;
@@ -44,10 +43,10 @@ pub(super) async fn dry_run(
     let (sender, body) = Channel::new(BUFFERED_LINES);
     let lines = LineWriter { sender, runtime: Handle::current(), written: Instant::now() };
     let started = thread::Builder::new().name("dry-run".to_owned()).spawn({
-        let ndc = ndc.clone();
+        let (ndc, lead) = (ndc.clone(), request_clock_lead());
         move || {
             lower_priority();
-            stream_dry_run(&dry_run, slot, lines, &ndc);
+            with_clock_lead(lead, || stream_dry_run(&dry_run, slot, lines, &ndc));
         }
     });
     if let Err(error) = started {
@@ -106,12 +105,12 @@ fn encode_report(report: &DryRunReport, ndc: &Ndc) -> Vec<u8> {
     let fields = JsonObject::default()
         .with("result", result_fields(codes::REQUEST_SUCCEEDED))
         .with("report", FieldValue::Json(report));
-    encode_response(StatusCode::OK, fields, ndc, Timestamp::now()).body
+    encode_response(StatusCode::OK, fields, ndc, request_time()).body
 }
 
 /// Builds the last line of a dry run that the store has ended, and logs the error.
 fn encode_error(error: &StoreError, ndc: &Ndc) -> Vec<u8> {
     tracing::error!(%ndc, %error, "a dry run cannot read the store");
     let fields = JsonObject::default().with("result", result_fields(codes::INTERNAL_ERROR));
-    encode_response(StatusCode::OK, fields, ndc, Timestamp::now()).body
+    encode_response(StatusCode::OK, fields, ndc, request_time()).body
 }

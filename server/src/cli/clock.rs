@@ -9,6 +9,9 @@ use super::options::load_existing_entity;
 use super::token::parse_entity_id;
 use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
+use crate::domain::refusal::Refusal;
+use crate::domain::schedule::MAX_RUNS_OF_JUMP;
+use crate::store::is_served;
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
@@ -61,10 +64,11 @@ impl ClockCommand {
 
 impl AdvanceClock {
     /// Moves the clock in one transaction, and prints its new time. Refuses PSPs, divisions and live entities, negative
-    /// durations, and more than ten years ahead of the machine's clock.
+    /// durations, more than ten years ahead of the machine's clock, and more runs of schedules than can be carried out.
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let id = parse_entity_id(&self.entity)?;
+        let is_served = is_served(&self.common.data)?;
         let entity = store.in_transaction(|store| {
             let entity = load_existing_entity(store, &id)?;
             let level = entity.level;
@@ -73,7 +77,13 @@ impl AdvanceClock {
                 Some(error) => bail!("{} {}", self.by, error.message),
                 None => bail!("{id} is live: its clock cannot be moved"),
             })?;
-            store.move_clock(&entity, by)?;
+            let due = store.count_due_runs(&entity, by, MAX_RUNS_OF_JUMP + 1)?;
+            if let Err(refusal) = Refusal::check_runs_of_jump(&self.by, due)
+                && let Some(error) = refusal.parameters.first()
+            {
+                bail!("{} {}", self.by, error.message);
+            }
+            store.move_clock(&entity, by, is_served)?;
             load_existing_entity(store, &id)
         })?;
         self.common.print_output(&describe_clock(&entity), format_clock)

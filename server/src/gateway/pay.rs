@@ -75,8 +75,13 @@ impl Gateway {
         let ndc = recorder.ndc().cloned();
         let sender = Sender::from_server_request(&parameters, ndc.as_ref());
         let credential_owner = CredentialOwner { owner: &entity.id, used: None };
-        self.pay_with_account(entity, parameters, PaymentContext { sender, credential_owner, addresses }, recorder)
-            .await
+        self.pay_with_account(
+            entity,
+            parameters,
+            PaymentContext { sender, credential_owner, addresses, at: None },
+            recorder,
+        )
+        .await
     }
 
     /// Makes a server-to-server payment with the account in `parameters`; `context` has the registration, if one is

@@ -217,8 +217,13 @@ impl Gateway {
         let sender = Sender::from_server_request(&parameters, ndc.as_ref());
         let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
         let credential_owner = CredentialOwner { owner: &registration.entity, used: Some(&registration) };
-        self.pay_with_account(entity, parameters, PaymentContext { sender, credential_owner, addresses }, recorder)
-            .await
+        self.pay_with_account(
+            entity,
+            parameters,
+            PaymentContext { sender, credential_owner, addresses, at: None },
+            recorder,
+        )
+        .await
     }
 
     /// Checks an order with a stored account like [`Gateway::screen_order`]. Nothing is charged.

@@ -36,6 +36,8 @@ struct RunContext {
     retries: RetryPlan,
     /// The time by the clock of the schedule's entity.
     now: Timestamp,
+    /// The time of what is done. It is earlier if the clock has jumped over it.
+    at: Timestamp,
 }
 
 impl Gateway {
@@ -72,8 +74,9 @@ impl Gateway {
         let terms = schedule.terms()?;
         let now = self.now_of(&entity);
         let retries = entity.settings.schedule_retries.as_deref().and_then(|plan| plan.parse().ok());
-        let action = schedule.next_action(&terms, now);
-        let context = RunContext { schedule, terms, retries: retries.unwrap_or_default(), now };
+        let at = schedule.action_time(&self.store.load_clock_jumps(entity.clock_owner())?, now);
+        let action = schedule.next_action(&terms, at);
+        let context = RunContext { schedule, terms, retries: retries.unwrap_or_default(), now, at };
         match action {
             // The directory may not know yet that the clock of the entity was moved.
             NextAction::Nothing => return Ok(false),
@@ -89,7 +92,7 @@ impl Gateway {
     /// # Errors
     /// Same as [`Self::try_run_schedule`].
     async fn attempt_run(&self, entity: &Arc<Entity>, context: RunContext, due: DueRun) -> Result<(), Failure> {
-        let paid = match self.prepare_run(entity, &context.schedule).await {
+        let paid = match self.prepare_run(entity, &context).await {
             Ok(prepared) => self.pay_run(context.clone(), due.clone(), prepared).await,
             Err(failure) => Err(failure),
         };
@@ -109,7 +112,8 @@ impl Gateway {
     ///
     /// # Errors
     /// The refusal of the payment; also if the registration cannot be used.
-    async fn prepare_run(&self, entity: &Arc<Entity>, schedule: &Schedule) -> Result<PreparedRun, Failure> {
+    async fn prepare_run(&self, entity: &Arc<Entity>, context: &RunContext) -> Result<PreparedRun, Failure> {
+        let RunContext { schedule, at, .. } = context;
         let found =
             self.store.load_registration_with_account(&self.visible_entities(entity), &schedule.registration)?;
         let (registration, sealed) =
@@ -121,7 +125,7 @@ impl Gateway {
         // No shopper is there to be sent anywhere.
         let addresses = Addresses { public: "", result: None, shop_origin: None, shopper: None };
         let received = self.route_request(entity, parameters)?;
-        let context = PaymentContext { sender, credential_owner, addresses };
+        let context = PaymentContext { sender, credential_owner, addresses, at: Some(*at) };
         let (mut payment, attempt) = self.prepare_payment(received, context).await?;
         let request = payment.take_connector_request();
         // Every run has the reference of the schedule, so it is no duplicate of the runs before.
@@ -155,7 +159,8 @@ impl Gateway {
                 is_approved: payment.is_approved(),
                 reason: None,
             };
-            let (schedule, run) = current.after_run(&context.terms, &due, result, &context.retries, context.now);
+            let (schedule, run) = current.after_run(&context.terms, &due, result, &context.retries, context.at);
+            let schedule = if context.at < context.now { schedule.with_request_time(context.now) } else { schedule };
             Ok((changes.with_schedule_run(&schedule, Some(RunWrite::New(run))), Some((schedule, payment))))
         });
         let written = written.await;
@@ -177,7 +182,7 @@ impl Gateway {
         let reason = describe_refusal(&refusal);
         self.change_current(context, move |schedule, context| {
             let result = RunResult { code: refusal.code, payment: None, is_approved: false, reason: Some(reason) };
-            let (schedule, run) = schedule.after_run(&context.terms, &due, result, &context.retries, context.now);
+            let (schedule, run) = schedule.after_run(&context.terms, &due, result, &context.retries, context.at);
             Some((schedule, Some(RunWrite::New(run))))
         })
         .await
@@ -189,7 +194,7 @@ impl Gateway {
     /// If the store fails.
     async fn skip_runs(&self, context: RunContext, due: DueRun) -> Result<(), Failure> {
         self.change_current(context, move |schedule, context| {
-            let (schedule, run) = schedule.after_skip(&context.terms, &due, context.now);
+            let (schedule, run) = schedule.after_skip(&context.terms, &due, context.at);
             Some((schedule, Some(RunWrite::New(run))))
         })
         .await

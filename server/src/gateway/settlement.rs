@@ -121,6 +121,10 @@ impl Gateway {
             // Live payments are settled by the files of their institutes.
             return Ok(self.store.stop_timer(TimerKind::Settle, id.as_str().to_owned()).await?);
         }
+        // Runs that a clock has jumped over are dated by their own times, and belong to the batches of their days.
+        if self.store.has_late_runs(&entity)? {
+            return Ok(());
+        }
         let mut run = SettlementRun::begin(self, &entity)?;
         run.find_reversed()?;
         for _ in 0..PARTS_PER_TURN {

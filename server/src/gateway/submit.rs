@@ -175,7 +175,7 @@ impl Gateway {
         let addresses = Addresses { public: public_url, result, shop_origin, shopper: Some(shopper) };
         let credential_owner =
             CredentialOwner { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
-        let context = PaymentContext { sender: Sender::Form(checkout), credential_owner, addresses };
+        let context = PaymentContext { sender: Sender::Form(checkout), credential_owner, addresses, at: None };
         let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
         let request = prepared.take_connector_request();
         let replaces = replaced.is_some();

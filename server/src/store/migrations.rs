@@ -67,6 +67,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0047_schedule_turns",
     "0048_record_digest",
     "0049_void_bookings",
+    "0050_clock_jumps",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

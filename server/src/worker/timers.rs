@@ -1,8 +1,7 @@
 //! Runs due timers.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::domain::checkout::REMINDER_DELAY;
 use crate::domain::id::{PaymentId, log_tag};
 use crate::gateway::{Failure, Gateway};
 use crate::store::timer::{Timer, TimerKind};
@@ -17,16 +16,7 @@ const BATCH: u32 = 100;
 /// If the store cannot be read, or reminders cannot be cancelled.
 pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
     gateway.cancel_reminders().await?;
-    // End payments first, because the end of a payment may start a reminder.
-    let options = &gateway.options;
-    let waits = [
-        (TimerKind::End, options.pending_lifetime),
-        (TimerKind::Review, options.review_lifetime),
-        (TimerKind::Remind, REMINDER_DELAY),
-        // The row has the moment itself.
-        (TimerKind::Dispute, SignedDuration::ZERO),
-    ];
-    for (kind, wait) in waits {
+    for (kind, wait) in gateway.timer_waits() {
         // The operator may choose a wait beyond the range of timestamps.
         let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
         loop {

@@ -24,6 +24,7 @@ mod channel_registrations;
 mod checkout_requirements;
 mod checkouts;
 mod clock;
+mod clock_jumps;
 mod command_line;
 mod compatibility;
 mod concurrent_submits;

@@ -434,7 +434,8 @@ async fn a_payment_that_was_reversed_before_there_was_a_rate_is_never_settled_ba
         shop.pay_by_card(&[("amount", "1.00")]).await?;
     }
     let before = read_records(&shop).await?.len();
-    shop.advance_clock("25h").await?;
+    // The request of the merchant would wait for the settlement.
+    gateway.run_command(&["clock", "advance", "25h", "--entity", &shop.entity_id])?;
     for _ in 0..2 {
         poll_until("a part is written", async || Ok((read_records(&shop).await?.len() > before).then_some(()))).await?;
         gateway = gateway.kill_and_restart(&["--reversal-window", "96h"])?;

@@ -365,7 +365,10 @@ fn service_schemas() -> Vec<(&'static str, Value)> {
             "ClockAnswer",
             response_schema(
                 &["result", "now", "ahead"],
-                json!({ "result": result_reference(), "now": text_schema(), "ahead": { "type": "string" } }),
+                json!({
+                    "result": result_reference(), "now": text_schema(), "ahead": { "type": "string" },
+                    "stillDue": { "type": "integer", "minimum": 1 },
+                }),
             ),
         ),
         (

@@ -244,7 +244,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
 
     Route::new(Post, "/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
-        .with_note("PA reserves, DB takes and CD pays out. A decline is an answer too: it has status 400, an id, and no amount.")
+        .with_note("PA reserves, DB takes and CD pays out. Only a PA may be of 0.00: it verifies the account. A decline is an answer too: it has status 400, an id, and no amount.")
         .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED).with_rate_limit(),
     Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
     Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment, or reverse a chargeback", Payment)
@@ -497,7 +497,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("The id is the entityId. The body has the pairs that the operator configured for this entity with tillgate review-callback set, and the credentials are those of its section receiving, in headers or in pairs. The same decision again is answered alike and changes nothing. An answer has no JSON: its body is empty, or the text of its status.")
         .for_review_system().with_rate_limit(),
     Route::new(Post, "/v1/clock/{advance}", "advanceClock", Service, "Move a sandbox's clock forward", ResponseContent::Clock)
-        .with_note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, deliveries that are tried again) happens. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
+        .with_note("For tests of what happens later: with /v1/clock/30m a checkout expires at once, and everything that is due by then (reminders, time-outs, runs of schedules, settlements, deliveries that are tried again) happens. Each run of a schedule is dated by its own time. The answer comes when all of this but deliveries has happened; after five seconds it has the number of what is left in stillDue. A move that makes more than 10000 runs due is refused. Durations read 30m, 25h or 2h 30m; 0s tells the time. A merchant and its channels share a clock, and it never goes back. A live entity has none that could be moved: 404.")
         .with_scope(Scope::Admin),
     Route::new(Get, "/v1/resultcodes", "listResultCodes", Service, "List every result code", ResultCodes).for_everybody(),
     Route::new(Get, "/openapi.json", "readOpenApi", Service, "Describe every route, for programs", OpenApi)

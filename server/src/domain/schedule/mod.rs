@@ -1,6 +1,7 @@
 //! Schedules: payments that a registration makes at planned times. Everything here is a pure function of the schedule,
 //! its parameters and a moment.
 
+mod clock_jump;
 pub mod expression;
 pub mod period;
 pub mod plan;
@@ -10,5 +11,6 @@ pub mod retry;
 pub mod terms;
 pub mod timing;
 
+pub use clock_jump::{ClockJump, MAX_RUNS_OF_JUMP};
 pub use record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun, ScheduleStep, StepType};
 pub use terms::{MissedRuns, ScheduleTerms};

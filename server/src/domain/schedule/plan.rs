@@ -123,6 +123,7 @@ impl Schedule {
             pending,
             due: time,
             is_repeat: false,
+            asked: None,
         });
         let run = ScheduleRun {
             occurrence: due.occurrence,
@@ -168,13 +169,16 @@ impl Schedule {
         now: Timestamp,
     ) -> Option<(Self, ScheduleRun)> {
         let open = self.open.as_ref().filter(|open| open.pending.is_some())?;
+        let asked = open.asked.unwrap_or(run.at);
         let Some((code, is_approved)) = result else {
-            let has_waited = now.duration_since(run.at) >= LONGEST_DELAY;
+            let has_waited = now.duration_since(asked) >= LONGEST_DELAY;
             let is_over = has_waited && self.next.is_some_and(|next| next <= now);
-            let open = OpenRun { due: next_check(run.at, now), ..open.clone() };
+            let open = OpenRun { due: next_check(asked, now), ..open.clone() };
             let schedule = Self { open: Some(open).filter(|_| !is_over), ..self.clone() };
             return Some((schedule.with_completion(), run.clone()));
         };
+        // Retries of a run that a jump of the clock left out are planned by the time of that run.
+        let now = if open.asked.is_some() { run.at } else { now };
         let due = DueRun { occurrence: open.occurrence, attempt: open.attempts, since: run.since };
         let payment = open.pending.clone();
         let result = RunResult { code, payment, is_approved, reason: None };
@@ -185,6 +189,17 @@ impl Schedule {
             schedule = Self { open: Some(repeat), ended: None, ..schedule };
         }
         Some((schedule, ScheduleRun { at: run.at, ..changed }))
+    }
+
+    /// Returns the schedule with the time at which the connector of its pending payment was asked, if it has one. That
+    /// is later than the run if the clock jumped over the run.
+    #[must_use]
+    pub fn with_request_time(self, now: Timestamp) -> Self {
+        let asked = |open: OpenRun| match open.pending {
+            Some(_) => OpenRun { asked: Some(now), due: next_check(now, now), ..open },
+            None => open,
+        };
+        Self { open: self.open.map(asked), ..self }
     }
 
     /// Returns the occurrence after one that has run. One that was planned for later already stays.

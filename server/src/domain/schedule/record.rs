@@ -98,6 +98,10 @@ pub struct OpenRun {
     /// the gateway was killed before it asked. The attempt is repeated before anything else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_repeat: bool,
+    /// The time at which the connector of the pending payment was asked, if that was not the time of the run: a clock
+    /// has jumped over the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Timestamp>,
 }
 
 /// A schedule, with its state. Times are by the clock of its entity.

@@ -77,6 +77,8 @@ pub(super) struct PaymentContext<'a> {
     pub(super) credential_owner: CredentialOwner<'a>,
     /// Addresses of the shopper and of the pages.
     pub(super) addresses: Addresses<'a>,
+    /// The time of the payment by the clock of its entity. `None` for the current time.
+    pub(super) at: Option<Timestamp>,
 }
 
 impl PaymentContext<'_> {
@@ -155,7 +157,7 @@ impl Gateway {
         check_capabilities(&intake.order, &route)?;
         let brand_return_url = context.addresses.brand_return_url(&intake)?;
         let attempt = self.screen_request(&intake, context)?;
-        let identity = self.identify_payment(&intake)?;
+        let identity = self.identify_payment(&intake, context.at)?;
         let three_ds_context = self.demand_challenge(three_ds_context, &intake, &route, &identity, context);
         let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
         let in_form = context.is_in_form();
@@ -170,15 +172,19 @@ impl Gateway {
     }
 
     /// Makes the id of a payment and the text on the shopper's statement: the merchant's own text, or else the entity's
-    /// name.
+    /// name. A payment that a clock has jumped over is dated, named and listed `at` its own time.
     ///
     /// # Errors
     /// If the system provides no random bytes.
-    fn identify_payment(&self, intake: &Intake) -> Result<PaymentIdentity, Failure> {
+    fn identify_payment(&self, intake: &Intake, at: Option<Timestamp>) -> Result<PaymentIdentity, Failure> {
         let payer = &intake.payer;
-        let id = Self::new_payment_id(self.next_id_time(payer))?;
+        let now = self.now_of(payer);
+        let id = match at.filter(|at| *at < now) {
+            Some(at) => Self::new_payment_id(at)?,
+            None => Self::new_payment_id(self.next_id_time(payer))?,
+        };
         let descriptor = statement_descriptor(&id, order::statement_text(&intake.parameters).unwrap_or(&payer.name));
         let merchant_id = payer.acquirer_merchant_id().to_owned();
-        Ok(PaymentIdentity { id, descriptor, merchant_id, now: self.now_of(payer) })
+        Ok(PaymentIdentity { id, descriptor, merchant_id, now: at.unwrap_or(now) })
     }
 }

@@ -66,7 +66,7 @@ impl Gateway {
         }
         let ndc = recorder.ndc().cloned();
         let sender = Sender::from_server_request(&parameters, ndc.as_ref());
-        let context = PaymentContext { sender, credential_owner: owner, addresses: NO_ADDRESSES };
+        let context = PaymentContext { sender, credential_owner: owner, addresses: NO_ADDRESSES, at: None };
         let received = self.route_request(entity, parameters)?;
         if !received.payer.settings.channel.risk {
             return Err(Refusal::risk_checks_off().into());
@@ -74,7 +74,7 @@ impl Gateway {
         let route = self.select_route(&received.payer, &received.parameters)?;
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
         let intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
-        let identity = self.identify_payment(&intake)?;
+        let identity = self.identify_payment(&intake, None)?;
         let mut payment = self.draft_for_check(&intake, mode.accepted_code(), identity, context);
         let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
         let keys = RecordKeys {
