@@ -121,6 +121,7 @@ mod sandbox_numbers;
 mod schedule_runs;
 mod schedules;
 mod scripts;
+mod second_opinion;
 mod secrets;
 mod service;
 mod settlement_file_attacks;
