@@ -14,7 +14,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use super::CommonOptions;
 use super::acquirer::AcquirerOptions;
 use super::connection_options::{ConnectionOptions, parse_timeout};
 use super::ftp_options::{BoundFtp, FtpArguments};
@@ -22,6 +21,7 @@ use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::risk::RiskFileOptions;
 use super::vault_key::VaultKeyOptions;
+use super::{CommonOptions, open_store};
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use crate::app::App;
 use crate::clock::{Clock as _, SystemClock};
@@ -41,7 +41,7 @@ use crate::id_clock::IdClock;
 use crate::listener::{self, ConnectionLimits};
 use crate::outgoing::OutgoingClient;
 use crate::process;
-use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
+use crate::store::{DiskFault, Sources, Store, StoreError, WriteLimits};
 use crate::vault::Keyring;
 use crate::worker;
 
@@ -285,7 +285,7 @@ impl GatewaySettings {
             let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
         };
-        let (source, vault) = self.vault.open_vault(&AdminStore::open(data).map_err(opening)?, data)?;
+        let (source, vault) = self.vault.open_vault(&open_store(data).map_err(opening)?, data)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);

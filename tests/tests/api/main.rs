@@ -121,6 +121,8 @@ mod sandbox_numbers;
 mod schedule_runs;
 mod schedules;
 mod scripts;
+mod seal;
+mod seal_keys;
 mod second_opinion;
 mod secrets;
 mod service;
