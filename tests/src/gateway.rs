@@ -25,6 +25,8 @@ pub struct TestGateway {
     process: Process,
     address: String,
     folder: TempDir,
+    /// The vault's key, if it comes from the environment: commands need it, too.
+    vault_key: Option<String>,
 }
 
 impl TestGateway {
@@ -131,7 +133,9 @@ impl TestGateway {
         let (process, address) = Process::start(binary.as_os_str(), &all, &environment, |line| {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
-        Ok(Self { process, address, folder })
+        let is_key = |(name, _): &&(&str, &str)| *name == "TILLGATE_VAULT_KEY";
+        let vault_key = environment.iter().find(is_key).map(|(_, key)| (*key).to_owned());
+        Ok(Self { process, address, folder, vault_key })
     }
 
     /// Returns the address for calls from a server, with a trailing slash: `http://127.0.0.1:40001/`.
@@ -234,6 +238,7 @@ impl TestGateway {
             .arg("--data")
             .arg(self.data_folder())
             .arg("--json")
+            .envs(self.vault_key.iter().map(|key| ("TILLGATE_VAULT_KEY", key)))
             .output()
             .context("tillgate does not start")?;
         let printed = String::from_utf8_lossy(&output.stdout);

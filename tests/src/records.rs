@@ -11,6 +11,7 @@ use tillgate::domain::reconciliation::{
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
 use tillgate::store::AdminStore;
+use tillgate::vault::{KeySource, Vault};
 use tillgate_shared::money::{Amount, Currency};
 
 use crate::{MerchantClient, TestGateway};
@@ -91,7 +92,9 @@ impl TestGateway {
     /// # Errors
     /// If the store cannot be opened or written.
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> anyhow::Result<()> {
-        let store = AdminStore::open_existing(&self.data_folder())?.context("a store")?;
+        let keys = KeySource::File(self.folder().join("data.key")).read_keys()?;
+        let vault = keys.as_deref().and_then(Vault::with_keys);
+        let store = AdminStore::open_existing(&self.data_folder(), vault.as_ref())?.context("a store")?;
         // In parts, because other writers wait for the lock, and commands for ten seconds at most.
         records.chunks(500).try_for_each(|part| Ok(store.write_records(part)?))
     }

@@ -109,6 +109,7 @@ impl MerchantRequest {
     ) -> ResponseRecorder<T> {
         ResponseRecorder::new(self.new_request.as_ref().map(|new_request| new_request.request.clone()), to_response)
             .with_ndc(self.ndc.clone())
+            .with_actor(&self.user_id)
     }
 }
 

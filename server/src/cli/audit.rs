@@ -7,16 +7,18 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::token::parse_entity_id;
+use super::vault_key::find_vault;
 use super::{CommonOptions, open_existing};
 use crate::domain::id::{decode_hex, to_hex};
 use crate::gateway::verification::{ExpectedEntry, Verification};
 use crate::store::AdminStore;
+use crate::store::snapshot::StoreSnapshot;
 
 /// The audit log: every movement of money, and every act of an administrator.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Verify that no entry was changed, removed or inserted.
-    #[command(after_help = "Example:\n  tillgate audit verify --entry 51244:9f3c…")]
+    #[command(after_help = "Example:\n  tillgate audit verify --head 51244:9f3c…")]
     Verify(VerifyOptions),
     /// Print the entries, oldest first, as one JSON object a line.
     Export(ExportAudit),
@@ -36,10 +38,11 @@ pub(super) struct Verify {
 pub(super) struct VerifyOptions {
     #[command(flatten)]
     common: CommonOptions,
-    /// An entry that an earlier verification printed, as its number and hash. It has to be in the log unchanged, which
-    /// no one who rewrites the whole log can achieve.
-    #[arg(long, value_name = "NUMBER:HASH", value_parser = parse_expected_entry)]
-    entry: Option<ExpectedEntry>,
+    /// A head that was noted earlier, as a verification or the log of the server printed it: number and hash of the
+    /// last entry of then. It has to be in the log unchanged, which no one who rewrites or cuts the whole log can
+    /// achieve.
+    #[arg(long, alias = "entry", value_name = "NUMBER:HASH", value_parser = parse_expected_entry)]
+    head: Option<ExpectedEntry>,
 }
 
 /// Print entries of the audit log.
@@ -68,9 +71,8 @@ impl AuditCommand {
     pub(super) fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Verify(options) => {
-                drop(open_existing(&options.common.data)?);
-                let snapshot = AdminStore::open_snapshot(&options.common.data)?;
-                options.print_result(&Verification::verify_chain(&snapshot, options.entry)?)
+                let snapshot = options.open_snapshot()?;
+                options.print_result(&Verification::verify_chain(&snapshot, options.head)?)
             }
             Self::Export(command) => command.run(),
         }
@@ -81,13 +83,23 @@ impl Verify {
     /// Verifies the books, and fails if something is wrong.
     pub(super) fn run(self) -> anyhow::Result<()> {
         let options = self.options;
-        drop(open_existing(&options.common.data)?);
-        let snapshot = AdminStore::open_snapshot(&options.common.data)?;
-        options.print_result(&Verification::verify_ledger(&snapshot, options.entry)?)
+        let snapshot = options.open_snapshot()?;
+        options.print_result(&Verification::verify_ledger(&snapshot, options.head)?)
     }
 }
 
 impl VerifyOptions {
+    /// Opens a snapshot of the store, after a migration if it needs one. A sealed store needs the vault's key.
+    fn open_snapshot(&self) -> anyhow::Result<StoreSnapshot> {
+        let data = &self.common.data;
+        drop(open_existing(data)?);
+        let snapshot = AdminStore::open_snapshot(data, find_vault(data).as_ref())?;
+        if snapshot.is_sealed()? && snapshot.audit_key().is_none() {
+            bail!("the store is sealed: verifying it needs the vault's key (--key-file)");
+        }
+        Ok(snapshot)
+    }
+
     /// Prints a result. Fails if something is wrong, so that the exit code tells.
     fn print_result(&self, result: &Verification) -> anyhow::Result<()> {
         self.common.print_output(result, format_result)?;
@@ -138,7 +150,14 @@ fn format_result(result: &Verification) -> String {
             lines.push(format!("{entity}  not settled: {sign}{}.{:02} {currency}", amount / 100, amount % 100));
         }
     }
+    if !result.not_verified.is_empty() {
+        let tables: Vec<&str> = result.not_verified.keys().copied().collect();
+        lines.push(format!("not verified, because nothing lasting depends on them: {}", tables.join(", ")));
+    }
+    if result.without_key > 0 {
+        lines.push(format!("{} entries are from before the store was sealed", result.without_key));
+    }
     let verdict = if result.is_sound() { "sound" } else { "not sound" };
-    lines.push(format!("{} entries, {verdict}; the last one is {}:{}", result.entries, result.last, result.hash));
+    lines.push(format!("{} entries, {verdict}; the head is {}:{}", result.entries, result.last, result.hash));
     lines.join("\n")
 }

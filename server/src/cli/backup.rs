@@ -36,6 +36,10 @@ impl Backup {
         let writing = || format!("writing {}", self.to.display());
         // Creates an empty file that only its owner can read, and then fills it. An existing file is never changed.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.to).with_context(writing)?;
+        // A store that can still be read but not written is what backups are for.
+        if let Err(error) = store.record_backup(&self.to.display().to_string()) {
+            eprintln!("tillgate: the backup is not in the audit log: {error}");
+        }
         if let Err(error) = store.backup(&self.to) {
             let _ = fs::remove_file(&self.to);
             return Err(error).with_context(writing);

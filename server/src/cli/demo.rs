@@ -10,13 +10,12 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::CommonOptions;
 use super::demo_rules::ensure_demo_rules;
 use super::demo_shop::{DemoShop, ShopSettings};
 use super::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use super::wallet::create_key;
+use super::{CommonOptions, open_store};
 use crate::domain::id::EntityId;
-use crate::store::AdminStore;
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]
@@ -63,7 +62,7 @@ impl Demo {
         let shop_program = DemoShop::find_program()?;
         let merchant = ensure_demo_merchant(&self.common.data)?;
         let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
-        ensure_demo_rules(&AdminStore::open(&self.common.data)?, &entity)?;
+        ensure_demo_rules(&open_store(&self.common.data)?, &entity)?;
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
@@ -73,7 +72,7 @@ impl Demo {
                 self.settings.fields_url = Some(started.fields.clone());
             }
             let state = self.settings.open_gateway(&self.common.data).await?;
-            let store = AdminStore::open(&self.common.data)?;
+            let store = open_store(&self.common.data)?;
             // A key for the simulated wallets.
             if store.load_wallet_keys(&entity)?.is_empty() {
                 create_key(&store, &state.gateway.vault, entity)?;
@@ -132,7 +131,7 @@ fn format_demo(started: &DemoOutput) -> String {
 /// Returns the demo merchant that `demo.json` in the data folder names. If the file is missing or the store does not
 /// know the merchant, creates another merchant and writes the file, readable only by its owner.
 fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
-    let store = AdminStore::open(data)?;
+    let store = open_store(data)?;
     let path = data.join("demo.json");
     if let Ok(text) = fs::read_to_string(&path) {
         let merchant: DemoMerchant =

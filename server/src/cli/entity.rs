@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::entity_tree::{EntityListItem, collect_output, format_entity, format_tree};
 use super::options::{EntityOptions, load_existing_entity};
 use super::token::{issue_credentials, parse_entity_id};
-use super::{CommonOptions, open_existing};
+use super::{CommonOptions, open_existing, open_store};
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
@@ -112,7 +112,7 @@ impl CreateEntity {
     fn run(self) -> anyhow::Result<()> {
         let store = match self.options.has_new_parent() {
             true => open_existing(&self.common.data)?,
-            false => AdminStore::open(&self.common.data)?,
+            false => open_store(&self.common.data)?,
         };
         let options = &self.options;
         let (entity, pair) = create_entity(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;

@@ -122,8 +122,9 @@ impl SetPushTarget {
         self.check_options(address.protocol)?;
         let (secret, ca) = (self.read_secret()?, self.read_ca()?);
         let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let record = PushTarget::record_name(&entity.id, &self.url, self.host_key.as_deref(), ca.as_deref());
         let target = PushTarget {
-            sealed: vault.seal(&PushTarget::vault_record_id(&entity.id), &secret.to_bytes())?,
+            sealed: vault.seal(&record, &secret.to_bytes())?,
             entity: entity.id.clone(),
             url: self.url,
             host_key: self.host_key,

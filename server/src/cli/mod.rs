@@ -57,11 +57,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tillgate_shared::parameter::ParameterError;
 
 use crate::domain::refusal::Refusal;
-use crate::store::AdminStore;
+use crate::store::{AdminStore, StoreError};
+use vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
@@ -164,7 +165,14 @@ impl CommonOptions {
 
 /// Opens an existing store. A mistyped folder is reported as an error; no store is created in it.
 fn open_existing(data: &Path) -> anyhow::Result<AdminStore> {
-    AdminStore::open_existing(data)?.with_context(|| format!("there is no store in {}", data.display()))
+    let store = AdminStore::open_existing(data, find_vault(data).as_ref())?;
+    store.with_context(|| format!("there is no store in {}", data.display()))
+}
+
+/// Opens a store, or creates it.
+fn open_store(data: &Path) -> Result<AdminStore, StoreError> {
+    // A key that cannot be read is reported when the vault is opened, or when the sealed store refuses a write.
+    AdminStore::open_with_vault(data, read_vault(data).ok().flatten().as_ref())
 }
 
 /// Names the options at fault, each with its message: `date.from` is `--from`, and `groupBy` is `--group-by`.
@@ -182,7 +190,9 @@ fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
 /// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives
 /// the exit code 1.
 pub fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let matches = add_key_option(Cli::command()).get_matches();
+    keep_key_option(&matches);
+    let outcome = match Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::AcquirerHost(command) => command.run(),
@@ -219,8 +229,6 @@ pub fn run() -> ExitCode {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -15,7 +15,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use super::CommonOptions;
 use super::acquirer::AcquirerOptions;
 use super::connection_options::{ConnectionOptions, parse_timeout};
 use super::ftp_options::{BoundFtp, FtpArguments};
@@ -23,6 +22,7 @@ use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::risk::RiskFileOptions;
 use super::vault_key::VaultKeyOptions;
+use super::{CommonOptions, open_store};
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use crate::app::App;
 use crate::clock::{Clock as _, SystemClock};
@@ -45,7 +45,7 @@ use crate::outgoing::OutgoingClient;
 use crate::process;
 use crate::store::booking_correction::CorrectedBookings;
 use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
-use crate::vault::Keyring;
+use crate::vault::{Keyring, Vault};
 use crate::worker;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.
@@ -263,8 +263,8 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send +
 
 /// Corrects wrong bookings of earlier versions in a data folder. Logs them, so that the operator knows why balances
 /// have changed.
-fn correct_bookings(data: &Path) -> Result<(), StoreError> {
-    let corrections = AdminStore::open(data)?.correct_bookings()?;
+fn correct_bookings(data: &Path, vault: &Vault) -> Result<(), StoreError> {
+    let corrections = AdminStore::open_with_vault(data, Some(vault))?.correct_bookings()?;
     for ((entity, currency), CorrectedBookings { bookings, settled, receivable }) in corrections {
         let amount = Decimal::new(receivable, 2);
         tracing::warn!(
@@ -303,14 +303,14 @@ impl GatewaySettings {
             let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
         };
-        let (source, vault) = self.vault.open_vault(&AdminStore::open(data).map_err(opening)?, data)?;
+        let (source, vault) = self.vault.open_vault(&open_store(data).map_err(opening)?, data)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
         let limits = WriteLimits { queue, lock_timeout: self.lock_timeout };
         let store =
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
-        correct_bookings(data).map_err(opening)?;
+        correct_bookings(data, &vault).map_err(opening)?;
         self.check_live_requirements(&directory)?;
         self.check_review_lifetime()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);

@@ -2,15 +2,67 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use jiff::Timestamp;
 
 use crate::store::AdminStore;
 use crate::vault::{KeyId, KeySource, MasterKey, Vault};
 
 const VARIABLE: &str = "TILLGATE_VAULT_KEY";
+
+/// Name of the option, of every command that opens a store.
+const OPTION: &str = "key_file";
+
+/// The option of the command that runs.
+static KEY_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Gives every command that opens a store the option `--key-file`: to write to a sealed store needs the vault's key.
+pub(super) fn add_key_option(command: Command) -> Command {
+    let has_argument = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    let is_opening = has_argument("data") && !has_argument(OPTION);
+    let command = command.mut_subcommands(add_key_option);
+    if !is_opening {
+        return command;
+    }
+    let option = Arg::new(OPTION).long("key-file").value_name("FILE").env("TILLGATE_KEY_FILE");
+    command.arg(option.value_parser(value_parser!(PathBuf)).help("The file with the vault's keys, as `serve` has it"))
+}
+
+/// Keeps the option of the command that runs.
+pub(super) fn keep_key_option(matches: &ArgMatches) {
+    match matches.subcommand() {
+        Some((_, inner)) => keep_key_option(inner),
+        None => {
+            let found = matches.try_get_one::<PathBuf>(OPTION).ok().flatten();
+            found.into_iter().for_each(|path| drop(KEY_FILE.set(path.clone())));
+        }
+    }
+}
+
+/// Opens the vault with the keys that are there. `None` if there are none yet.
+///
+/// # Errors
+/// If the keys cannot be read.
+pub(super) fn read_vault(data: &Path) -> anyhow::Result<Option<Vault>> {
+    if !data.exists() {
+        return Ok(None);
+    }
+    let options = VaultKeyOptions { key_file: KEY_FILE.get().cloned() };
+    let keys = options.find_source(data)?.read_keys()?;
+    Ok(keys.as_deref().and_then(Vault::with_keys))
+}
+
+/// Opens the vault with the keys that are there. `None` if there are none, or they cannot be read: the reason is
+/// printed to the standard error stream, because commands that only read need no key.
+pub(super) fn find_vault(data: &Path) -> Option<Vault> {
+    read_vault(data).unwrap_or_else(|error| {
+        eprintln!("tillgate: the vault's keys cannot be read: {error:#}");
+        None
+    })
+}
 
 /// The source of the vault's keys.
 #[derive(Debug, Args)]

@@ -191,12 +191,13 @@ pub(super) struct SecretOutput {
 }
 
 impl SecretOutput {
-    /// Creates a random secret. Returns its output and the bytes sealed for this webhook; the caller stores them.
-    pub(super) fn create_sealed(vault: &Vault, id: &MessageId) -> anyhow::Result<(Self, Sealed)> {
+    /// Creates a random secret. Returns its output and the bytes sealed for the webhook with this name; the caller
+    /// stores them.
+    pub(super) fn create_sealed(vault: &Vault, record: &str) -> anyhow::Result<(Self, Sealed)> {
         let bytes = zeroize::Zeroizing::new(random_bytes::<64>()?);
         let secret = Secret::from_bytes(&*bytes).context("a secret has two keys")?;
         let shown = Self { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
-        Ok((shown, vault.seal(&Webhook::vault_record_id(id), &*bytes)?))
+        Ok((shown, vault.seal(record, &*bytes)?))
     }
 
     /// Formats the secret as text.
@@ -232,7 +233,7 @@ impl CreateWebhook {
         let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
         let now = Timestamp::now();
         let id = MessageId::new(now, random_bytes()?);
-        let (secret, sealed) = SecretOutput::create_sealed(&vault, &id)?;
+        let (secret, sealed) = SecretOutput::create_sealed(&vault, &Webhook::record_name(&entity.id, &self.url, &id))?;
         let types: BTreeSet<EventType> = self.types.iter().copied().collect();
         let types: Vec<String> =
             types.iter().filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned())).collect();
@@ -306,7 +307,7 @@ pub(super) fn send_test_event(
     vault: &Vault,
     outgoing: &OutgoingClient,
 ) -> anyhow::Result<()> {
-    let secret = vault.open(&Webhook::vault_record_id(&webhook.id), sealed)?;
+    let secret = vault.open(&Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id), sealed)?;
     let secret = Secret::from_bytes(&secret).context("the stored key is damaged")?;
     let now = Timestamp::now();
     let id = MessageId::new(now, random_bytes()?);

@@ -10,6 +10,7 @@ use super::vault_key::VaultKeyOptions;
 use super::webhook::{SecretOutput, find_webhook, send_test_event};
 use super::{CommonOptions, open_existing};
 use crate::outgoing::OutgoingClient;
+use crate::store::webhook::Webhook;
 
 /// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come
 /// under the old one. The receiver takes both, told apart by the header webhook-key-id.
@@ -69,7 +70,8 @@ impl RotateWebhookSecret {
             ensure!(store.finish_webhook_rotation(&webhook.id, next)?, "somebody else has rotated {}", webhook.id);
             return self.common.print_output(&rotation, |done| format!("{} uses its new secret", done.webhook_id));
         }
-        let (secret, sealed) = SecretOutput::create_sealed(&vault, &webhook.id)?;
+        let record = Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id);
+        let (secret, sealed) = SecretOutput::create_sealed(&vault, &record)?;
         let begun = store.set_next_webhook_secret(&webhook.id, Some(&sealed))?;
         ensure!(begun, "{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
         (rotation.rotating, rotation.secret) = (true, Some(secret));

@@ -122,14 +122,6 @@ impl Directory {
         let _ = self.hash_key.set(key);
     }
 
-    /// Computes keyed versions of the hashes that the store still has without a key, by user id. Returns none until the
-    /// key is set. Stores nothing.
-    pub fn keyed_hashes(&self) -> Vec<(String, [u8; 32])> {
-        let (snapshot, Some(key)) = (self.current_snapshot(), self.hash_key.get()) else { return Vec::new() };
-        let unkeyed = snapshot.credentials.by_user.values().filter(|credential| !credential.keyed);
-        unkeyed.map(|credential| (credential.user_id.clone(), key.apply(&credential.hash))).collect()
-    }
-
     /// Returns the tokens whose latest use is not stored yet: user id, time of use in milliseconds, and the usage to
     /// mark as written afterwards.
     pub fn unwritten_usage(&self) -> Vec<(String, i64, Arc<Usage>)> {
@@ -156,10 +148,10 @@ impl Directory {
         let snapshot = self.current_snapshot();
         let credentials = &snapshot.credentials;
         let plain = hash_password(password);
-        let keyed = self.hash_key.get().map_or(plain, |key| key.apply(&plain));
+        // A hash without a key, which anyone can compute who can write to the store, equals no keyed one.
+        let presented = self.hash_key.get().map_or(plain, |key| key.apply(&plain));
         // An unknown user's password is compared as well, so that both cases take the same time.
         let credential = credentials.by_user.get(user_id);
-        let presented = if credential.is_none_or(|credential| credential.keyed) { keyed } else { plain };
         let expected = credential.map_or([0; 32], |credential| credential.hash);
         let equal: bool = presented.ct_eq(&expected).into();
         let (true, Some(credential)) = (equal, credential) else { return Err(AccessDenied::Wrong) };

@@ -1,5 +1,6 @@
 //! The audit log: every movement of money and every act of an administrator, in the order of its commit. Each entry
-//! contains a hash of itself and of the entry before, so a changed, removed or inserted entry is found.
+//! contains a hash of itself and of the entry before, so a changed, removed or inserted entry is found. Once the store
+//! is sealed, hashes need its key ([`AuditKey`]).
 
 use std::collections::BTreeMap;
 
@@ -7,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::audit_key::AuditKey;
 use super::id::{EntityId, PaymentId};
 use super::ledger::LedgerSums;
 use super::payment::PaymentType;
@@ -27,7 +29,7 @@ pub struct AuditEntry {
     pub action: String,
     /// The id of the payment, settlement, entity or other thing that the act is about.
     pub subject: String,
-    /// The user or token that acted. `None` for the gateway itself, and for payments, whose rows have it.
+    /// The user or token that acted. `None` for the gateway itself, and for payments in a shopper's browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// The type of a payment.
@@ -42,6 +44,9 @@ pub struct AuditEntry {
     /// Further content by name: changed settings, counts, totals. Never a secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
+    /// The id of the key of the hash. `None` for entries from before the store was sealed, whose hash needs no key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 /// The detail with the digest of all reconciliation records after the entry.
@@ -69,6 +74,7 @@ impl AuditEntry {
             referenced: None,
             money: BTreeMap::new(),
             details: BTreeMap::new(),
+            key: None,
         }
     }
 
@@ -105,15 +111,20 @@ pub struct ChainedEntry {
 }
 
 impl ChainedEntry {
-    /// Returns true if the stored hash is that of this entry after another one with the hash `previous`.
-    pub fn follows(&self, previous: &ChainHash) -> bool {
+    /// Returns true if the stored hash is that of this entry after another one with the hash `previous`. `key` is the
+    /// key that the entry names; `None` if it names none.
+    pub fn follows(&self, previous: &ChainHash, key: Option<&AuditKey>) -> bool {
         let entity = self.entity.as_ref().map_or("", EntityId::as_str);
-        self.hash == compute_hash(previous, self.number, entity, &self.document)
+        let expected = match key {
+            Some(key) => key.hash_entry(previous, self.number, entity, &self.document),
+            None => compute_hash(previous, self.number, entity, &self.document),
+        };
+        self.hash == expected
     }
 }
 
-/// Computes the hash of an entry: SHA-256 of the previous hash, the number (8 bytes, big endian), the length of the
-/// entity's id (1 byte), the id, and the document.
+/// Computes the hash of an entry without a key: SHA-256 of the previous hash, the number (8 bytes, big endian), the
+/// length of the entity's id (1 byte), the id, and the document.
 pub fn compute_hash(previous: &ChainHash, number: i64, entity: &str, document: &[u8]) -> ChainHash {
     let mut hash = Sha256::new();
     hash.update(previous);

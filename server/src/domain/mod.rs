@@ -7,6 +7,7 @@ pub mod account_identity;
 pub mod address;
 pub mod asynchronous;
 pub mod audit;
+pub mod audit_key;
 pub mod channel;
 pub mod checkout;
 pub mod debit_step;

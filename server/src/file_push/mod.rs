@@ -147,7 +147,8 @@ impl PushServer {
             Some(text) => Some(HostKeyFingerprint::parse(text).ok_or(PushFault::Settings)?),
             None => None,
         };
-        let record = PushTarget::vault_record_id(&target.entity);
+        let PushTarget { entity, url, .. } = target;
+        let record = PushTarget::record_name(entity, url, target.host_key.as_deref(), target.ca.as_deref());
         let bytes = app.gateway.vault.open(&record, &target.sealed).map_err(|_| PushFault::Secret)?;
         let secret = PushSecret::from_bytes(&bytes).ok_or(PushFault::Secret)?;
         Ok(Self { address, secret, host_key, ca: target.ca.clone() })

@@ -103,7 +103,7 @@ impl Gateway {
         let new = Self::new_payment_id(self.next_id_time(entity))?;
         let amount = requested.unwrap_or(found.amount);
         let new = draft_follow_up(new, now, found, request.modification_type, amount, codes::PENDING, parameters);
-        let new = Payment { ndc: recorder.ndc().cloned(), ..new };
+        let new = Payment { ndc: recorder.ndc().cloned(), actor: recorder.actor().map(str::to_owned), ..new };
         let result = self.result_in_process(&request, mode, &new, found).await;
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
         // Boxed, because it moves through several futures to the writer's thread.

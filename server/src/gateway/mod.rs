@@ -61,12 +61,12 @@ use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::TimeLimits;
+use crate::domain::payment::{Payment, TimeLimits};
 use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
 use crate::shares::Shares;
 use crate::store::{Store, StoreError};
-use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
+use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 /// The gateway without its HTTP layer.
 pub struct Gateway {
@@ -200,11 +200,11 @@ impl Gateway {
         Ok(PaymentId::new(id_time, random_bytes()?))
     }
 
-    /// Seals the padded number of an account for the record with this id. Returns `None` if the account has no number
-    /// to seal.
-    fn seal_account(&self, record: &str, account: &FullAccount) -> Result<Option<Sealed>, Failure> {
+    /// Seals the padded number of the account of a payment. Returns `None` if the account has no number to seal.
+    fn seal_account(&self, payment: &Payment, account: &FullAccount) -> Result<Option<Sealed>, Failure> {
+        let record = record_name::payment_card(payment.entity.as_str(), payment.id.as_str());
         match account.padded_secret() {
-            Some(secret) => Ok(Some(self.vault.seal(record, secret.as_bytes())?)),
+            Some(secret) => Ok(Some(self.vault.seal(&record, secret.as_bytes())?)),
             None => Ok(None),
         }
     }

@@ -16,6 +16,7 @@ use crate::store::Changes;
 pub struct ResponseRecorder<T> {
     recording: Option<Arc<Recording<T>>>,
     ndc: Option<Ndc>,
+    actor: Option<Arc<str>>,
 }
 
 /// Request with an idempotency key, and the encoder of its response.
@@ -34,18 +35,30 @@ impl<T> ResponseRecorder<T> {
         Self {
             recording: request.map(|request| Arc::new(Recording { request, to_response: Box::new(to_response) })),
             ndc: None,
+            actor: None,
         }
     }
 
     /// Creates a recorder for a request without an idempotency key.
     pub fn disabled() -> Self {
-        Self { recording: None, ndc: None }
+        Self { recording: None, ndc: None, actor: None }
     }
 
     /// Adds the identifier of the request, which is stored with the records that the request creates.
     #[must_use]
     pub fn with_ndc(self, ndc: Ndc) -> Self {
         Self { ndc: Some(ndc), ..self }
+    }
+
+    /// Adds the token of the request, which the entries of the audit log name.
+    #[must_use]
+    pub fn with_actor(self, user_id: &str) -> Self {
+        Self { actor: Some(user_id.into()), ..self }
+    }
+
+    /// Returns the token of the request: its public half.
+    pub fn actor(&self) -> Option<&str> {
+        self.actor.as_deref()
     }
 
     /// Returns the identifier of the request. `None` for a submit: its records carry their checkout's id.
@@ -57,6 +70,7 @@ impl<T> ResponseRecorder<T> {
     /// key.
     #[must_use]
     pub fn record_response(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
+        let changes = changes.with_actor(self.actor());
         match self.stored_response(&changes, outcome, now) {
             Some(response) => changes.with_response(response),
             None => changes,
@@ -67,6 +81,7 @@ impl<T> ResponseRecorder<T> {
     /// was unknown.
     #[must_use]
     pub fn replace_response(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
+        let changes = changes.with_actor(self.actor());
         match self.stored_response(&changes, outcome, now) {
             Some(response) => changes.with_replaced_response(response),
             None => changes,
@@ -90,6 +105,6 @@ impl<T> ResponseRecorder<T> {
 
 impl<T> Clone for ResponseRecorder<T> {
     fn clone(&self) -> Self {
-        Self { recording: self.recording.clone(), ndc: self.ndc.clone() }
+        Self { recording: self.recording.clone(), ndc: self.ndc.clone(), actor: self.actor.clone() }
     }
 }

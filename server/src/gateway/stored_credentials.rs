@@ -25,7 +25,7 @@ use crate::domain::standing_instruction::{
     INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
 };
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
-use crate::vault::Sealed;
+use crate::vault::{Sealed, record_name};
 
 /// Owner of the stored credentials of a payment, and the credential that it uses. The owner stays the merchant also if
 /// one of its channels processes the payment.
@@ -157,7 +157,7 @@ impl Gateway {
         registration: Registration,
         account: &StorableAccount,
     ) -> Result<NewRegistration, Failure> {
-        let account = self.vault.seal_account(registration.id.as_str(), &account.parameters)?;
+        let account = self.vault.seal_account(&account_record(&registration), &account.parameters)?;
         Ok(NewRegistration { registration, account })
     }
 
@@ -181,7 +181,8 @@ impl Gateway {
         if !errors.is_empty() {
             return Err(Refusal::invalid_parameters(errors).into());
         }
-        let stored = self.vault.open_account(registration.id.as_str(), &sealed.ok_or_else(deleted_registration)?)?;
+        let stored =
+            self.vault.open_account(&account_record(registration), &sealed.ok_or_else(deleted_registration)?)?;
         let may_add_holder = parameters.get("overrideHolder") == Some("true");
         parameters.retain(|name, _| {
             let is_holder = matches!(name, "card.holder" | "bankAccount.holder");
@@ -327,4 +328,9 @@ fn find_initial_transaction_id(
         (None, Some("MIT")) => Err(Refusal::invalid_parameter(INITIAL_TRANSACTION, None, "may not be empty")),
         (None, _) => Ok(None),
     }
+}
+
+/// Returns the name of the sealed account of a registration.
+fn account_record(registration: &Registration) -> String {
+    record_name::registered_account(registration.entity.as_str(), registration.id.as_str())
 }

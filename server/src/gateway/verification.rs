@@ -10,11 +10,13 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::audit::{AuditEntry, CORRECTION, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use crate::domain::audit_key::AuditKey;
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::store::StoreError;
 use crate::store::snapshot::StoreSnapshot;
+use crate::store::table_seal::{SEAL_BEGIN, UNSEALED, UNSOUND};
 
 use second_opinion::SecondOpinion;
 
@@ -32,14 +34,19 @@ pub struct Verification {
     pub entries: u64,
     /// Number of the last entry.
     pub last: i64,
-    /// Hash of the last entry, in hexadecimal digits. Keep it elsewhere: a log that has this entry has the same past.
+    /// Hash of the last entry, in hexadecimal digits. Note it elsewhere: a log that has this entry has the same past.
     pub hash: String,
+    /// Number of entries from before the store was sealed: anyone can compute their hashes. The first entry with a key
+    /// binds them.
+    pub without_key: u64,
     /// Number of payments, of any result.
     pub payments: u64,
     /// Number of settlement lines.
     pub records: u64,
     /// Money that is captured and not settled, by entity and currency, in hundredths.
     pub open: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Tables whose rows are not verified, with the reason.
+    pub not_verified: BTreeMap<&'static str, &'static str>,
     /// Number of faults.
     pub fault_count: u64,
     /// The first faults, at most 100.
@@ -115,7 +122,7 @@ impl Verification {
     /// # Errors
     /// If the store cannot be read.
     pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
-        let mut verification = Self::default();
+        let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();
         let mut faults = Vec::new();
         let mut bound = None;
@@ -123,6 +130,9 @@ impl Verification {
         verification.read_chain(snapshot, expected, |number, entity, entry| {
             if let Some(digest) = entry.details.get(RECORD_DIGEST) {
                 bound = Some(digest.clone());
+            }
+            if let Some(unsound) = entry.details.get(UNSOUND).filter(|_| entry.action == SEAL_BEGIN) {
+                faults.push(format!("entry {number}: when the store was sealed again, {unsound}"));
             }
             let Some(entity) = entity else { return };
             opinion.add_entry(entity, &entry);
@@ -132,6 +142,7 @@ impl Verification {
             }
         })?;
         faults.into_iter().for_each(|fault| verification.add_fault(fault));
+        snapshot.find_seal_differences()?.into_iter().for_each(|fault| verification.add_fault(fault));
         verification.verify_record_digest(snapshot, bound.as_deref())?;
         verification.verify_balances(snapshot, &journals)?;
         let balances = snapshot.load_all_balances()?;
@@ -181,11 +192,13 @@ impl Verification {
         let mut previous = FIRST_HASH;
         let mut is_expected_found = expected.is_none();
         snapshot.for_each_entry(|entry| {
-            self.verify_link(&previous, &entry);
+            let content = serde_json::from_slice::<AuditEntry>(&entry.document);
+            let key = content.as_ref().ok().and_then(|content| content.key.as_deref());
+            self.verify_link(&previous, &entry, key, snapshot.audit_key());
             if let Some(expected) = expected.filter(|expected| expected.number == entry.number) {
                 is_expected_found = expected.hash == entry.hash;
             }
-            match serde_json::from_slice(&entry.document) {
+            match content {
                 Ok(content) => visit(entry.number, entry.entity.as_ref(), content),
                 Err(error) => self.add_fault(format!("entry {} cannot be read: {error}", entry.number)),
             }
@@ -200,12 +213,24 @@ impl Verification {
         Ok(())
     }
 
-    /// Verifies the number and the hash of an entry.
-    fn verify_link(&mut self, previous: &ChainHash, entry: &ChainedEntry) {
+    /// Verifies the number and the hash of an entry, which names `key`. `known` is the key of the store.
+    fn verify_link(&mut self, previous: &ChainHash, entry: &ChainedEntry, key: Option<&str>, known: Option<&AuditKey>) {
+        let known = known.filter(|known| Some(known.id()) == key);
+        match (key, known) {
+            (None, _) if self.without_key < self.entries => {
+                self.add_fault(format!("entry {} has no key, but entries before it have one", entry.number));
+            }
+            (None, _) => self.without_key += 1,
+            (Some(key), None) => {
+                self.add_fault(format!("entry {} has the key {key}, which the vault does not open", entry.number));
+                return;
+            }
+            (Some(_), Some(_)) => {}
+        }
         if entry.number != self.last + 1 {
             self.add_fault(format!("entry {} follows {}: entries are missing", entry.number, self.last));
         }
-        if !entry.follows(previous) {
+        if !entry.follows(previous, known) {
             self.add_fault(format!("entry {} or the one before was changed: the hash differs", entry.number));
         }
     }

@@ -46,6 +46,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         entity: entity.clone(),
         checkout: None,
         ndc: None,
+        actor: None,
         referenced: None,
         registration: None,
         created: processed,

@@ -8,11 +8,15 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 
-use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, ledger, open_connection, rows, store_path};
+use super::restore_loss::TakenBack;
+use super::schema::{VaultAccess, open_sealed_connection};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, ledger, rows, store_path, token};
+use crate::credential::HashKey;
 use crate::domain::audit::AuditEntry;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::process;
+use crate::vault::Vault;
 
 /// An act of an administrator, for the audit log.
 pub(super) struct Act<'a> {
@@ -29,6 +33,8 @@ pub(super) struct Act<'a> {
 /// A store that is open during one command. A running server notices its writes.
 pub struct AdminStore {
     pub(super) connection: Connection,
+    /// The key of the hashes of tokens. `None` if no server has made one yet, or the vault is not known.
+    pub(super) hash_key: Option<HashKey>,
 }
 
 impl AdminStore {
@@ -37,15 +43,27 @@ impl AdminStore {
     /// # Errors
     /// If the folder or the file cannot be created, opened or migrated, or a restore was interrupted.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: open_connection(folder)? })
+        Self::open_with_vault(folder, None)
+    }
+
+    /// Opens the store as [`AdminStore::open`] does, with the vault's keys, which a sealed store needs to be written.
+    /// Without the right ones the store can be read only.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing.
+    pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
+        let connection = open_sealed_connection(folder, access)?;
+        let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
+        Ok(Self { connection, hash_key })
     }
 
     /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
     ///
     /// # Errors
-    /// Same as [`AdminStore::open`].
-    pub fn open_existing(folder: &Path) -> Result<Option<Self>, StoreError> {
-        if store_path(folder).is_file() { Self::open(folder).map(Some) } else { Ok(None) }
+    /// Same as [`AdminStore::open_with_vault`].
+    pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
+        if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
     }
 
     /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other connection
@@ -129,6 +147,26 @@ impl AdminStore {
         let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
         self.connection.execute_batch(end)?;
         outcome
+    }
+
+    /// Writes the entry of a backup to a file, before it is made, so that the copy has it too.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn record_backup(&self, target: &str) -> Result<(), StoreError> {
+        let act = Act { action: "backup", subject: target, entity: None, details: &[] };
+        self.record_act(&act, |_| Ok(()))
+    }
+
+    /// Writes the entry of a restore: the backup, and what the store had that the backup has not.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
+        let details = taken_back.describe(is_forced);
+        let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let act = Act { action: "restore", subject: from, entity: None, details: &details };
+        self.record_act(&act, |_| Ok(()))
     }
 
     /// Copies the whole store consistently to a new or empty file, even while a server is running on it.

@@ -37,7 +37,7 @@ pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), S
 /// # Errors
 /// If a row cannot be written.
 pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
-    ledger::record_payment(connection, &Sources::system(), None, payment)
+    ledger::record_payment(connection, &Sources::system(), None, payment, None)
 }
 
 /// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group

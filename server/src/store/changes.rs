@@ -53,6 +53,8 @@ pub struct Changes {
     pub(super) risk_counters: Vec<CounterChange>,
     pub(super) schedules: Vec<ScheduleChange>,
     pub(super) disputes: Vec<DisputeChange>,
+    /// The token whose request this is, for the audit log.
+    actor: Option<String>,
 }
 
 /// A payment's card number, sealed by the vault.
@@ -102,6 +104,12 @@ impl Changes {
         self
     }
 
+    /// Names the token whose request this is, for the entries of the audit log.
+    #[must_use]
+    pub fn with_actor(self, user_id: Option<&str>) -> Self {
+        Self { actor: user_id.map(str::to_owned), ..self }
+    }
+
     /// Names the entity that owns what a stored response is about, if nothing else is written.
     #[must_use]
     pub fn with_response_owner(mut self, owner: &EntityId) -> Self {
@@ -140,6 +148,10 @@ impl Changes {
         owner.cloned()
     }
 
+    fn actor(&self) -> Option<&str> {
+        self.actor.as_deref()
+    }
+
     /// Returns the payments that are written.
     #[cfg(test)]
     pub fn written_payments(&self) -> &[Arc<Payment>] {
@@ -170,6 +182,7 @@ impl Changes {
         self.outgoing_gets.extend(others.outgoing_gets);
         self.response = self.response.or(others.response);
         self.response_owner = self.response_owner.or(others.response_owner);
+        self.actor = self.actor.or(others.actor);
         self
     }
 
@@ -210,7 +223,7 @@ impl Changes {
         for dispute in &self.disputes {
             wrote_message |= dispute.apply(connection, sources)?;
         }
-        wrote_message |= payment::write_payments(connection, sources, &self.payments)?;
+        wrote_message |= payment::write_payments(connection, sources, &self.payments, self.actor())?;
         self.apply_cards(connection)?;
         for payment in &self.settled_payments {
             deferred_effects::delete_effects(connection, payment)?;
@@ -228,7 +241,7 @@ impl Changes {
             clock.apply(connection, sources.now())?;
         }
         for change in &self.review_changes {
-            review_queue::apply_change(connection, change)?;
+            review_queue::apply_change(connection, sources, change)?;
         }
         for change in &self.risk_changes {
             risk_rules::apply_change(connection, change)?;
@@ -241,9 +254,9 @@ impl Changes {
             review::record_decision(connection, decision)?;
             wrote_message |= review_callback::write_decision(connection, sources, decision)?;
         }
-        wrote_message |= self.stored_credentials.apply(connection, sources)?;
+        wrote_message |= self.stored_credentials.apply(connection, sources, self.actor())?;
         for schedule in &self.schedules {
-            wrote_message |= schedule.apply(connection, sources)?;
+            wrote_message |= schedule.apply(connection, sources, self.actor())?;
         }
         Ok(wrote_message)
     }

@@ -61,6 +61,10 @@ pub(super) enum Cause {
     InUse(PathBuf),
     #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
     RestoreInterrupted(PathBuf),
+    #[error("the store is sealed: its migration needs the vault's key (--key-file)")]
+    NeedsKey,
+    #[error("{0}")]
+    SealKey(Box<super::sealed_key::SealedKeyError>),
     #[error("migrating the store: {0}")]
     Migration(#[from] rusqlite_migration::Error),
 }
@@ -78,9 +82,13 @@ impl StoreError {
             }
             Cause::Document(_) => StoreErrorKind::Unreadable,
             Cause::InUse(_) | Cause::RestoreInterrupted(_) => StoreErrorKind::InUse,
-            Cause::Stopped | Cause::NotCommitted(None) | Cause::File(..) | Cause::Random(_) | Cause::Migration(_) => {
-                StoreErrorKind::Internal
-            }
+            Cause::Stopped
+            | Cause::NotCommitted(None)
+            | Cause::File(..)
+            | Cause::Random(_)
+            | Cause::NeedsKey
+            | Cause::SealKey(_)
+            | Cause::Migration(_) => StoreErrorKind::Internal,
         }
     }
 

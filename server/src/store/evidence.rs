@@ -23,9 +23,9 @@ pub enum EvidenceChange {
     DeleteAll,
 }
 
-/// Returns the id in the vault of a part of a file.
-pub fn part_record(evidence: &EvidenceId, part: usize) -> String {
-    format!("evidence {evidence} {part}")
+/// Returns the name in the vault of a part of a file of a dispute.
+pub fn part_record(dispute: &DisputeId, evidence: &EvidenceId, part: usize) -> String {
+    format!("{dispute}|evidence {evidence} {part}")
 }
 
 impl Changes {

@@ -52,9 +52,10 @@ pub struct PushTargetInfo {
 pub(super) const COLUMNS: &str = "entity, url, sealed, host_key, ca, changed";
 
 impl PushTarget {
-    /// Returns the id of the password or key in the vault, which differs from the ids of all other records.
-    pub fn vault_record_id(entity: &EntityId) -> String {
-        format!("file push {entity}")
+    /// Returns the name of the password or key in the vault: it is for this entity and this server only, with what the
+    /// server is known by.
+    pub fn record_name(entity: &EntityId, url: &str, host_key: Option<&str>, ca: Option<&str>) -> String {
+        format!("{url}|{}|{}|file push {entity}", host_key.unwrap_or_default(), ca.unwrap_or_default())
     }
 
     /// Reads a server from a row with [`COLUMNS`].

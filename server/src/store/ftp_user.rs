@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::admin::Act;
 use super::error::unreadable_column;
 use super::webhook::timestamp_from_milliseconds;
 use super::{AdminStore, Store, StoreError};
@@ -55,12 +56,13 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
     pub fn add_ftp_user(&self, name: &str, user: &FtpUser, now: Timestamp) -> Result<bool, StoreError> {
-        let added = self.connection.execute(
+        let act = Act { action: "ftp-user create", subject: name, entity: Some(&user.entity), details: &[] };
+        self.execute_act(
+            &act,
             "INSERT INTO ftp_user (name, entity, salt, hash, created) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (name) DO NOTHING",
             params![name, user.entity.as_str(), user.salt, user.hash, now.as_millisecond()],
-        )?;
-        Ok(added == 1)
+        )
     }
 
     /// Loads the users of an entity or of all, also revoked ones, in the order of their names.
@@ -76,8 +78,11 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn revoke_ftp_user(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let query = "SELECT entity FROM ftp_user WHERE name = ?1";
+        let entity = self.connection.query_row(query, [name], |row| read_entity(row, 0)).optional()?;
+        let act = Act { action: "ftp-user revoke", subject: name, entity: entity.as_ref(), details: &[] };
         let query = "UPDATE ftp_user SET revoked = ?2 WHERE name = ?1 AND revoked IS NULL";
-        Ok(self.connection.execute(query, params![name, now.as_millisecond()])? == 1)
+        self.execute_act(&act, query, params![name, now.as_millisecond()])
     }
 }
 

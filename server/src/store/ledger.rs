@@ -11,7 +11,7 @@ use tillgate_shared::result::{ResultCode, ResultGroup};
 use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::start_settlement_timer;
-use super::{PaymentHistory, Sources, StoreError, record_digest};
+use super::{PaymentHistory, Sources, Store, StoreError, record_digest};
 use crate::domain::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST, compute_hash};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
@@ -23,12 +23,14 @@ const PAGE: u16 = 1000;
 /// The balances of an entity: the sums of all its movements by currency.
 pub type Balances = BTreeMap<&'static str, LedgerSums>;
 
-/// Writes the entry and the movement of a payment when it is approved. Does nothing at its other writes.
+/// Writes the entry and the movement of a payment when it is approved. Does nothing at its other writes. `actor` is the
+/// token of the request, if the payment names none.
 pub(super) fn record_payment(
     connection: &Connection,
     sources: &Sources,
     before: Option<&EarlierState>,
     payment: &Payment,
+    actor: Option<&str>,
 ) -> Result<(), StoreError> {
     // A final result never changes, so a payment is approved once.
     let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
@@ -41,7 +43,8 @@ pub(super) fn record_payment(
         None => payment.created,
         Some(_) => sources.now() + load_clock_advance(connection, &payment.entity)?,
     };
-    write_payment_entry(connection, sources.now(), time, &approved)
+    let actor = payment.actor.as_deref().or(actor);
+    write_payment_entry(connection, sources.now(), time, &approved, actor)
 }
 
 /// Writes the entry of an approved payment, and adds its movement to the balances.
@@ -50,6 +53,7 @@ pub(super) fn write_payment_entry(
     now: Timestamp,
     time: Timestamp,
     payment: &ApprovedPayment<'_>,
+    actor: Option<&str>,
 ) -> Result<(), StoreError> {
     let referenced = match payment.referenced {
         Some(referenced) => load_referenced(connection, payment.entity, referenced)?,
@@ -57,6 +61,7 @@ pub(super) fn write_payment_entry(
     };
     let movement = payment.compute_movement(referenced);
     let entry = AuditEntry {
+        actor: actor.map(str::to_owned),
         payment_type: Some(payment.payment_type),
         referenced: payment.referenced.cloned(),
         money: BTreeMap::from([(movement.currency.code().to_owned(), movement.sums)]),
@@ -75,14 +80,20 @@ pub(super) fn write_entry(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(connection)? };
+    let key = load_key_id(connection)?;
+    let is_keyed = key.is_some();
+    let entry = AuditEntry { key, ..entry.clone() };
     let document = match bound {
         Some(digest) => encode_document(&entry.clone().with_detail(RECORD_DIGEST, digest.to_hex())),
-        None => encode_document(entry),
+        None => encode_document(&entry),
     };
     let owner = entity.map_or("", EntityId::as_str);
     let (last, previous) = load_chain_end(connection)?;
     let number = last + 1;
-    let hash = compute_hash(&previous, number, owner, &document);
+    let hash = match is_keyed {
+        true => compute_keyed_hash(connection, &previous, number, owner, &document)?,
+        false => compute_hash(&previous, number, owner, &document),
+    };
     connection
         .prepare_cached("INSERT INTO audit_entry (number, entity, document, hash) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![number, owner, document, hash])?;
@@ -91,6 +102,29 @@ pub(super) fn write_entry(
         add_to_balance(connection, entity, currency, *sums, now)?;
     }
     Ok(())
+}
+
+/// Returns the id of the key that this connection has. `None` if it has none: the store is not sealed then, or the
+/// connection cannot write.
+fn load_key_id(connection: &Connection) -> Result<Option<String>, StoreError> {
+    match connection.prepare_cached("SELECT audit_key_id()") {
+        Ok(mut statement) => Ok(Some(statement.query_row([], |row| row.get(0))?)),
+        // The function is not registered.
+        Err(rusqlite::Error::SqlInputError { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Computes the hash of an entry with the key of this connection.
+fn compute_keyed_hash(
+    connection: &Connection,
+    previous: &ChainHash,
+    number: i64,
+    owner: &str,
+    document: &[u8],
+) -> Result<ChainHash, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT audit_hash(?1, ?2, ?3, ?4)")?;
+    Ok(statement.query_row(params![previous, number, owner, document], |row| row.get(0))?)
 }
 
 /// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.
@@ -175,6 +209,17 @@ pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
         return Err(unreadable_column(1, "entity"));
     }
     Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
+}
+
+impl Store {
+    /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
+        let (number, hash) = self.run_read(load_chain_end)?;
+        Ok((number > 0).then_some((number, hash)))
+    }
 }
 
 impl PaymentHistory {

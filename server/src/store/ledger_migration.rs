@@ -51,7 +51,7 @@ pub(super) fn record_earlier_payments(connection: &Connection) -> Result<(), Sto
     while let Some(row) = rows.next()? {
         let stored: StoredPayment = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
         if let Some((payment, created)) = stored.find_approved() {
-            ledger::write_payment_entry(connection, now, created, &payment)?;
+            ledger::write_payment_entry(connection, now, created, &payment, None)?;
         }
     }
     Ok(())

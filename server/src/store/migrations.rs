@@ -68,6 +68,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0048_record_digest",
     "0049_void_bookings",
     "0050_clock_jumps",
+    "0051_store_seal",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

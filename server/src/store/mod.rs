@@ -49,6 +49,7 @@ pub mod reconciliation_file;
 pub mod record_digest;
 mod responses;
 pub mod restore;
+pub mod restore_loss;
 pub mod review;
 pub mod review_callback;
 pub mod review_queue;
@@ -61,6 +62,7 @@ pub mod risk_rules;
 mod rows;
 pub mod schedule;
 mod schema;
+mod schema_check;
 pub mod sealed;
 pub mod sealed_key;
 pub mod settlement;
@@ -70,6 +72,7 @@ mod shared_parameters;
 pub mod snapshot;
 mod sources;
 mod stored_credentials;
+pub mod table_seal;
 pub mod timer;
 pub mod token;
 pub mod vault_keys;
@@ -121,7 +124,7 @@ pub use queries::PaymentRow;
 use readers::Readers;
 pub use responses::FoundResponse;
 pub use risk_counters::{RiskRowKeys, RiskRowKind};
-use schema::{open_connection, store_path};
+use schema::{VaultAccess, open_connection, open_sealed_connection, store_path};
 pub use shared_parameters::StoredPayment;
 pub use sources::Sources;
 pub use stored_credentials::{NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials};
@@ -200,8 +203,10 @@ impl Store {
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        let connection = open_connection(folder)?;
+        let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
+        let connection = open_sealed_connection(folder, access)?;
         if let Some(keys) = &keys {
+            sealed::bind_owners(&connection, &keys.vault)?;
             vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
         let lock = lock::acquire_shared(folder)?;

@@ -18,6 +18,7 @@ pub(super) fn write_payments(
     connection: &Connection,
     sources: &Sources,
     payments: &[Arc<Payment>],
+    actor: Option<&str>,
 ) -> Result<bool, StoreError> {
     // Release checkouts first, because one payment of a commit may replace another one of the same checkout.
     for payment in payments {
@@ -25,14 +26,19 @@ pub(super) fn write_payments(
     }
     let mut wrote_message = false;
     for payment in payments {
-        wrote_message |= write_payment(connection, sources, payment)?;
+        wrote_message |= write_payment(connection, sources, payment, actor)?;
     }
     Ok(wrote_message)
 }
 
 /// Writes the document of a new or changed payment, its index rows and its constraint rows. From the difference to the
 /// stored version, starts or stops timers and writes messages. Returns true if a message was written.
-fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) -> Result<bool, StoreError> {
+fn write_payment(
+    connection: &Connection,
+    sources: &Sources,
+    payment: &Payment,
+    actor: Option<&str>,
+) -> Result<bool, StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     let stored = payment.without_shared_parameters();
     let document = encode(stored.as_ref().unwrap_or(payment));
@@ -53,7 +59,7 @@ fn write_payment(connection: &Connection, sources: &Sources, payment: &Payment) 
     settlement_file::write_connector_id(connection, payment)?;
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
-    ledger::record_payment(connection, sources, before.as_ref(), payment)?;
+    ledger::record_payment(connection, sources, before.as_ref(), payment, actor)?;
     let moved_dispute = dispute::follow_payment(connection, sources, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {

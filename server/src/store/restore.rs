@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::migrations::VERSION;
+use super::restore_loss::TakenBack;
 use super::schema::{make_folder, store_path};
 use super::{StoreError, lock};
 
@@ -46,6 +47,8 @@ pub struct Restored {
     pub bytes: u64,
     /// The previous files, which remain under other names so that more of their content can be recovered.
     pub kept: Vec<PathBuf>,
+    /// Payments and acts that the backup lacks.
+    pub taken_back: TakenBack,
 }
 
 /// Returns true if a restore was interrupted between its second and its last step.
@@ -54,16 +57,26 @@ pub(super) fn is_interrupted(folder: &Path) -> bool {
 }
 
 /// Replaces the store's file with a backup, in the steps described above. Renames the previous files; `now` becomes
-/// part of their names. Removes the copy again if the backup is refused.
+/// part of their names. `verify` receives the copy, and describes what speaks against it. Removes the copy again if the
+/// backup is refused.
 ///
 /// # Errors
 /// If a server has the store open, the backup is damaged or of a later version, or the disk fails. A failure of a
 /// rename may leave a store that opens only after the restore is repeated.
-pub fn restore_backup(folder: &Path, from: &Path, now: Timestamp) -> Result<Restored, RestoreError> {
+pub fn restore_backup(
+    folder: &Path,
+    from: &Path,
+    now: Timestamp,
+    verify: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<Restored, RestoreError> {
     make_folder(folder)?;
     let _lock = lock::acquire_exclusive(folder)?;
     let (copy, restoring) = (path_with_suffix(folder, ".copying"), path_with_suffix(folder, ".restoring"));
-    let copied = copy_durably(from, &copy).and_then(|bytes| check_backup(from, &copy).map(|()| bytes));
+    let copied = copy_durably(from, &copy).and_then(|bytes| {
+        check_backup(from, &copy)?;
+        verify(&copy).map_err(|reason| RestoreError::Backup(from.to_owned(), reason))?;
+        Ok(bytes)
+    });
     let bytes = match copied {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -71,6 +84,7 @@ pub fn restore_backup(folder: &Path, from: &Path, now: Timestamp) -> Result<Rest
             return Err(error);
         }
     };
+    let taken_back = TakenBack::compare(folder, &copy);
     rename_durably(folder, &copy, &restoring)?;
     let now = now.as_millisecond();
     let mut previous_files = Vec::new();
@@ -84,7 +98,7 @@ pub fn restore_backup(folder: &Path, from: &Path, now: Timestamp) -> Result<Rest
         }
     }
     rename_durably(folder, &restoring, &store_path(folder))?;
-    Ok(Restored { file: store_path(folder), bytes, kept: previous_files })
+    Ok(Restored { file: store_path(folder), bytes, kept: previous_files, taken_back })
 }
 
 /// Returns the path of the store's file with a suffix.
@@ -121,11 +135,7 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
 fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     let refuse = |reason: String| RestoreError::Backup(from.to_owned(), reason);
     let findings = || -> rusqlite::Result<Option<String>> {
-        // Immutable, so that SQLite creates no WAL and no index beside the copy.
-        let path = copy.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-        let address = format!("file:{path}?immutable=1");
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(address, flags)?;
+        let connection = open_immutable(copy)?;
         let integrity: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if integrity != "ok" {
             return Ok(Some(integrity));
@@ -152,6 +162,27 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
         Ok(Some(finding)) => Err(refuse(finding)),
         Err(error) => Err(refuse(error.to_string())),
     }
+}
+
+/// Returns the address of a file that no process changes, so that SQLite creates no WAL and no index beside it.
+pub(super) fn immutable_address(file: &Path) -> String {
+    let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    format!("file:{path}?immutable=1")
+}
+
+/// Opens a file that no process changes.
+pub(super) fn open_immutable(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(immutable_address(file), flags)
+}
+
+/// Returns true if the schema of a backup is that of this version, so that it can be verified as it is.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn has_current_version(file: &Path) -> Result<bool, StoreError> {
+    let version: i64 = open_immutable(file)?.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(usize::try_from(version) == Ok(VERSION))
 }
 
 /// Renames a file of a folder. The change is durable on the disk when the function returns. An error names the old

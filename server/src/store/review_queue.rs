@@ -10,7 +10,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, p
 
 use super::error::unreadable_column;
 use super::webhook::timestamp_from_milliseconds;
-use super::{AdminStore, Changes, Store, StoreError, rows};
+use super::{AdminStore, Changes, Sources, Store, StoreError, ledger, rows};
+use crate::domain::audit::AuditEntry;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::review_queue::{
@@ -232,9 +233,15 @@ fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<Re
 }
 
 /// Writes a change of a review, and its row in the audit.
-pub(super) fn apply_change(connection: &Connection, change: &ReviewChange) -> Result<(), StoreError> {
-    let ReviewChange { payment, claim, action, .. } = change;
+pub(super) fn apply_change(
+    connection: &Connection,
+    sources: &Sources,
+    change: &ReviewChange,
+) -> Result<(), StoreError> {
+    let ReviewChange { payment, claim, action, entity } = change;
     let payment = payment.as_str();
+    let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
+    ledger::write_entry(connection, Some(entity), &entry.by(action.analyst.as_str()), sources.now())?;
     match claim {
         ClaimEffect::Keep => {}
         ClaimEffect::Start(since) => {
@@ -331,6 +338,6 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn apply_review_change(&self, change: &ReviewChange) -> Result<(), StoreError> {
-        apply_change(&self.connection, change)
+        apply_change(&self.connection, &Sources::system(), change)
     }
 }

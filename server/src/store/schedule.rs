@@ -9,10 +9,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::rows::{decode_document, encode_document};
-use super::{Changes, Sources, Store, StoreError, event};
+use super::{Changes, Sources, Store, StoreError, event, ledger};
+use crate::domain::audit::AuditEntry;
 use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId, ScheduleId};
-use crate::domain::schedule::{Schedule, ScheduleRun, ScheduleStep};
+use crate::domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
 
 /// Maximum number of requests of a chain, of runs and of schedules that one answer lists.
 const LISTED: u32 = 100;
@@ -81,7 +82,12 @@ impl ScheduleChange {
     }
 
     /// Writes the schedule, its request and its run. Returns true if a message was written.
-    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+    pub(super) fn apply(
+        &self,
+        connection: &Connection,
+        sources: &Sources,
+        actor: Option<&str>,
+    ) -> Result<bool, StoreError> {
         let id = self.schedule.id.as_str();
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
         write_schedule(connection, &schedule)?;
@@ -89,6 +95,13 @@ impl ScheduleChange {
             connection
                 .prepare_cached("INSERT INTO schedule_step (id, schedule, document) VALUES (?1, ?2, ?3)")?
                 .execute(params![step.id.as_str(), id, encode_document(step)])?;
+            let action = match step.step_type {
+                StepType::Schedule => "schedule create",
+                StepType::Reschedule => "schedule change",
+                StepType::Deschedule => "schedule end",
+            };
+            let entry = AuditEntry { actor: actor.map(str::to_owned), ..AuditEntry::new(step.at, action, id) };
+            ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
         }
         if let Some(write) = &self.run {
             let run = write.run();
@@ -147,7 +160,7 @@ pub(super) fn end_schedules(
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
-        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(connection, sources)?;
+        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(connection, sources, None)?;
     }
     Ok(wrote_message)
 }

@@ -13,7 +13,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::Cause;
-use super::{StoreError, migrations, restore};
+use super::table_seal::{self, SealAccess};
+use super::{StoreError, migrations, restore, sealed_key};
+use crate::domain::audit_key::AuditKey;
+use crate::vault::Vault;
 
 /// Name of the file in the data folder.
 const FILE: &str = "tillgate.db";
@@ -32,9 +35,60 @@ pub(super) fn store_path(folder: &Path) -> PathBuf {
 /// Largest size of the writer's page cache in KiB, negative as SQLite wants it. It grows with use.
 const WRITER_CACHE_KIB: i64 = -16_384;
 
+/// The vault's keys of a process, from which the key of the store's seal is opened.
+#[derive(Clone, Copy)]
+pub(super) enum VaultAccess<'a> {
+    /// None, or they are not known.
+    None,
+    /// Those of a command. If they do not open the seal's key, a sealed store can only be read.
+    Admin(&'a Vault),
+    /// Those of a server, which seals a store that is not sealed. They have to open the seal's key.
+    Server(&'a Vault),
+}
+
+impl VaultAccess<'_> {
+    /// Opens the key of the seal, if the store has one. A server makes one.
+    fn open_audit_key(self, connection: &Connection) -> Result<Option<AuditKey>, StoreError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Admin(vault) => Ok(sealed_key::open_audit_key(connection, vault).ok().flatten()),
+            Self::Server(vault) => sealed_key::make_audit_key(connection, vault).map(Some),
+        }
+    }
+}
+
+/// Opens the store's file for writing, as [`open_connection`] does, keeps its seal, and seals it again after a
+/// migration.
+pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> Result<Connection, StoreError> {
+    let mut connection = open_unmigrated(folder)?;
+    let mut unsound = None;
+    if table_seal::needs_resealing(&connection)? {
+        let key = access.open_audit_key(&connection)?.ok_or(Cause::NeedsKey)?;
+        unsound = Some(table_seal::find_row_differences(&connection, &key)?);
+    }
+    migrations::migrate(&mut connection)?;
+    let key = access.open_audit_key(&connection)?;
+    let access = match (&key, access) {
+        (Some(key), VaultAccess::Server(_)) => SealAccess::Sealing(key),
+        (Some(key), _) => SealAccess::Unlocked(key),
+        (None, _) => SealAccess::Locked,
+    };
+    table_seal::prepare_connection(&connection, access, unsound.as_deref())?;
+    Ok(connection)
+}
+
 /// Opens the store's file for writing and migrates it. Creates folder (mode 0700) and file (mode 0600) if absent. Fails
-/// if a restore was interrupted.
+/// if a restore was interrupted. The connection must not change rows that are sealed.
 pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
+    let mut connection = open_unmigrated(folder)?;
+    if !table_seal::needs_resealing(&connection)? {
+        migrations::migrate(&mut connection)?;
+    }
+    Ok(connection)
+}
+
+/// Opens the store's file for writing, at the version that it has.
+fn open_unmigrated(folder: &Path) -> Result<Connection, StoreError> {
     make_folder(folder)?;
     if restore::is_interrupted(folder) {
         return Err(Cause::RestoreInterrupted(store_path(folder)).into());
@@ -46,7 +100,7 @@ pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
         _ => {}
     }
-    let mut connection = Connection::open(&path)?;
+    let connection = Connection::open(&path)?;
     configure_connection(&connection)?;
     // 8 KiB pages keep a whole payment document inside its leaf. The setting has an effect only on a new file.
     connection.pragma_update(None, "page_size", 8192)?;
@@ -61,7 +115,8 @@ pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     // A group of payments with velocity counters writes more pages than the usual 2 MiB hold, and pages that do not fit
     // are written twice.
     connection.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
-    migrations::migrate(&mut connection)?;
+    // Triggers that somebody has added to the file cannot call the functions that keep the seal.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     Ok(connection)
 }
 

@@ -6,7 +6,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRe
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 
 use super::{AdminStore, DiskFault, StoreError};
-use crate::vault::{KeyId, Sealed};
+use crate::vault::{KeyId, Sealed, Vault};
 
 /// Number of records in a transaction. A running server waits at most for one transaction.
 const BATCH: usize = 50;
@@ -17,29 +17,43 @@ struct SealedColumn {
     column: &'static str,
     /// Columns of the primary key.
     key: &'static [&'static str],
-    /// The record's id in the vault, as an SQL expression.
+    /// The record's name in the vault, as an SQL expression.
     record: &'static str,
 }
 
-/// All columns that the vault seals.
+/// Name of the records of a webhook, as [`super::webhook::Webhook::record_name`] has it.
+const WEBHOOK: &str = "entity || '|' || url || '|webhook ' || id";
+
+/// All columns that the vault seals. The names of their records are those that the gateway seals them under.
 const COLUMNS: [SealedColumn; 12] = [
-    SealedColumn { table: "card", column: "sealed", key: &["purge_at", "payment"], record: "payment" },
-    SealedColumn { table: "registration_account", column: "sealed", key: &["registration"], record: "registration" },
+    SealedColumn {
+        table: "card",
+        column: "sealed",
+        key: &["purge_at", "payment"],
+        record: "'card|' || coalesce((SELECT entity FROM payment WHERE id = card.payment), '') || '|' || payment",
+    },
+    SealedColumn {
+        table: "registration_account",
+        column: "sealed",
+        key: &["registration"],
+        record: "'account|' || entity || '|' || registration",
+    },
     SealedColumn {
         table: "promise",
         column: "sealed",
         key: &["payment"],
-        record: "json_extract(CAST(document AS TEXT), '$[0].id')",
+        record: "'account|' || json_extract(CAST(document AS TEXT), '$[0].entity') || '|'
+            || json_extract(CAST(document AS TEXT), '$[0].id')",
     },
-    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "payment" },
+    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "'card|' || entity || '|' || payment" },
     SealedColumn {
         table: "wallet_key",
         column: "sealed",
         key: &["entity", "id"],
         record: "'wallet key ' || entity || ' ' || id",
     },
-    SealedColumn { table: "webhook", column: "sealed", key: &["id"], record: "'webhook ' || id" },
-    SealedColumn { table: "webhook", column: "next", key: &["id"], record: "'webhook ' || id" },
+    SealedColumn { table: "webhook", column: "sealed", key: &["id"], record: WEBHOOK },
+    SealedColumn { table: "webhook", column: "next", key: &["id"], record: WEBHOOK },
     SealedColumn { table: "form_build", column: "seal", key: &["build"], record: "'form build ' || build" },
     SealedColumn {
         table: "review_callback",
@@ -51,9 +65,14 @@ const COLUMNS: [SealedColumn; 12] = [
         table: "evidence_part",
         column: "sealed",
         key: &["evidence", "part"],
-        record: "'evidence ' || evidence || ' ' || part",
+        record: "(SELECT dispute FROM evidence WHERE id = evidence_part.evidence) || '|evidence ' || evidence || ' ' || part",
     },
-    SealedColumn { table: "file_push", column: "sealed", key: &["entity"], record: "'file push ' || entity" },
+    SealedColumn {
+        table: "file_push",
+        column: "sealed",
+        key: &["entity"],
+        record: "url || '|' || coalesce(host_key, '') || '|' || coalesce(ca, '') || '|file push ' || entity",
+    },
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];
 
@@ -76,9 +95,18 @@ impl SealedColumn {
         Ok(connection.query_row(query, [self.table, self.column], |row| row.get(0))?)
     }
 
-    /// Loads the next records, at most [`BATCH`], that are not sealed under `id`, in the order of the primary key.
+    /// Loads the next records, at most [`BATCH`], that have to be sealed again, in the order of the primary key.
     /// `after` is the key of the last record before them, empty at the beginning. Leaves out empty columns.
-    fn load_batch(&self, connection: &Connection, id: KeyId, after: &[Value]) -> Result<Vec<SealedRecord>, StoreError> {
+    fn load_batch(
+        &self,
+        connection: &Connection,
+        stale: Stale,
+        after: &[Value],
+    ) -> Result<Vec<SealedRecord>, StoreError> {
+        let (condition, value) = match stale {
+            Stale::OtherKey(id) => (format!("substr({}, 2, 4) <> ?1", self.column), id.0.to_vec()),
+            Stale::FirstFormat => (format!("substr({}, 1, 1) = ?1", self.column), vec![1]),
+        };
         let Self { table, column, key, record } = self;
         let keys = key.join(", ");
         let placeholders: Vec<String> = (0..after.len()).map(|index| format!("?{}", index + 2)).collect();
@@ -86,10 +114,10 @@ impl SealedColumn {
             if after.is_empty() { String::new() } else { format!("AND ({keys}) > ({})", placeholders.join(", ")) };
         let query = format!(
             "SELECT {column}, {record}, {keys} FROM {table}
-             WHERE length({column}) > 0 AND substr({column}, 2, 4) <> ?1 {after_condition} ORDER BY {keys} LIMIT {BATCH}"
+             WHERE length({column}) > 0 AND {condition} {after_condition} ORDER BY {keys} LIMIT {BATCH}"
         );
         let mut statement = connection.prepare(&query)?;
-        let values = std::iter::once(Value::Blob(id.0.to_vec())).chain(after.iter().cloned());
+        let values = std::iter::once(Value::Blob(value)).chain(after.iter().cloned());
         let rows = statement.query_map(params_from_iter(values), |row| {
             let key_values = (0..key.len()).map(|index| row.get(index + 2)).collect::<Result<_, _>>()?;
             Ok(SealedRecord { sealed: row.get(0)?, record: row.get(1)?, key_values })
@@ -115,7 +143,16 @@ impl SealedColumn {
     }
 }
 
-/// A record that is sealed under another key.
+/// Records that have to be sealed again.
+#[derive(Clone, Copy)]
+enum Stale {
+    /// Those that are not sealed under this key.
+    OtherKey(KeyId),
+    /// Those of the first format, which are not bound to their owner.
+    FirstFormat,
+}
+
+/// A record that has to be sealed again.
 struct SealedRecord {
     sealed: Sealed,
     /// The record's id in the vault.
@@ -161,8 +198,20 @@ impl AdminStore {
         reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
         progress: impl FnMut(u64),
     ) -> Result<u64, StoreError> {
-        reseal_all(&self.connection, id, reseal, progress)
+        reseal_all(&self.connection, Stale::OtherKey(id), reseal, progress)
     }
+}
+
+/// Seals every record of the first format again, bound to its owner and use. Afterwards the vault opens no record of
+/// that format. Those that the vault does not open stay as they are.
+pub(super) fn bind_owners(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
+    let reseal = |record: &str, sealed: &Sealed| vault.seal(record, &vault.open(record, sealed)?);
+    let failed = reseal_all(connection, Stale::FirstFormat, reseal, |_| {})?;
+    if failed > 0 {
+        tracing::error!(failed, "sealed records cannot be opened, and stay as they are");
+    }
+    vault.refuse_first_format();
+    Ok(())
 }
 
 /// Counts the records of each column whose key compares with `id` by the SQL operator `compare`. Leaves out columns
@@ -187,7 +236,7 @@ fn count_records(connection: &Connection, id: KeyId, compare: &str) -> Result<Ve
 /// Reseals every record, as described at [`AdminStore::reseal_all`]. Repeats until a round reseals nothing.
 fn reseal_all<E>(
     connection: &Connection,
-    id: KeyId,
+    stale: Stale,
     reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, StoreError> {
@@ -200,7 +249,7 @@ fn reseal_all<E>(
             }
             let mut after = Vec::new();
             loop {
-                let batch = sealed.load_batch(connection, id, &after)?;
+                let batch = sealed.load_batch(connection, stale, &after)?;
                 let Some(last) = batch.last() else { break };
                 after.clone_from(&last.key_values);
                 let began = std::time::Instant::now();

@@ -4,11 +4,16 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use zeroize::Zeroizing;
 
-use super::{AdminStore, Sources, Store, StoreError};
+use super::error::Cause;
+use super::{AdminStore, Sources, Store, StoreError, table_seal, token};
+use crate::domain::audit_key::AuditKey;
 use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
 
 /// The name of the key of the account index, both of its row and of its record in the vault.
 const ACCOUNT_INDEX_KEY: &str = "account index key";
+
+/// The name of the key of the audit log and of the store's seal.
+const AUDIT_KEY: &str = "audit key";
 
 /// Reason for a missing key.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +56,48 @@ fn open_key(name: &'static str, sealed: &Sealed, vault: &Vault) -> Result<Zeroiz
     Ok(key)
 }
 
+/// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
+pub(super) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
+    if !table_seal::has_table(connection, "sealed_key")? {
+        return Ok(None);
+    }
+    Ok(open_stored_key(connection, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
+}
+
+/// Opens the key with a name. `None` before its first use.
+pub(super) fn open_stored_key(
+    connection: &Connection,
+    name: &'static str,
+    vault: &Vault,
+) -> Result<Option<Zeroizing<[u8; 32]>>, SealedKeyError> {
+    load_sealed_key(connection, name)?.map(|sealed| open_key(name, &sealed, vault)).transpose()
+}
+
+/// Opens the key with a name, and creates it on first use.
+pub(super) fn make_stored_key(
+    connection: &Connection,
+    name: &'static str,
+    vault: &Vault,
+) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+    let sealed = match load_sealed_key(connection, name)? {
+        Some(sealed) => sealed,
+        None => insert_sealed_key(connection, name, &create_sealed_key(name, &Sources::system(), vault)?)?,
+    };
+    open_key(name, &sealed, vault)
+}
+
+/// Opens the key of the audit log, and creates it on first use. Keys the hashes of tokens before.
+pub(super) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<AuditKey, StoreError> {
+    let made = || {
+        if let Some(key) = open_audit_key(connection, vault)? {
+            return Ok(key);
+        }
+        token::key_hashes(connection, vault)?;
+        Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
+    };
+    made().map_err(|error: SealedKeyError| Cause::SealKey(Box::new(error)).into())
+}
+
 impl Store {
     /// Opens the key with a name, and creates it on first use.
     pub(super) async fn open_sealed_key(
@@ -83,13 +130,6 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
     pub fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
-        let found = match load_sealed_key(&self.connection, ACCOUNT_INDEX_KEY)? {
-            Some(found) => found,
-            None => {
-                let created = create_sealed_key(ACCOUNT_INDEX_KEY, &Sources::system(), vault)?;
-                insert_sealed_key(&self.connection, ACCOUNT_INDEX_KEY, &created)?
-            }
-        };
-        Ok(AccountIndexKey::new(open_key(ACCOUNT_INDEX_KEY, &found, vault)?))
+        Ok(AccountIndexKey::new(make_stored_key(&self.connection, ACCOUNT_INDEX_KEY, vault)?))
     }
 }

@@ -8,20 +8,24 @@ use rusqlite::{Connection, Row, params};
 use tillgate_shared::money::Currency;
 
 use super::record_digest::{self, RecordDigest};
+use super::restore::open_immutable;
 use super::rows::decode_document;
 use super::schema::open_reader;
 use super::settlement::StoredBatch;
-use super::{AdminStore, StoreError, ledger, settlement, shared_parameters};
+use super::{AdminStore, StoreError, ledger, sealed_key, settlement, shared_parameters, table_seal};
 use crate::domain::audit::ChainedEntry;
+use crate::domain::audit_key::AuditKey;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::ledger::{LedgerSums, ReferencedPayment};
 use crate::domain::payment::Payment;
 use crate::domain::reconciliation::ReconciliationRecord;
 use crate::domain::settlement::SettlementState;
+use crate::vault::Vault;
 
 /// A read transaction on the store.
 pub struct StoreSnapshot {
     connection: Connection,
+    audit_key: Option<AuditKey>,
 }
 
 /// A stored balance.
@@ -34,20 +38,56 @@ pub struct StoredBalance {
 }
 
 impl AdminStore {
-    /// Opens a snapshot of the store of a data folder, which has to exist and be migrated.
+    /// Opens a snapshot of the store of a data folder, which has to exist and be migrated. `vault` has the keys that
+    /// open the one of the audit log.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn open_snapshot(folder: &Path) -> Result<StoreSnapshot, StoreError> {
+    pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
         let connection = open_reader(folder)?;
-        connection.execute_batch("BEGIN")?;
-        // The snapshot is taken by the first read.
-        connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
-        Ok(StoreSnapshot { connection })
+        StoreSnapshot::begin_read(connection, vault)
     }
 }
 
 impl StoreSnapshot {
+    /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        Self::begin_read(open_immutable(file)?, vault)
+    }
+
+    /// Begins a snapshot on a connection.
+    pub(super) fn begin_read(connection: Connection, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        connection.execute_batch("BEGIN")?;
+        // The snapshot is taken by the first read.
+        connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
+        let audit_key = vault.and_then(|vault| sealed_key::open_audit_key(&connection, vault).ok().flatten());
+        Ok(Self { connection, audit_key })
+    }
+
+    /// Returns the key of the audit log. `None` if the store is not sealed, or the vault does not open it.
+    pub fn audit_key(&self) -> Option<&AuditKey> {
+        self.audit_key.as_ref()
+    }
+
+    /// Returns true if the store is sealed.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_sealed(&self) -> Result<bool, StoreError> {
+        table_seal::is_sealed(&self.connection)
+    }
+
+    /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
+        table_seal::find_differences(&self.connection, self.audit_key.as_ref())
+    }
+
     /// Calls a function with each row of a query.
     fn for_each_row(
         &self,

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::rows::{decode_document, encode_document};
-use super::{Changes, Sources, Store, StoreError, StoreErrorKind, event, schedule};
+use super::{Changes, Sources, Store, StoreError, StoreErrorKind, event, ledger, schedule};
+use crate::domain::audit::AuditEntry;
 use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::registration::Registration;
@@ -101,7 +102,12 @@ impl StoredCredentialChanges {
     }
 
     /// Writes the changes. Returns true if a message was written.
-    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+    pub(super) fn apply(
+        &self,
+        connection: &Connection,
+        sources: &Sources,
+        actor: Option<&str>,
+    ) -> Result<bool, StoreError> {
         for AccountRow { entity, registration, account } in &self.accounts {
             connection
                 .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
@@ -110,6 +116,7 @@ impl StoredCredentialChanges {
         let mut wrote_message = false;
         for registration in &self.registrations {
             wrote_message |= write_registration(connection, sources, registration)?;
+            record_end(connection, sources, registration, actor)?;
         }
         for instruction in &self.standing_instructions {
             connection
@@ -161,6 +168,19 @@ fn write_registration(
     }
     let event = effects::registration_event(before.as_ref(), registration);
     Ok(event::publish_events(connection, sources, &registration.entity, &[event], &document)? || ended_schedules)
+}
+
+/// Writes the entry of a registration that a request has deleted. Those that end by themselves have none.
+fn record_end(
+    connection: &Connection,
+    sources: &Sources,
+    registration: &Registration,
+    actor: Option<&str>,
+) -> Result<(), StoreError> {
+    let (Some(_), Some(actor)) = (registration.ended, actor) else { return Ok(()) };
+    let now = sources.now();
+    let entry = AuditEntry::new(now, "registration delete", registration.id.as_str()).by(actor);
+    ledger::write_entry(connection, Some(&registration.entity), &entry, now)
 }
 
 /// A registration, and its sealed account as long as that is stored.

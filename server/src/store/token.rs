@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::admin::Act;
-use super::sealed_key::SealedKeyError;
+use super::sealed_key::{self, SealedKeyError};
 use super::{AdminStore, Store, StoreError};
 use crate::credential::{Credential, HashKey, Usage};
 use crate::domain::id::EntityId;
@@ -70,7 +70,7 @@ pub(super) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<S
 }
 
 impl AdminStore {
-    /// Adds a token. Only the hash of its secret half is stored.
+    /// Adds a token. Only the hash of its secret half is stored: keyed, unless no server has made a key yet.
     ///
     /// # Errors
     /// If the store cannot be written, or there is no such entity.
@@ -79,6 +79,7 @@ impl AdminStore {
         let (networks, scopes) = (networks.join(","), credential.scopes.to_string());
         let details = [("label", label), ("networks", &networks), ("scopes", &scopes)];
         let (user_id, entity) = (&*credential.user_id, Some(&credential.entity));
+        let keyed_hash = self.hash_key.as_ref().filter(|_| !credential.keyed).map(|key| key.apply(&credential.hash));
         let act = Act { action: "token create", subject: user_id, entity, details: &details };
         self.execute_act(
             &act,
@@ -87,10 +88,10 @@ impl AdminStore {
             params![
                 credential.user_id,
                 credential.entity.as_str(),
-                credential.hash,
+                keyed_hash.unwrap_or(credential.hash),
                 label,
                 now.as_millisecond(),
-                credential.keyed,
+                credential.keyed || keyed_hash.is_some(),
                 credential.expires.map(|expires| expires.as_millisecond()),
                 networks,
                 scopes
@@ -152,24 +153,6 @@ impl Store {
         Ok(HashKey::new(*self.open_sealed_key(HASH_KEY, vault).await?))
     }
 
-    /// Replaces the unkeyed hashes of tokens, given by user id, with keyed ones; already keyed ones stay. Marks the WAL
-    /// as dirty, so that the unkeyed hashes are overwritten on the disk, and refills the directory.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
-    pub async fn replace_unkeyed_hashes(&self, hashes: Vec<(String, [u8; 32])>) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
-            for (user_id, hash) in &hashes {
-                let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
-                connection.execute(query, params![user_id, hash])?;
-            }
-            Ok(())
-        })
-        .await?;
-        self.mark_wal_dirty();
-        self.fill_directory().await
-    }
-
     /// Records the latest use of tokens: user ids, and times in milliseconds since 1970. A later recorded use stays.
     ///
     /// # Errors
@@ -184,6 +167,27 @@ impl Store {
         })
         .await
     }
+}
+
+/// Opens the key of the token hashes. `None` if no server has made one yet, or the vault does not open it.
+pub(super) fn find_hash_key(connection: &Connection, vault: &Vault) -> Option<HashKey> {
+    let key = sealed_key::open_stored_key(connection, HASH_KEY, vault).ok().flatten();
+    key.map(|key| HashKey::new(*key))
+}
+
+/// Keys the hashes of the tokens that were created before a server had the key. A server does it once, before it seals
+/// the store: later, a hash without a key is not the program's.
+pub(super) fn key_hashes(connection: &Connection, vault: &Vault) -> Result<(), SealedKeyError> {
+    let key = HashKey::new(*sealed_key::make_stored_key(connection, HASH_KEY, vault)?);
+    let query = "SELECT user_id, hash FROM token WHERE NOT keyed";
+    let mut statement = connection.prepare(query).map_err(StoreError::from)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(StoreError::from)?;
+    let unkeyed: Vec<(String, [u8; 32])> = rows.collect::<Result<_, _>>().map_err(StoreError::from)?;
+    for (user_id, hash) in unkeyed {
+        let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
+        connection.execute(query, params![user_id, key.apply(&hash)]).map_err(StoreError::from)?;
+    }
+    Ok(())
 }
 
 /// Splits a comma-separated list. An empty text gives no items.

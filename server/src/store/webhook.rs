@@ -70,9 +70,9 @@ impl DeliveryLogEntry {
 }
 
 impl Webhook {
-    /// Returns the id of its record in the vault, which differs from the ids of all other records.
-    pub fn vault_record_id(id: &MessageId) -> String {
-        format!("webhook {id}")
+    /// Returns the name of its record in the vault: its key is for this entity and this address only.
+    pub fn record_name(entity: &EntityId, url: &str, id: &MessageId) -> String {
+        format!("{entity}|{url}|webhook {id}")
     }
 
     /// Reads a webhook from a row with [`COLUMNS`]. An unreadable id is an error.

@@ -2,15 +2,18 @@
 //! folder.
 //!
 //! A sealed record consists of a format byte, four bytes of key id, a nonce of twelve bytes, and AES-256-GCM-SIV (RFC
-//! 8452) ciphertext. The associated data is the record's own id, so that a row cannot be moved to another payment.
+//! 8452) ciphertext. The associated data is the record's own name ([`record_name`]), so that a row cannot be moved to
+//! another owner, payment or use.
 
 mod account;
 mod account_index;
 mod key;
 mod keyring;
+pub mod record_name;
 mod sealed;
 mod source;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use aes_gcm_siv::aead::{Aead, KeyInit, Payload};
@@ -27,8 +30,10 @@ pub use source::KeySource;
 
 use crate::domain::idempotency::FINGERPRINT_LENGTH;
 
-/// The only record format so far.
-const FORMAT: u8 = 1;
+/// The first record format, whose records are bound to the last part of their names.
+const FIRST_FORMAT: u8 = 1;
+/// The format of records that are bound to their whole names.
+const FORMAT_WITH_OWNER: u8 = 2;
 /// Length of a key id in bytes.
 const KEY_ID: usize = 4;
 /// Length of a nonce in bytes.
@@ -39,6 +44,8 @@ pub struct Vault {
     /// The keys, guarded by the lock. The list is replaced as a whole when the key file changes; readers clone the
     /// `Arc`.
     keys: RwLock<Arc<[DerivedKeys]>>,
+    /// True once the store has no record of the first format: a later one was put there by somebody else.
+    refuses_first_format: AtomicBool,
 }
 
 /// The keys derived from one master key.
@@ -85,7 +92,7 @@ impl DerivedKeys {
         let payload = Payload { msg: secret, aad: record.as_bytes() };
         let ciphertext = self.cipher.encrypt(&Nonce::from(nonce), payload).map_err(|_| VaultError("seal"))?;
         let mut sealed = Vec::with_capacity(1 + KEY_ID + NONCE + ciphertext.len());
-        sealed.push(FORMAT);
+        sealed.push(FORMAT_WITH_OWNER);
         sealed.extend_from_slice(&self.id.0);
         sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(&ciphertext);
@@ -96,7 +103,13 @@ impl DerivedKeys {
 impl Vault {
     /// Creates a vault with one master key.
     pub fn new(master: &MasterKey) -> Self {
-        Self { keys: RwLock::new(Arc::new([DerivedKeys::new(master)])) }
+        let keys: Arc<[DerivedKeys]> = Arc::new([DerivedKeys::new(master)]);
+        Self { keys: RwLock::new(keys), refuses_first_format: AtomicBool::new(false) }
+    }
+
+    /// Opens no record of the first format from now on.
+    pub fn refuse_first_format(&self) {
+        self.refuses_first_format.store(true, Ordering::Relaxed);
     }
 
     /// Creates a vault with several master keys. The first one seals. Returns `None` if there is no key.
@@ -149,7 +162,7 @@ impl Vault {
         keys.any(|key| key.request_mac(request) == mac)
     }
 
-    /// Encrypts a secret with the first key, for the record with this id.
+    /// Encrypts a secret with the first key, for the record with this name.
     ///
     /// # Errors
     /// If the system provides no random bytes.
@@ -157,7 +170,7 @@ impl Vault {
         self.with_sealing_key(|key| key.seal(record, secret))
     }
 
-    /// Decrypts the secret of the record with this id.
+    /// Decrypts the secret of the record with this name.
     ///
     /// # Errors
     /// If the record was sealed under a key that is not in this vault or for another id, or is damaged.
@@ -166,9 +179,11 @@ impl Vault {
         let (&format, rest) = sealed.as_bytes().split_first().ok_or_else(refuse)?;
         let (key_id, rest) = rest.split_at_checked(KEY_ID).ok_or_else(refuse)?;
         let (nonce, ciphertext) = rest.split_at_checked(NONCE).ok_or_else(refuse)?;
-        if format != FORMAT {
+        let is_first = format == FIRST_FORMAT && !self.refuses_first_format.load(Ordering::Relaxed);
+        if format != FORMAT_WITH_OWNER && !is_first {
             return Err(refuse());
         }
+        let record = record_name::bound_name(record, format);
         let keys = self.current_keys();
         let key = keys.iter().find(|key| key.id.0 == key_id).ok_or_else(refuse)?;
         let nonce: [u8; NONCE] = nonce.try_into().map_err(|_| refuse())?;
@@ -194,6 +209,28 @@ mod tests {
         assert_eq!(*vault_with_key(1).open("8a01", &sealed).unwrap(), b"4200000000000000");
         assert!(vault_with_key(1).open("8a02", &sealed).is_err());
         assert!(vault_with_key(2).open("8a01", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_record_of_the_first_format_opens_under_the_end_of_its_name_until_it_is_refused() {
+        let vault = vault_with_key(1);
+        let mut bytes = vault.seal("8a01", b"4200").unwrap().as_bytes().to_vec();
+        bytes[0] = FIRST_FORMAT;
+        let first = Sealed::from_bytes(bytes);
+        assert_eq!(*vault.open("card|8a99|8a01", &first).unwrap(), b"4200");
+        assert!(vault.open("card|8a99|8a02", &first).is_err());
+        vault.refuse_first_format();
+        assert!(vault.open("card|8a99|8a01", &first).is_err());
+    }
+
+    #[test]
+    fn a_record_opens_for_its_owner_and_use_only() {
+        let vault = vault_with_key(1);
+        let sealed = vault.seal(&record_name::payment_card("8a99", "8a01"), b"4200").unwrap();
+        assert!(vault.open(&record_name::payment_card("8a99", "8a01"), &sealed).is_ok());
+        for other in [record_name::payment_card("8a98", "8a01"), record_name::registered_account("8a99", "8a01")] {
+            assert!(vault.open(&other, &sealed).is_err(), "{other}");
+        }
     }
 
     #[test]

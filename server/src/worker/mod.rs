@@ -22,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::domain::id::to_hex;
 use crate::domain::registration::Registration;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
@@ -81,9 +82,6 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         {
             tracing::warn!(%error, "overwriting what deleted account data left behind");
         }
-        if let Err(error) = tokens::key_hashes(&app).await {
-            tracing::warn!(%error, "keying the hashes of tokens");
-        }
         if count.is_multiple_of(SWEEPS_PER_USAGE_WRITE)
             && let Err(error) = tokens::write_usage(&app).await
         {
@@ -91,6 +89,7 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         }
         if count.is_multiple_of(SWEEPS_PER_DAY) {
             log_failed_deliveries(&app, now);
+            log_audit_head(&app);
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
@@ -112,6 +111,17 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
 async fn save_velocity(app: &App) {
     if let Err(error) = app.gateway.save_velocity().await {
         tracing::warn!(%error, "writing the counts against card testing; a restart now would forget some declines");
+    }
+}
+
+/// Logs the head of the audit log. Whoever keeps the log elsewhere can tell later that the past of then is still there.
+fn log_audit_head(app: &App) {
+    match app.gateway.store.load_audit_head() {
+        Ok(Some((number, hash))) => {
+            tracing::info!(target: "tillgate::audit", head = format!("{number}:{}", to_hex(&hash)), "head of the audit log");
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "reading the head of the audit log failed"),
     }
 }
 

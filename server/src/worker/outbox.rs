@@ -238,7 +238,8 @@ fn build_request(app: &App, message: &Message, now: Timestamp) -> Result<Request
         MessageContent::Webhook(webhook, document) => (webhook, document),
     };
     let Gateway { directory, vault, .. } = &app.gateway;
-    let key = vault.open(&Webhook::vault_record_id(&webhook.id), &webhook.sealed).map_err(|_| OutgoingError::Key)?;
+    let record = Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id);
+    let key = vault.open(&record, &webhook.sealed).map_err(|_| OutgoingError::Key)?;
     let secret = Secret::from_bytes(&key).ok_or(OutgoingError::Key)?;
     let text = webhook_payload::build_message(&message.kind, document, webhook.without_customer, directory)
         .map_err(|_| OutgoingError::Document)?;

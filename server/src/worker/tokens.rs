@@ -1,14 +1,7 @@
-//! Upkeep of access tokens: keys the hashes stored by the command line, and stores the times of token use.
+//! Upkeep of access tokens: stores the times of their use.
 
 use crate::app::App;
 use crate::store::StoreError;
-
-/// Replaces the token hashes that are not keyed yet by keyed ones. Writes nothing if there are none, or if the key is
-/// not available yet.
-pub(crate) async fn key_hashes(app: &App) -> Result<(), StoreError> {
-    let hashes = app.gateway.directory.keyed_hashes();
-    if hashes.is_empty() { Ok(()) } else { app.gateway.store.replace_unkeyed_hashes(hashes).await }
-}
 
 /// Stores the latest time of use of the tokens used since the last call. Times are full minutes, so a token is written
 /// at most once a minute.

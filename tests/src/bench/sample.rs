@@ -73,6 +73,7 @@ impl Sampler {
             entity: self.entity.id.clone(),
             checkout: None,
             ndc: Some(Ndc::for_request(Some(&self.entity.id), [7; 16])),
+            actor: None,
             created,
             payment_type: PaymentType::Debit,
             brand: "VISA".to_owned(),

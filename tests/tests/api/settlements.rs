@@ -487,7 +487,15 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         "UPDATE settlement_batch SET document = CAST(replace(CAST(document AS TEXT), '\"reserved\":', '\"reserved\":1') AS BLOB)",
         "UPDATE payment SET document = CAST(replace(CAST(document AS TEXT), '92.00', '93.00') AS BLOB)",
         "DELETE FROM payment WHERE id = (SELECT max(id) FROM payment)",
+        "UPDATE payment SET document = CAST(replace(CAST(document AS TEXT), '000.100.110', '000.000.000') AS BLOB)",
+        "UPDATE payment SET document = CAST(replace(CAST(document AS TEXT), '\"VISA\"', '\"MASTER\"') AS BLOB)",
+        "UPDATE payment SET entity = '8a0000000000000000000000000000aa'",
+        "UPDATE settlement_batch SET merchant = '8a0000000000000000000000000000aa'",
+        "UPDATE settlement_state SET version = version + 1",
+        "UPDATE settlement_terms SET document = CAST(replace(CAST(document AS TEXT), '10', '11') AS BLOB)",
+        "DELETE FROM fx_rate",
     ];
+    let key = format!("{}.key", gateway.data_folder().display());
     for edit in edits {
         let copy = gateway.folder().join("copy");
         let _ = fs::remove_dir_all(&copy);
@@ -505,7 +513,7 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         assert!(database.execute(edit, [])? > 0, "{edit} changes nothing");
         drop(database);
         let output = std::process::Command::new(tillgate_tests::binary_path())
-            .args(["verify", "--json", "--entry", &entry, "--data"])
+            .args(["verify", "--json", "--head", &entry, "--key-file", &key, "--data"])
             .arg(&copy)
             .output()?;
         let found = String::from_utf8_lossy(&output.stdout);

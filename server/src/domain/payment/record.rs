@@ -32,6 +32,9 @@ pub struct Payment {
     /// before identifiers were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndc: Option<Ndc>,
+    /// The token whose request created it, if it refers to another payment: its public half. `None` for other payments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
     /// The payment that it captures, reverses, refunds or charges back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referenced: Option<PaymentId>,

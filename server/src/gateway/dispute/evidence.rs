@@ -56,7 +56,7 @@ impl NewEvidence {
         let name = sanitize_name(&self.name, media_type)?;
         let parts = self.content.chunks(PART_SIZE).enumerate();
         let parts: Result<Vec<Sealed>, VaultError> =
-            parts.map(|(number, part)| vault.seal(&part_record(&id, number), part)).collect();
+            parts.map(|(number, part)| vault.seal(&part_record(&dispute.id, &id, number), part)).collect();
         let bytes = self.content.len() as u64;
         let evidence = Evidence {
             id,
@@ -107,7 +107,7 @@ impl SealedEvidence {
 pub fn open_parts(evidence: &Evidence, parts: &[Sealed], vault: &Vault) -> Result<Zeroizing<Vec<u8>>, VaultError> {
     let mut content = Zeroizing::new(Vec::with_capacity(usize::try_from(evidence.bytes).unwrap_or(0).min(MAX_FILE)));
     for (number, part) in parts.iter().enumerate() {
-        content.extend_from_slice(&vault.open(&part_record(&evidence.id, number), part)?);
+        content.extend_from_slice(&vault.open(&part_record(&evidence.dispute, &evidence.id, number), part)?);
     }
     if content.len() as u64 == evidence.bytes { Ok(content) } else { Err(VaultError::damaged()) }
 }

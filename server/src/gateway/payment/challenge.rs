@@ -25,6 +25,7 @@ use crate::domain::three_ds::{
     AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
 };
 use crate::store::{Changes, DeferredEffects, RecordKeys};
+use crate::vault::record_name;
 
 impl Gateway {
     /// Loads the payment that sent its shopper to a page for 3-D Secure, of any entity, pending or ended.
@@ -321,7 +322,8 @@ impl Gateway {
         let Some(DeferredEffects { card: Some(sealed), .. }) = self.store.load_deferred_effects(payment)? else {
             return Ok(None);
         };
-        let secret = self.vault.open(payment.id.as_str(), &sealed)?;
+        let record = record_name::payment_card(payment.entity.as_str(), payment.id.as_str());
+        let secret = self.vault.open(&record, &sealed)?;
         let secret = Zeroizing::new(String::from_utf8_lossy(&secret).into_owned());
         let mut account = FullAccount::from_stored(&payment.account, Some(&secret));
         if let Some(FullAccount::Card(card)) = &mut account {

@@ -50,6 +50,7 @@ pub(in crate::gateway) fn draft_follow_up(
         entity: referenced.entity.clone(),
         checkout: None,
         ndc: None,
+        actor: None,
         referenced: Some(referenced.id.clone()),
         registration: None,
         created: now,

@@ -138,7 +138,7 @@ impl Gateway {
     /// Seals the account of a payment that may be held before it is executed. `None` if the account has no number.
     fn seal_for_review(&self, payment: &Payment, order: &Order) -> Result<Option<HeldCard>, Failure> {
         let until = payment.created + self.options.card_window;
-        let sealed = self.seal_account(payment.id.as_str(), &order.account)?;
+        let sealed = self.seal_account(payment, &order.account)?;
         Ok(sealed.map(|sealed| HeldCard { sealed, until }))
     }
 
@@ -149,7 +149,7 @@ impl Gateway {
         if is_stored_elsewhere || !payment.is_approved_or_pending() {
             return Ok(changes);
         }
-        let sealed = self.seal_account(payment.id.as_str(), &order.account)?;
+        let sealed = self.seal_account(payment, &order.account)?;
         Ok(match sealed {
             Some(sealed) => changes.with_card(&payment.id, sealed, payment.created + self.options.card_window),
             None => changes,
@@ -191,6 +191,7 @@ pub(super) fn draft_payment(
         entity: intake.payer.id.clone(),
         checkout: sender.checkout().map(|checkout| checkout.id.clone()),
         ndc: sender.ndc().cloned(),
+        actor: None,
         referenced: None,
         registration: credential_owner.used.map(|used| used.id.clone()),
         created: identity.now,

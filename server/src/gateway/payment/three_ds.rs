@@ -198,7 +198,7 @@ impl Gateway {
         {
             self.security_codes.insert_code(&payment.id, code.clone(), until);
         }
-        let sealed = self.seal_account(payment.id.as_str(), account)?;
+        let sealed = self.seal_account(payment, account)?;
         // An external connector may be asked much later.
         let until = if payment.connector.is_some() {
             payment.created + deferred_effects::LIFETIME

@@ -49,6 +49,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
         entity: sample_entity(1).id,
         checkout: None,
         ndc: None,
+        actor: None,
         referenced: None,
         registration: None,
         created: sample_time(seconds),

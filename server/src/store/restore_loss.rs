@@ -1,0 +1,70 @@
+//! Payments and acts that a restore takes back, because the backup lacks them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::StoreError;
+use super::restore::immutable_address;
+use super::schema::store_path;
+use crate::domain::audit::ChainHash;
+use crate::domain::id::to_hex;
+
+/// Acts and payments that are gone after a restore.
+#[derive(Debug, Default, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenBack {
+    /// The head of the audit log of before. `None` if the store of before was absent or could not be read.
+    pub head: Option<String>,
+    /// Number of payments that are not in the backup.
+    pub payments: u64,
+    /// Tokens that were revoked since the backup: they are valid again.
+    pub valid_again: Vec<String>,
+    /// Number of entries of the audit log that are not in the backup.
+    pub entries: u64,
+}
+
+impl TakenBack {
+    /// Compares the store of a data folder with a backup. What cannot be read counts as nothing.
+    pub(super) fn compare(folder: &Path, backup: &Path) -> Self {
+        if !store_path(folder).is_file() {
+            return Self::default();
+        }
+        Self::read_differences(folder, backup).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the store of before cannot be read");
+            Self::default()
+        })
+    }
+
+    fn read_differences(folder: &Path, backup: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(store_path(folder), flags)?;
+        connection.execute("ATTACH ?1 AS backup", params![immutable_address(backup)])?;
+        let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
+        let payments = count("SELECT count(*) FROM main.payment WHERE id NOT IN (SELECT id FROM backup.payment)")?;
+        let entries = count(
+            "SELECT count(*) FROM main.audit_entry WHERE number > (SELECT coalesce(max(number), 0) FROM backup.audit_entry)",
+        )?;
+        let query = "SELECT user_id FROM main.token JOIN backup.token AS copy USING (user_id)
+             WHERE token.revoked IS NOT NULL AND copy.revoked IS NULL ORDER BY user_id";
+        let mut statement = connection.prepare(query)?;
+        let valid_again = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let query = "SELECT number, hash FROM main.audit_entry ORDER BY number DESC LIMIT 1";
+        let head = connection.query_row(query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, ChainHash>(1)?)));
+        let head = head.ok().map(|(number, hash)| format!("{number}:{}", to_hex(&hash)));
+        Ok(Self { head, payments, valid_again, entries })
+    }
+
+    /// Returns the details of the entry of the restore.
+    pub(super) fn describe(&self, is_forced: bool) -> Vec<(&'static str, String)> {
+        let mut details = vec![("payments", self.payments.to_string()), ("entries", self.entries.to_string())];
+        details.extend(self.head.clone().map(|head| ("headBefore", head)));
+        if !self.valid_again.is_empty() {
+            details.push(("tokensValidAgain", self.valid_again.join(",")));
+        }
+        if is_forced {
+            details.push(("forced", "true".to_owned()));
+        }
+        details
+    }
+}

@@ -1,0 +1,175 @@
+//! The seal of the store: rows that somebody wrote to the file, who has not the vault's key, are found by
+//! `tillgate verify`, whatever they decide.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tillgate_tests::{TestGateway, binary_path};
+
+use crate::schedules::{create_schedule, register_card};
+use crate::support::*;
+
+/// Rules of a merchant's risk check.
+const RULES: &str = "[[rule]]\nname = 'large'\nwhen = 'amount > 5000'\noutcome = 'review'\n";
+
+/// Returns the path of the key file of a gateway.
+pub fn key_of(gateway: &TestGateway) -> String {
+    format!("{}.key", gateway.data_folder().display())
+}
+
+/// Copies the store of a gateway into a folder of its own. Returns that folder.
+pub fn copy_store(gateway: &TestGateway, name: &str) -> anyhow::Result<String> {
+    let copy = gateway.folder().join(name);
+    let _ = fs::remove_dir_all(&copy);
+    fs::create_dir(&copy)?;
+    gateway.run_command(&["backup", "--to", &copy.join("tillgate.db").to_string_lossy()])?;
+    Ok(copy.to_string_lossy().into_owned())
+}
+
+/// Opens a copy of a store as somebody does who writes to it: without its triggers.
+fn open_without_rules(copy: &str) -> anyhow::Result<Connection> {
+    let database = Connection::open(Path::new(copy).join("tillgate.db"))?;
+    let triggers: Vec<String> = database
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for trigger in triggers {
+        database.execute_batch(&format!("DROP TRIGGER {trigger}"))?;
+    }
+    Ok(database)
+}
+
+/// Runs `tillgate verify` on a copy of a gateway's store.
+fn verify_copy(gateway: &TestGateway, copy: &str, arguments: &[&str]) -> anyhow::Result<Output> {
+    let own = ["verify", "--json", "--data", copy, "--key-file", &key_of(gateway)];
+    Ok(Command::new(binary_path()).args(own).args(arguments).output()?)
+}
+
+/// Returns the faults of a verification that are about rows.
+fn row_faults(output: &Output) -> anyhow::Result<Vec<String>> {
+    let verified: Value = serde_json::from_slice(&output.stdout)?;
+    let faults = verified["faults"].as_array().cloned().unwrap_or_default();
+    let texts = faults.iter().filter_map(|fault| fault.as_str()).map(str::to_owned);
+    Ok(texts.filter(|fault| fault.contains("a row of the table")).collect())
+}
+
+/// Creates a shop that has something of everything which decides who may do what, or what is owed.
+async fn create_busy_shop(gateway: &TestGateway) -> anyhow::Result<()> {
+    let shop = gateway.create_merchant_with(&["--risk", "on"])?;
+    let added = shop.post("v2/risk/rules", &[("rules", RULES)]).await?;
+    let version = added.json["version"].as_str().unwrap_or_default();
+    assert_result(&shop.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?, 200, "000.000.100");
+    let listed = [("list", "deny"), ("key", "email"), ("value", "bad@shop.example"), ("reason", "fraud")];
+    assert_eq!(shop.post("v2/risk/lists", &listed).await?.status, 200);
+    let paid = shop.pay_by_card(&[]).await?;
+    let refund = [("paymentType", "RF"), ("amount", "2.00"), ("currency", "EUR")];
+    assert_result(&shop.post(&format!("v1/payments/{}", paid.id()), &refund).await?, 200, "000.100.110");
+    let chargeback = [("paymentType", "CB"), ("chargebackResultCode", "000.100.203")];
+    let charged = shop.pay_by_card(&[]).await?;
+    assert_result(&shop.post(&format!("v1/payments/{}", charged.id()), &chargeback).await?, 200, "000.100.203");
+    let checkout = shop.create_checkout(&[]).await?;
+    shop.submit_card(checkout.id(), &[]).await?;
+    let registration = register_card(&shop, &[]).await?;
+    let scheduled = create_schedule(&shop, &registration, &[("job.expression", "0 0 12 * * ?")]).await?;
+    assert_eq!(scheduled.status, 200, "{}", scheduled.text);
+    gateway.run_command(&["ftp-user", "create", "--entity", &shop.entity_id, "--name", "reader"])?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_forged_row_of_whatever_decides_is_found_with_its_table() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    create_busy_shop(&gateway).await?;
+    let other = gateway.create_merchant()?.entity_id;
+    let sound = gateway.run_command(&["verify"])?;
+    assert_eq!(sound["faults"], serde_json::json!([]), "{sound}");
+    let edits = [
+        ("token", "UPDATE token SET scopes = 'admin'"),
+        ("token", "UPDATE token SET networks = '0.0.0.0/0'"),
+        (
+            "token",
+            "INSERT INTO token (user_id, entity, hash, label, created, keyed)
+             SELECT 'forged', entity, hash, label, created, keyed FROM token LIMIT 1",
+        ),
+        ("token", &format!("UPDATE token SET entity = '{other}'")),
+        ("entity", "UPDATE entity SET settings = json_set(settings, '$.strict', json('true'))"),
+        ("entity", &format!("UPDATE entity SET parent = '{other}' WHERE id <> '{other}'")),
+        ("risk_version", "UPDATE risk_version SET text = ''"),
+        ("risk_entity", "UPDATE risk_entity SET active = NULL"),
+        ("risk_list", "DELETE FROM risk_list"),
+        ("risk_list", "UPDATE risk_list SET list = 'allow'"),
+        ("payment_link", "DELETE FROM payment_link WHERE type = 'RF'"),
+        ("payment_link", "UPDATE payment_link SET hundredths = 1"),
+        ("checkout_payment", "DELETE FROM checkout_payment"),
+        ("dispute", "UPDATE dispute SET document = CAST(replace(CAST(document AS TEXT), '92.00', '9.00') AS BLOB)"),
+        ("dispute", "UPDATE dispute SET open = 0"),
+        ("schedule", "UPDATE schedule SET document = CAST(replace(CAST(document AS TEXT), '0', '1') AS BLOB)"),
+        ("schedule", "UPDATE schedule SET registration = 'x'"),
+        ("schedule_step", "DELETE FROM schedule_step"),
+        ("registration", &format!("UPDATE registration SET entity = '{other}'")),
+        ("registration_account", "DELETE FROM registration_account"),
+        ("ftp_user", "UPDATE ftp_user SET revoked = NULL, salt = x'00'"),
+        ("payment", "UPDATE payment SET document = CAST(replace(CAST(document AS TEXT), 'VISA', 'AMEX') AS BLOB)"),
+        ("vault_key", "UPDATE vault_key SET retired = 1"),
+    ];
+    for (table, edit) in edits {
+        let copy = copy_store(&gateway, "copy")?;
+        assert!(open_without_rules(&copy)?.execute(edit, [])? > 0, "{edit} changes nothing");
+        let output = verify_copy(&gateway, &copy, &[])?;
+        assert!(!output.status.success(), "{edit}");
+        let faults = row_faults(&output)?;
+        assert!(faults.iter().any(|fault| fault.contains(&format!("the table {table} "))), "{edit}: {faults:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_log_that_somebody_else_wrote_or_cut_is_not_the_one_of_the_store() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    shop.pay_by_card(&[]).await?;
+    let early = gateway.run_command(&["audit", "verify"])?;
+    shop.pay_by_card(&[]).await?;
+    let head = |verified: &Value| format!("{}:{}", verified["last"], verified["hash"].as_str().unwrap_or_default());
+    let late = gateway.run_command(&["audit", "verify"])?;
+    // The head of before is in the log of now; that of now is not in the store of before.
+    gateway.run_command(&["audit", "verify", "--head", &head(&early)])?;
+    gateway.run_command(&["verify", "--head", &head(&late)])?;
+    assert!(gateway.run_command(&["audit", "verify", "--head", &format!("2:{}", "0f".repeat(32))]).is_err());
+    // Whoever has no key cannot verify, and no key of another store helps.
+    let copy = copy_store(&gateway, "copy")?;
+    let none = Command::new(binary_path()).args(["verify", "--data", &copy]).output()?;
+    let said = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success() && said.contains("--key-file"), "{said}");
+    // A log of one's own: all entries, with hashes that need no key.
+    let database = open_without_rules(&copy)?;
+    database.execute_batch(
+        "UPDATE audit_entry SET document = CAST(json_remove(CAST(document AS TEXT), '$.key') AS BLOB)",
+    )?;
+    drop(database);
+    let output = verify_copy(&gateway, &copy, &[])?;
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    gateway.wait_for_log("tillgate::audit").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn dropped_and_foreign_triggers_are_found() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    gateway.create_merchant()?;
+    for (edit, expected) in [
+        ("DROP TRIGGER audit_entry_stays", "the trigger audit_entry_stays of the store is missing"),
+        ("CREATE TRIGGER helper AFTER INSERT ON payment BEGIN SELECT 1; END", "foreign trigger: helper"),
+        ("DROP INDEX audit_entry_entity", "the index audit_entry_entity of the store is missing"),
+    ] {
+        let copy = copy_store(&gateway, "copy")?;
+        Connection::open(Path::new(&copy).join("tillgate.db"))?.execute_batch(edit)?;
+        let output = verify_copy(&gateway, &copy, &[])?;
+        let found = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && found.contains(expected), "{edit}: {found}");
+    }
+    Ok(())
+}
