@@ -120,6 +120,7 @@ mod routes;
 mod sandbox_numbers;
 mod schedule_runs;
 mod schedules;
+mod scopes;
 mod scripts;
 mod secrets;
 mod service;
