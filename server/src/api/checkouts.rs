@@ -48,7 +48,13 @@ pub(super) async fn create(
     let ndc = merchant.ndc;
     let checkout = state
         .gateway
-        .create_checkout(&merchant.entity, merchant.parameters, &state.builds.current_build().id, recorder)
+        .create_checkout(
+            &merchant.entity,
+            merchant.parameters,
+            &state.builds.current_build().id,
+            merchant.scopes,
+            recorder,
+        )
         .await
         .map_err(|failure| ApiError::new(failure, ndc))?;
     Ok(into_http_response(to_response(&checkout)))
@@ -65,7 +71,7 @@ pub(super) async fn update(
     let recorder = merchant.response_recorder(to_response);
     let checkout = state
         .gateway
-        .update_checkout(&merchant.entity, &id, merchant.parameters, recorder)
+        .update_checkout(&merchant.entity, &id, merchant.parameters, merchant.scopes, recorder)
         .await
         .map_err(|failure| ApiError::new(failure, merchant.ndc))?;
     Ok(into_http_response(to_response(&checkout)))
@@ -106,7 +112,8 @@ pub(super) async fn confirm_payment(
             encode_response(view::http_status(payment.result), fields, &ndc, payment.created)
         })
     };
-    let confirmed = state.gateway.confirm_checkout(&merchant.entity, &id, &public, &create_recorder).await;
+    let confirmed =
+        state.gateway.confirm_checkout(&merchant.entity, &id, merchant.scopes, &public, &create_recorder).await;
     confirmed.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
     respond_with_payment_status(&state, &merchant, &id)
 }

@@ -99,14 +99,15 @@ fn refuse_credentials(
     }
 }
 
-/// Checks that a token's scopes cover a request. A `paymentType` that pays money out needs `refund` instead of `pay`; a
-/// route without a scope in the table (`None`) needs `admin`.
+/// Checks that a token's scopes cover a request as it is worded. A payment type that pays money out needs `refund`
+/// instead of `pay`; a route without a scope in the table (`None`) needs `admin`. The gateway checks the payment type
+/// that runs again, once it is known.
 ///
 /// # Errors
 /// 403 with the name of the missing scope.
 pub(super) fn check_scope(scopes: Scopes, route: Option<&Route>, parameters: &Parameters) -> Result<(), Refusal> {
     // A route without a scope in the table is not for merchants.
     let scope = route.and_then(|route| route.scope).unwrap_or(Scope::Admin);
-    let needed = scope.for_payment_type(parameters.get("paymentType"));
+    let needed = scope.for_parameters(parameters);
     if scopes.allows(needed) { Ok(()) } else { Err(Refusal::missing_scope(needed)) }
 }

@@ -34,7 +34,7 @@ use crate::domain::level::Level;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
-use crate::domain::scope::Scope;
+use crate::domain::scope::{Scope, Scopes};
 use crate::gateway::Failure;
 use crate::gateway::response_recorder::ResponseRecorder;
 use crate::outgoing::{ADDRESS_PARAMETERS, Ports};
@@ -73,6 +73,8 @@ pub(super) struct MerchantRequest {
     pub(super) is_operator: bool,
     /// The file in the body, on a route that takes one.
     pub(super) file: Option<ReceivedFile>,
+    /// The kinds of requests that the credentials may make.
+    pub(super) scopes: Scopes,
     /// The public half of the access token.
     user_id: String,
     /// Identifier of the request; part of its response.
@@ -171,7 +173,7 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
             Some(Ok(IdempotencyCheck::Replay(response))) => return Err(ApiError::Replay(Box::new(response))),
             Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
         };
-        Ok(Self { entity, parameters, own, is_operator, file, user_id, ndc, new_request })
+        Ok(Self { entity, parameters, own, is_operator, file, scopes, user_id, ndc, new_request })
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn create(
         move |payment| encode_payment(payment, &ndc)
     });
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    match state.gateway.pay(&merchant.entity, merchant.parameters, addresses, recorder).await {
+    match state.gateway.pay(&merchant.entity, merchant.parameters, merchant.scopes, addresses, recorder).await {
         Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }
@@ -72,7 +72,8 @@ pub(super) async fn modify(
         let ndc = ndc.clone();
         move |payment| encode_payment(payment, &ndc)
     });
-    match state.gateway.modify_payment(&merchant.entity, &id, merchant.parameters, recorder).await {
+    let MerchantRequest { entity, parameters, scopes, .. } = merchant;
+    match state.gateway.modify_payment(&entity, &id, parameters, scopes, recorder).await {
         Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }

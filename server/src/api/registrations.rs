@@ -84,7 +84,8 @@ pub(super) async fn pay_by_registration(
         move |payment| payments::encode_payment(payment, &ndc)
     });
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    match state.gateway.pay_by_registration(&merchant.entity, &id, merchant.parameters, addresses, recorder).await {
+    let MerchantRequest { entity, parameters, scopes, .. } = merchant;
+    match state.gateway.pay_by_registration(&entity, &id, parameters, scopes, addresses, recorder).await {
         Ok(payment) => Ok(into_http_response(payments::encode_payment(&payment, &ndc))),
         Err(failure) => Err(ApiError::new(failure, ndc)),
     }

@@ -3,6 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use tillgate_shared::parameter::Parameters;
+
+use super::payment::PaymentType;
+use super::refusal::Refusal;
+
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
@@ -18,9 +23,8 @@ pub enum Scope {
     Review,
 }
 
-/// Payment types that pay out money, and the reversal of a chargeback, which belongs to the same work. A stolen token
-/// with the scope `pay` alone cannot send money elsewhere.
-const PAY_OUT: [&str; 5] = ["RF", "RV", "CB", "CR", "CD"];
+/// Beginning of the parameters that set the payment type for a brand.
+pub const TYPE_OF_BRAND: &str = "overridePaymentType[";
 
 impl Scope {
     /// Every scope.
@@ -37,14 +41,28 @@ impl Scope {
         }
     }
 
-    /// Returns the scope that a request needs on a route with this scope. It is [`Self::Refund`] on a route of
-    /// [`Self::Pay`] if the `paymentType` pays out money, and otherwise the route's own.
-    #[must_use]
-    pub fn for_payment_type(self, payment_type: Option<&str>) -> Self {
+    /// Returns the scope that a payment of this type needs. A stolen token with the scope `pay` alone cannot send money
+    /// elsewhere; the reversal of a chargeback belongs to the same work.
+    pub fn of_payment_type(payment_type: PaymentType) -> Self {
         match payment_type {
-            Some(code) if self == Self::Pay && PAY_OUT.contains(&code) => Self::Refund,
-            _ => self,
+            PaymentType::Preauthorization | PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture => {
+                Self::Pay
+            }
+            PaymentType::Credit
+            | PaymentType::Reversal
+            | PaymentType::Refund
+            | PaymentType::Chargeback
+            | PaymentType::ChargebackReversal => Self::Refund,
         }
+    }
+
+    /// Returns the scope that a request with these parameters needs on a route with this scope. It is [`Self::Refund`]
+    /// on a route of [`Self::Pay`] if any payment type in the parameters pays out money, and otherwise the route's own.
+    #[must_use]
+    pub fn for_parameters(self, parameters: &Parameters) -> Self {
+        let pays_out =
+            payment_types(parameters).any(|payment_type| Self::of_payment_type(payment_type) == Self::Refund);
+        if self == Self::Pay && pays_out { Self::Refund } else { self }
     }
 }
 
@@ -55,6 +73,12 @@ impl FromStr for Scope {
         let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
         found.ok_or_else(|| "a scope is read, pay, refund, admin or review".to_owned())
     }
+}
+
+/// Returns the payment types that parameters name: in `paymentType` and for each brand. Unknown ones are left out.
+fn payment_types(parameters: &Parameters) -> impl Iterator<Item = PaymentType> {
+    let of_brands = parameters.with_prefix(TYPE_OF_BRAND).map(|(_, code)| code);
+    parameters.get("paymentType").into_iter().chain(of_brands).filter_map(PaymentType::parse)
 }
 
 /// The scopes of a token.
@@ -70,6 +94,23 @@ impl Scopes {
     /// Returns true if the scope is in the set.
     pub fn allows(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0
+    }
+
+    /// Checks that a payment of this type may be made. It is the type that runs, however the request names it.
+    ///
+    /// # Errors
+    /// 403 with the name of the missing scope.
+    pub fn check_payment_type(self, payment_type: PaymentType) -> Result<(), Refusal> {
+        let needed = Scope::of_payment_type(payment_type);
+        if self.allows(needed) { Ok(()) } else { Err(Refusal::missing_scope(needed)) }
+    }
+
+    /// Checks that every payment may be made that a checkout with these parameters can lead to.
+    ///
+    /// # Errors
+    /// 403 with the name of the missing scope.
+    pub fn check_checkout(self, parameters: &Parameters) -> Result<(), Refusal> {
+        payment_types(parameters).try_for_each(|payment_type| self.check_payment_type(payment_type))
     }
 
     /// Parses scopes in their stored form, names with commas. Unknown names are ignored.
@@ -105,14 +146,21 @@ mod tests {
     }
 
     #[test]
-    fn only_a_paying_route_asks_for_another_scope_by_the_type_of_the_payment() {
+    fn only_a_paying_route_asks_for_another_scope_by_any_payment_type_of_the_request() {
         for scope in Scope::ALL {
-            for kind in ["RF", "RV", "CB", "CR", "CD"] {
-                let needed = if scope == Scope::Pay { Scope::Refund } else { scope };
-                assert_eq!(scope.for_payment_type(Some(kind)), needed);
+            for payment_type in PaymentType::ALL {
+                let code = payment_type.code();
+                let pays_out = !["PA", "DB", "PA.CP", "CP"].contains(&code);
+                let needed = if scope == Scope::Pay && pays_out { Scope::Refund } else { scope };
+                for name in ["paymentType", "overridePaymentType[VISA]", "overridePaymentType[UNKNOWN]"] {
+                    let parameters = [("paymentType", "DB"), (name, code)].into_iter().collect();
+                    assert_eq!(scope.for_parameters(&parameters), needed, "{name}={code}");
+                    let allowed = Scopes::from_iter([Scope::Pay]).check_checkout(&parameters).is_ok();
+                    assert_eq!(allowed, !pays_out, "{name}={code}");
+                }
             }
-            for kind in [None, Some("PA"), Some("DB"), Some("CP"), Some("PA.CP"), Some("rf")] {
-                assert_eq!(scope.for_payment_type(kind), scope);
+            for code in ["rf", "", "SD"] {
+                assert_eq!(scope.for_parameters(&[("paymentType", code)].into_iter().collect()), scope);
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
+use crate::domain::scope::{Scopes, TYPE_OF_BRAND};
 use crate::store::{Changes, RecordKeys};
 
 /// Status of a checkout.
@@ -27,25 +28,28 @@ pub enum StatusReport {
 }
 
 impl Gateway {
-    /// Creates a checkout without the secrets among its parameters. `build` is the build of its form.
+    /// Creates a checkout without the secrets among its parameters. `build` is the build of its form, `scopes` are the
+    /// access token's.
     ///
     /// # Errors
-    /// A refusal that names a parameter that is missing, invalid or accepted by no channel, or an offered registration
-    /// that is not usable.
+    /// 403 if the scopes do not cover every payment that the checkout can lead to; a refusal that names a parameter
+    /// that is missing, invalid or accepted by no channel, or an offered registration that is not usable.
     pub async fn create_checkout(
         &self,
         entity: &Entity,
         parameters: Parameters,
         build: &str,
+        scopes: Scopes,
         recorder: ResponseRecorder<Checkout>,
     ) -> Result<Checkout, Failure> {
         let errors = check_complete(&parameters, Operation::CreateCheckout, &entity.parameter_requirements());
         if !errors.is_empty() {
             return Err(Refusal::invalid_parameters(errors).into());
         }
-        for (name, code) in parameters.with_prefix("overridePaymentType[") {
+        for (name, code) in parameters.with_prefix(TYPE_OF_BRAND) {
             PaymentType::parse_initial(Some(code)).map_err(|refusal| refusal.with_parameter_name(name))?;
         }
+        scopes.check_checkout(&parameters)?;
         check_purpose(&parameters)?;
         ProcessingMode::from_parameters(entity.live, &parameters)?;
         routing::select_channel_and_brand(entity, &self.directory.merchant_channels(&entity.id), &parameters)?;
@@ -59,16 +63,18 @@ impl Gateway {
     }
 
     /// Adds or replaces parameters of a checkout that is still open, at its merchant's request. A channel's checkout
-    /// may be updated by its merchant.
+    /// may be updated by its merchant. `scopes` are the access token's.
     ///
     /// # Errors
-    /// 404 for an unknown or foreign checkout; a refusal if it is paid or expired, or if the checkout with its new
-    /// parameters could not be created.
+    /// 404 for an unknown or foreign checkout; 403 if the scopes do not cover every payment that the updated checkout
+    /// can lead to, also if only its amount changes; a refusal if it is paid or expired, or if the checkout with its
+    /// new parameters could not be created.
     pub async fn update_checkout(
         &self,
         entity: &Entity,
         id: &str,
         update: Parameters,
+        scopes: Scopes,
         recorder: ResponseRecorder<Checkout>,
     ) -> Result<Checkout, Failure> {
         let errors = check_complete(&update, Operation::UpdateCheckout, &entity.parameter_requirements());
@@ -87,6 +93,7 @@ impl Gateway {
                 let checkout =
                     loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown_checkout)?;
                 let next = checkout.with_update(&update, now)?;
+                scopes.check_checkout(&next.parameters)?;
                 if let Some(error) = check_lists(&next.parameters) {
                     return Err(Refusal::invalid_parameters(vec![error]));
                 }

@@ -23,6 +23,7 @@ use crate::domain::id::PaymentId;
 use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
 use crate::domain::refusal::Refusal;
+use crate::domain::scope::Scopes;
 use crate::store::{Changes, LoadedRecords, RecordKeys};
 
 /// The parameter that refers to the earlier payment, unless the path does (specification, document 2, resources).
@@ -63,17 +64,18 @@ enum RequestedAmount {
 impl Gateway {
     /// Captures, reverses or refunds a payment of the entity or of one of its channels, or records its chargeback. An
     /// external connector is asked after the amount is reserved; if its outcome is unknown, the returned payment is
-    /// pending.
+    /// pending. `scopes` are the access token's.
     ///
     /// # Errors
-    /// 400 if there is no such payment, or 404 if `paymentType` is missing or unknown too; a refusal that names the
-    /// parameters at fault. A request that breaks the rules about amounts is stored as a declined payment, not an
-    /// error.
+    /// 403 if the scopes do not cover the modification; 400 if there is no such payment, or 404 if `paymentType` is
+    /// missing or unknown too; a refusal that names the parameters at fault. A request that breaks the rules about
+    /// amounts is stored as a declined payment, not an error.
     pub async fn modify_payment(
         &self,
         entity: &Entity,
         id: &str,
         mut parameters: Parameters,
+        scopes: Scopes,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
         if let Some(sent_id) = parameters.remove(REFERENCED_PAYMENT_ID)
@@ -96,6 +98,7 @@ impl Gateway {
         let stored = Arc::new(stored.ok_or_else(|| unknown_payment(modification_type))?);
         let found = &stored.payment;
         let request = read_request(entity, &parameters)?;
+        scopes.check_payment_type(request.modification_type.payment_type())?;
         let requested = request.amount.to_amount(found)?;
         three_ds_amount(&parameters, requested.unwrap_or(found.amount))?;
         let mode = ProcessingMode::from_parameters(entity.live, &found.parameters)?;

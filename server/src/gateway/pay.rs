@@ -15,6 +15,7 @@ use super::{Failure, Gateway, follow_up, order};
 use crate::domain::entity::Entity;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
+use crate::domain::scope::Scopes;
 
 /// Addresses of a payment request: those of the redirect to the brand's page and back, and the shopper's own.
 #[derive(Debug, Clone, Copy)]
@@ -56,24 +57,25 @@ impl Addresses<'_> {
 
 impl Gateway {
     /// Makes a payment with account data that the merchant sends, or modifies the earlier payment in
-    /// `referencedPaymentId` if `paymentType` is that of a follow-up payment.
+    /// `referencedPaymentId` if `paymentType` is that of a follow-up payment. `scopes` are the access token's.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; 429 if a velocity limit is reached. Declines are payments, not
-    /// errors.
+    /// 403 if the scopes do not cover the payment; a refusal that names the parameters at fault; 429 if a velocity
+    /// limit is reached. Declines are payments, not errors.
     pub async fn pay(
         &self,
         entity: &Arc<Entity>,
         parameters: Parameters,
+        scopes: Scopes,
         addresses: Addresses<'_>,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
         if let Some(id) = follow_up::referenced_payment_id(&parameters) {
             // Boxed, so that payments do not reserve the memory of modifications.
-            return Box::pin(self.modify_payment(entity, &id, parameters, recorder)).await;
+            return Box::pin(self.modify_payment(entity, &id, parameters, scopes, recorder)).await;
         }
         let ndc = recorder.ndc().cloned();
-        let sender = Sender::from_server_request(&parameters, ndc.as_ref());
+        let sender = Sender::from_server_request(&parameters, ndc.as_ref()).with_scopes(scopes);
         let credential_owner = CredentialOwner { owner: &entity.id, used: None };
         self.pay_with_account(
             entity,

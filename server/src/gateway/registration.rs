@@ -25,6 +25,7 @@ use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
+use crate::domain::scope::Scopes;
 use crate::domain::standing_instruction::{
     INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
 };
@@ -205,6 +206,7 @@ impl Gateway {
         entity: &Arc<Entity>,
         id: &str,
         parameters: Parameters,
+        scopes: Scopes,
         addresses: Addresses<'_>,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
@@ -214,7 +216,7 @@ impl Gateway {
         let holder = self.channel_of_registration(entity, &registration);
         let entity = holder.as_ref().unwrap_or(entity);
         let ndc = recorder.ndc().cloned();
-        let sender = Sender::from_server_request(&parameters, ndc.as_ref());
+        let sender = Sender::from_server_request(&parameters, ndc.as_ref()).with_scopes(scopes);
         let parameters = self.with_stored_account(entity, &registration, sealed, parameters, sender)?;
         let credential_owner = CredentialOwner { owner: &registration.entity, used: Some(&registration) };
         self.pay_with_account(

@@ -6,6 +6,9 @@ use tillgate_shared::parameter::{Parameters, Presence, Requirements, can_come_fr
 use crate::domain::checkout::Checkout;
 use crate::domain::entity::Entity;
 use crate::domain::ndc::Ndc;
+use crate::domain::payment::PaymentType;
+use crate::domain::refusal::Refusal;
+use crate::domain::scope::{Scope, Scopes};
 
 /// Parameter that the gateway sets in a checkout, unless the merchant has sent it.
 pub(super) const CLIENT_ADDRESS: &str = "customer.ip";
@@ -21,13 +24,37 @@ pub(super) enum Sender<'a> {
         presence: Presence,
         /// Identifier of the request.
         ndc: Option<&'a Ndc>,
+        /// Scopes of its access token.
+        scopes: Scopes,
     },
 }
 
 impl<'a> Sender<'a> {
-    /// Makes the sender of a merchant's request outside of any checkout. The parameters state the cardholder's part.
+    /// Makes the sender of a merchant's request outside of any checkout. The parameters state the cardholder's part. It
+    /// may take money and pay nothing out.
     pub(super) fn from_server_request(parameters: &Parameters, ndc: Option<&'a Ndc>) -> Self {
-        Self::Server { presence: Presence::from_server_request(parameters), ndc }
+        let scopes = Scopes::from_iter([Scope::Pay]);
+        Self::Server { presence: Presence::from_server_request(parameters), ndc, scopes }
+    }
+
+    /// Makes the same sender with the scopes of its access token.
+    pub(super) fn with_scopes(self, scopes: Scopes) -> Self {
+        match self {
+            Self::Server { presence, ndc, .. } => Self::Server { presence, ndc, scopes },
+            Self::Form(_) => self,
+        }
+    }
+
+    /// Checks that the sender may make a payment of this type, which is the type that runs. A form may lead to what the
+    /// access tokens that created and updated its checkout may do, which was checked at that time.
+    ///
+    /// # Errors
+    /// 403 with the name of the missing scope.
+    pub(super) fn check_payment_type(self, payment_type: PaymentType) -> Result<(), Refusal> {
+        match self {
+            Self::Form(_) => Ok(()),
+            Self::Server { scopes, .. } => scopes.check_payment_type(payment_type),
+        }
     }
 
     /// Returns the identifier of a server's request. `None` for a form: payments from a form carry their checkout's id.

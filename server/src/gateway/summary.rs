@@ -20,6 +20,7 @@ use crate::domain::form_input::payment_form_parameters;
 use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::payment::Account;
 use crate::domain::refusal::Refusal;
+use crate::domain::scope::Scopes;
 
 /// Maximum memory in bytes for the forms of one entity, and of all entities together.
 const ENTITY_BYTES: usize = 8 * 1024 * 1024;
@@ -177,15 +178,17 @@ impl Gateway {
     }
 
     /// Pays a checkout with the form that its shopper saved, which is then no longer saved. Keeps it if the payment is
-    /// refused, so that the merchant may confirm again. Does nothing if the checkout has been paid already.
+    /// refused, so that the merchant may confirm again. Does nothing if the checkout has been paid already. `scopes`
+    /// are the access token's.
     ///
     /// # Errors
-    /// 404 for an unknown or foreign checkout; a refusal if it is expired or no form is saved, and any refusal of the
-    /// payment.
+    /// 404 for an unknown or foreign checkout; 403 if the scopes do not cover every payment that it can lead to; a
+    /// refusal if it is expired or no form is saved, and any refusal of the payment.
     pub async fn confirm_checkout(
         &self,
         entity: &Entity,
         id: &str,
+        scopes: Scopes,
         public_url: &str,
         create_recorder: RecorderFactory<'_>,
     ) -> Result<(), Failure> {
@@ -193,6 +196,7 @@ impl Gateway {
         if !self.can_see(entity, &checkout.entity) {
             return Err(unknown_checkout().into());
         }
+        scopes.check_checkout(&checkout.parameters)?;
         match (self.saved_forms.take_form(&checkout.id), checkout.state_at(self.now_of(entity))) {
             (_, CheckoutState::Paid) => Ok(()),
             (_, CheckoutState::Expired) => Err(Refusal::checkout_expired().into()),

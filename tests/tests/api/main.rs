@@ -122,6 +122,7 @@ mod routes;
 mod sandbox_numbers;
 mod schedule_runs;
 mod schedules;
+mod scopes;
 mod scripts;
 mod seal;
 mod seal_keys;

@@ -14,7 +14,7 @@ use crate::support::*;
 const PROXY: [&str; 2] = ["--trusted-proxy", "127.0.0.0/8"];
 
 /// Creates another token of a merchant with these options, and waits until the gateway knows it.
-async fn create_token(
+pub async fn create_token(
     gateway: &TestGateway,
     shop: &MerchantClient,
     options: &[&str],

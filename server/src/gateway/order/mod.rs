@@ -17,6 +17,7 @@ use crate::connector::three_ds::request::three_ds_amount;
 use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
+use crate::domain::scope::TYPE_OF_BRAND;
 use crate::domain::three_ds::Proof;
 
 /// Parameter by which a sandbox merchant requests a result code.
@@ -134,7 +135,7 @@ fn read_account(brand: &Brand, parameters: &Parameters, requirements: &Requireme
 pub(super) fn refuse_override(parameters: &Parameters) -> Result<(), Refusal> {
     let message = "may be set only when a checkout is created";
     let errors: Vec<ParameterError> = parameters
-        .with_prefix("overridePaymentType[")
+        .with_prefix(TYPE_OF_BRAND)
         .map(|(name, value)| ParameterError::new(name, Some(value), message))
         .collect();
     if errors.is_empty() { Ok(()) } else { Err(Refusal::invalid_parameters(errors)) }
@@ -165,7 +166,7 @@ pub fn read_amount(parameters: &Parameters) -> Result<Amount, Refusal> {
 /// # Errors
 /// If the type is missing, or does not begin a payment.
 fn read_payment_type(parameters: &Parameters, brand: &Brand) -> Result<PaymentType, Refusal> {
-    let name = format!("overridePaymentType[{}]", brand.code);
+    let name = format!("{TYPE_OF_BRAND}{}]", brand.code);
     PaymentType::parse_initial(parameters.get(&name).or_else(|| parameters.get("paymentType")))
 }
 

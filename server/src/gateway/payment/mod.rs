@@ -153,6 +153,7 @@ impl Gateway {
         let three_ds_context = ThreeDsContext::from_request(&received, route.as_ref().ok(), context).await;
         let needs_browser = three_ds_context.is_some_and(ThreeDsContext::requires_browser);
         let mut intake = self.read_intake(received, context.sender, context.has_stored_account(), needs_browser)?;
+        context.sender.check_payment_type(intake.order.payment_type)?;
         let route = route?;
         check_capabilities(&intake.order, &route)?;
         let brand_return_url = context.addresses.brand_return_url(&intake)?;

@@ -24,6 +24,7 @@ use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::level::Level;
 use crate::domain::payment::{Payment, TimeLimits};
+use crate::domain::scope::Scopes;
 use crate::gateway::create_evidence_places;
 use crate::gateway::pay::Addresses;
 use crate::gateway::reminder::StatusReads;
@@ -115,7 +116,10 @@ impl TestShop {
     /// Pays 92.00 EUR by card at the test host.
     async fn pay_by_card(&self) -> Arc<Payment> {
         let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
-        self.gateway.pay(&self.entity, order_parameters(&CARD), addresses, ResponseRecorder::disabled()).await.unwrap()
+        self.gateway
+            .pay(&self.entity, order_parameters(&CARD), Scopes::all(), addresses, ResponseRecorder::disabled())
+            .await
+            .unwrap()
     }
 
     /// Makes a follow-up payment of this type: a reversal of the whole payment, or any other over 92.00 EUR.
@@ -123,7 +127,7 @@ impl TestShop {
         let parameters = [("paymentType", payment_type), ("amount", "92.00"), ("currency", "EUR")];
         let parameters = parameters[..if payment_type == "RV" { 1 } else { 3 }].iter().copied().collect();
         self.gateway
-            .modify_payment(&self.entity, payment.id.as_str(), parameters, ResponseRecorder::disabled())
+            .modify_payment(&self.entity, payment.id.as_str(), parameters, Scopes::all(), ResponseRecorder::disabled())
             .await
             .unwrap()
     }
@@ -136,7 +140,10 @@ impl TestShop {
     /// Creates a checkout of 92.00 EUR at the test host.
     async fn create_checkout(&self) -> Checkout {
         let parameters = order_parameters(&[]);
-        self.gateway.create_checkout(&self.entity, parameters, "build", ResponseRecorder::disabled()).await.unwrap()
+        self.gateway
+            .create_checkout(&self.entity, parameters, "build", Scopes::all(), ResponseRecorder::disabled())
+            .await
+            .unwrap()
     }
 
     /// Resolves the outcome of every payment with an intent once.
@@ -182,7 +189,10 @@ async fn a_payment_is_stored_as_pending_before_its_connector_is_asked() {
     let (entity, addresses) = (Arc::clone(&shop.entity), "http://127.0.0.1/");
     let paying = tokio::spawn(async move {
         let addresses = Addresses { public: addresses, result: None, shop_origin: None, shopper: None };
-        gateway.pay(&entity, order_parameters(&CARD), addresses, ResponseRecorder::disabled()).await.unwrap()
+        gateway
+            .pay(&entity, order_parameters(&CARD), Scopes::all(), addresses, ResponseRecorder::disabled())
+            .await
+            .unwrap()
     });
     while shop.count_intents() == 0 {
         tokio::task::yield_now().await;

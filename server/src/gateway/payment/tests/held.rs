@@ -12,6 +12,7 @@ use crate::domain::payment::{BankSummary, Payment};
 use crate::domain::review::{PaymentReview, ReviewStage};
 use crate::domain::review_decision::{DecisionType, RequestedDecision};
 use crate::domain::risk::PaymentRisk;
+use crate::domain::scope::Scopes;
 use crate::gateway::pay::Addresses;
 use crate::gateway::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};
@@ -48,7 +49,10 @@ impl TestShop {
     async fn lose_direct_debit(&self) -> Payment {
         self.host.set_fault(ConnectionFault::LosesRequests);
         let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
-        let paid = self.gateway.pay(&self.entity, direct_debit(), addresses, ResponseRecorder::disabled()).await;
+        let paid = self
+            .gateway
+            .pay(&self.entity, direct_debit(), Scopes::all(), addresses, ResponseRecorder::disabled())
+            .await;
         Payment::clone(&*paid.unwrap())
     }
 

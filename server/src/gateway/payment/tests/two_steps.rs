@@ -10,6 +10,7 @@ use crate::connector::three_ds::ChallengeResult;
 use crate::domain::debit_step::DebitStep;
 use crate::domain::entity::EntitySettings;
 use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::scope::Scopes;
 use crate::domain::three_ds::TransactionStatus;
 use crate::gateway::pay::Addresses;
 use crate::gateway::response_recorder::ResponseRecorder;
@@ -33,15 +34,18 @@ impl TestShop {
     async fn pay_in_two_steps(&self) -> Payment {
         let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
         let parameters = two_step_parameters(&CARD);
-        let paid = self.gateway.pay(&self.entity, parameters, addresses, ResponseRecorder::disabled()).await;
+        let paid =
+            self.gateway.pay(&self.entity, parameters, Scopes::all(), addresses, ResponseRecorder::disabled()).await;
         Payment::clone(&*paid.unwrap())
     }
 
     /// Pays 92.00 EUR in two steps by a card whose issuer challenges the cardholder, and confirms the challenge.
     async fn pay_challenged(&self) -> Payment {
         let parameters = two_step_parameters(&[]);
-        let created =
-            self.gateway.create_checkout(&self.entity, parameters, "build", ResponseRecorder::disabled()).await;
+        let created = self
+            .gateway
+            .create_checkout(&self.entity, parameters, "build", Scopes::all(), ResponseRecorder::disabled())
+            .await;
         let pending = self.submit_form(&created.unwrap(), challenged_form()).await.pending.unwrap();
         let page = pending.redirect.as_ref().unwrap().page.clone().unwrap();
         self.gateway.advance_three_ds(page.as_str(), true).await.unwrap();
