@@ -102,7 +102,7 @@ function startLoader() {
     if (!placeAll(isParsed, requestPageModule)) return;
     // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
-    if (findRelay() || listForms().some(function (form) { return !form.isCard; })) openRelay(true);
+    if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
   }
 

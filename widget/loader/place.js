@@ -108,6 +108,8 @@ function forgetLostForms() {
     if (hasStandingForm(entry)) return true;
     removeForms(entry);
     restorePlaceholder(entry.placeholder);
+    // It describes forms once, when it loads.
+    removeRelay();
     return false;
   });
 }
@@ -186,13 +188,17 @@ export function openRelay(isAnew) {
   return relayFrame;
 }
 
+function removeRelay() {
+  if (relayFrame) relayFrame.remove();
+  relayFrame = null;
+}
+
 // Removes everything that stands. The next loader finds the placeholders: after unload() hidden, and else as they were.
 export function removeAll(isUnload) {
   entries.forEach(function (entry) {
     removeForms(entry);
     if (!isUnload || !entry.isSettled) restorePlaceholder(entry.placeholder);
   });
-  if (relayFrame) relayFrame.remove();
+  removeRelay();
   entries = [];
-  relayFrame = null;
 }

@@ -7,6 +7,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, MerchantPage, run_in_browser};
 
+use crate::forms::click_element;
 use crate::mounting::count_page_objects;
 use crate::{APPROVED, CheckoutFixture, PENDING};
 
@@ -235,6 +236,37 @@ async fn twenty_checkouts_one_after_the_other_leave_nothing_behind() -> anyhow::
         assert!(left["dom"]["documents"].as_i64() < Some(12), "{left:#?}");
         assert_eq!(browser.observed_details("error").await?, Vec::<String>::new());
         Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn forms_of_all_kinds_are_mounted_again_for_the_same_checkout() -> anyhow::Result<()> {
+    let mut fixture = CheckoutFixture::new().await?;
+    let card = [("card.number", "4200000000000000"), ("card.expiryMonth", "05"), ("card.expiryYear", "2034")];
+    let stored = fixture.merchant.post("v1/registrations", &[&[("paymentBrand", "VISA")], &card[..]].concat()).await?;
+    fixture.checkout = fixture.merchant.create_checkout(&[("registrations[0].id", stored.id())]).await?;
+    run_in_browser(move |browser| async move {
+        // The script stays, comes again, or comes while forms that are mounted and removed at once still load.
+        let mounts = "
+            window.told = [];
+            window.wpwlOptions = { onReady(list) { told.push(list.map((it) => it.containerKey).sort().join()); } };
+            const mount = () => main.replaceChildren(Object.assign(makeForm(), { textContent: 'VISA IDEAL SEPA' }));
+            mount(); body.append(makeScript(0)); await until(() => told.length === 1);
+            mount(); await until(() => told.length === 2);
+            mount(); body.append(makeScript(0)); await until(() => told.length === 3);
+            mount(); await turns(); mount(); body.append(makeScript(0)); await turns(); mount();
+            await until(() => told.length === 4)";
+        run_in_page(&fixture, &browser, &[fixture.checkout.id()], mounts).await?;
+        let all = "card,directDebit,onlineTransfer,registration";
+        assert_eq!(browser.evaluate("told").await?, json!(vec![all; 4]));
+        assert_eq!(browser.evaluate("document.querySelectorAll('.wpwl-container').length").await?, 4);
+        assert_eq!(
+            browser.evaluate("document.querySelectorAll('iframe[hidden][src*=internalRequest]').length").await?,
+            1
+        );
+        click_element(&browser, ".wpwl-button-brand-IDEAL").await?;
+        browser.wait_until("location.pathname.startsWith('/v1/simulator/')").await
     })
     .await
 }

@@ -350,3 +350,27 @@ async fn in_strict_mode_the_first_visit_shows_the_form_ten_times_of_ten() -> any
     })
     .await
 }
+
+#[tokio::test]
+async fn a_frame_that_waits_before_it_sends_a_card_sends_nothing_once_the_page_has_moved_on() -> anyhow::Result<()> {
+    let shop = Shop::start("swap").await?;
+    run_in_browser(move |browser| async move {
+        // The frame of the card number waits for its checks.
+        shop.proxy.delay_responses("/frame/frame.js");
+        browser.goto(&shop.address).await?;
+        let options = "window.wpwlOptions = { onAfterSubmit() { witness.note('submitted', ''); } }";
+        browser.execute(options, vec![]).await?;
+        go_to(&browser, "pay/0").await?;
+        let form = shop.wait_for_form(&browser, 0).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        browser.wait_for_observation("submitted").await?;
+        go_to(&browser, "pay/1").await?;
+        browser.wait_until("!document.querySelector('iframe[src*=\"card.number\"]') || wpwl.checkout").await?;
+        shop.proxy.release_responses("/frame/frame.js");
+        shop.pay(&browser, 1).await?;
+        assert_eq!(shop.outcome(0).await?, (0, PENDING.to_owned()));
+        Ok(())
+    })
+    .await
+}
