@@ -7,6 +7,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
+use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::restore_loss::TakenBack;
 use super::schema::{VaultAccess, open_sealed_connection};
@@ -154,7 +155,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn record_backup(&self, target: &str) -> Result<(), StoreError> {
-        let act = Act { action: "backup", subject: target, entity: None, details: &[] };
+        let act = Act { action: "backup", subject: &mask_card_numbers(target), entity: None, details: &[] };
         self.record_act(&act, |_| Ok(()))
     }
 
@@ -165,7 +166,7 @@ impl AdminStore {
     pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
         let details = taken_back.describe(is_forced);
         let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let act = Act { action: "restore", subject: from, entity: None, details: &details };
+        let act = Act { action: "restore", subject: &mask_card_numbers(from), entity: None, details: &details };
         self.record_act(&act, |_| Ok(()))
     }
 

@@ -206,7 +206,6 @@ impl Store {
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let connection = open_sealed_connection(folder, access)?;
         if let Some(keys) = &keys {
-            sealed::bind_owners(&connection, &keys.vault)?;
             vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
         let lock = lock::acquire_shared(folder)?;

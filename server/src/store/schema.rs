@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::Cause;
 use super::table_seal::{self, SealAccess};
-use super::{StoreError, migrations, restore, sealed_key};
+use super::{StoreError, migrations, restore, sealed, sealed_key};
 use crate::domain::audit_key::AuditKey;
 use crate::vault::Vault;
 
@@ -67,6 +67,13 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
         unsound = Some(table_seal::find_row_differences(&connection, &key)?);
     }
     migrations::migrate(&mut connection)?;
+    if let VaultAccess::Server(vault) = access {
+        // Once, because it reads every sealed record: in a sealed store each is bound to its owner.
+        if !table_seal::is_sealed(&connection)? {
+            sealed::bind_owners(&connection, vault)?;
+        }
+        vault.refuse_first_format();
+    }
     let key = access.open_audit_key(&connection)?;
     let access = match (&key, access) {
         (Some(key), VaultAccess::Server(_)) => SealAccess::Sealing(key),

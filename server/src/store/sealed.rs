@@ -45,7 +45,12 @@ const COLUMNS: [SealedColumn; 12] = [
         record: "'account|' || json_extract(CAST(document AS TEXT), '$[0].entity') || '|'
             || json_extract(CAST(document AS TEXT), '$[0].id')",
     },
-    SealedColumn { table: "promise", column: "card", key: &["payment"], record: "'card|' || entity || '|' || payment" },
+    SealedColumn {
+        table: "promise",
+        column: "card",
+        key: &["payment"],
+        record: "'card|' || coalesce((SELECT entity FROM payment WHERE id = promise.payment), '') || '|' || payment",
+    },
     SealedColumn {
         table: "wallet_key",
         column: "sealed",
@@ -202,15 +207,14 @@ impl AdminStore {
     }
 }
 
-/// Seals every record of the first format again, bound to its owner and use. Afterwards the vault opens no record of
-/// that format. Those that the vault does not open stay as they are.
+/// Seals every record of the first format again, bound to its owner and use. Those that the vault does not open stay as
+/// they are.
 pub(super) fn bind_owners(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
     let reseal = |record: &str, sealed: &Sealed| vault.seal(record, &vault.open(record, sealed)?);
     let failed = reseal_all(connection, Stale::FirstFormat, reseal, |_| {})?;
     if failed > 0 {
         tracing::error!(failed, "sealed records cannot be opened, and stay as they are");
     }
-    vault.refuse_first_format();
     Ok(())
 }
 

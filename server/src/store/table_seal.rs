@@ -18,8 +18,12 @@ use crate::domain::audit_key::{AuditKey, finish_code};
 use tables::SEALED;
 pub use tables::UNSEALED;
 
-/// Length of a sum and of a code in bytes.
+/// Length of the sum of all tables, and of its code, in bytes.
 const LENGTH: usize = 32;
+
+/// Length of the sum of a table in bytes. It has no code and only tells which table differs, so it is short: the seal
+/// is rewritten at every write.
+const TABLE_LENGTH: usize = 8;
 
 /// Bytes before the sums of the tables: the version of the schema, the sum of all tables, and the code of both.
 const HEAD: usize = 4 + 2 * LENGTH;
@@ -46,6 +50,12 @@ impl RowSum {
         bytes
     }
 
+    /// Returns the last eight bytes of the first half, which add up in the same way.
+    fn shorten(self) -> u64 {
+        let bytes = self.0[0].to_be_bytes();
+        bytes.last_chunk().copied().map_or(0, u64::from_be_bytes)
+    }
+
     fn add(self, other: Self) -> Self {
         Self([self.0[0].wrapping_add(other.0[0]), self.0[1].wrapping_add(other.0[1])])
     }
@@ -66,7 +76,7 @@ impl Seal {
         let mut seal = Self(current_version().to_be_bytes().to_vec());
         seal.0.extend(total.to_bytes());
         seal.0.extend([0; LENGTH]);
-        sums.iter().for_each(|sum| seal.0.extend(sum.to_bytes()));
+        sums.iter().for_each(|sum| seal.0.extend(sum.shorten().to_be_bytes()));
         seal.write_code(key);
         seal
     }
@@ -75,16 +85,13 @@ impl Seal {
         self.0.first_chunk().copied().map_or(0, u32::from_be_bytes)
     }
 
-    fn sum_at(&self, at: usize) -> RowSum {
-        RowSum::from_bytes(self.0.get(at..).unwrap_or_default())
-    }
-
     fn total(&self) -> RowSum {
-        self.sum_at(4)
+        RowSum::from_bytes(self.0.get(4..).unwrap_or_default())
     }
 
-    fn table_sum(&self, slot: usize) -> RowSum {
-        self.sum_at(HEAD + slot * LENGTH)
+    fn table_sum(&self, slot: usize) -> u64 {
+        let at = HEAD + slot * TABLE_LENGTH;
+        self.0.get(at..).and_then(|bytes| bytes.first_chunk()).copied().map_or(0, u64::from_be_bytes)
     }
 
     fn compute_code(&self, key: &AuditKey) -> [u8; LENGTH] {
@@ -104,10 +111,17 @@ impl Seal {
         self.0.len() >= HEAD && self.compute_code(key) == self.0[4 + LENGTH..HEAD]
     }
 
-    fn replace_sum(&mut self, at: usize, change: impl Fn(RowSum) -> RowSum) {
-        let changed = change(self.sum_at(at)).to_bytes();
-        if let Some(place) = self.0.get_mut(at..at + LENGTH) {
-            place.copy_from_slice(&changed);
+    /// Replaces rows of a table in its sum and in the sum of all tables.
+    fn replace_rows(&mut self, slot: usize, removed: RowSum, added: RowSum) {
+        let total = self.total().subtract(removed).add(added);
+        let table = self.table_sum(slot).wrapping_sub(removed.shorten()).wrapping_add(added.shorten());
+        self.write_bytes(4, &total.to_bytes());
+        self.write_bytes(HEAD + slot * TABLE_LENGTH, &table.to_be_bytes());
+    }
+
+    fn write_bytes(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(place) = self.0.get_mut(at..at + bytes.len()) {
+            place.copy_from_slice(bytes);
         }
     }
 }
@@ -234,7 +248,7 @@ fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<
         }
         let sum = compute_sum(connection, key, table)?;
         total = total.add(sum);
-        if sum != seal.table_sum(slot) {
+        if sum.shorten() != seal.table_sum(slot) {
             faults.push(format!("a row of the table {table} was changed, added or removed without the store's key"));
         }
     }

@@ -69,6 +69,25 @@ async fn a_token_from_before_the_first_start_gets_its_key_then() -> anyhow::Resu
     Ok(())
 }
 
+#[tokio::test]
+async fn the_seal_survives_the_rotation_of_the_vaults_keys() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let old = gateway.run_command(&["vault", "list"])?[0]["key"].as_str().unwrap_or_default().to_owned();
+    // Prints its progress before its outcome.
+    let rotate = Command::new(binary_path()).args(["vault", "rotate", "--data"]).arg(gateway.data_folder()).output()?;
+    assert!(rotate.status.success(), "{}", String::from_utf8_lossy(&rotate.stderr));
+    gateway.run_command(&["vault", "retire", "--key", &old])?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    assert_eq!(gateway.run_command(&["verify"])?["faultCount"], 0);
+    let gateway = gateway.kill_and_restart(&[])?;
+    assert_eq!(gateway.run_command(&["verify"])?["faultCount"], 0);
+    gateway.run_command(&["token", "create", "--entity", &shop.entity_id])?;
+    assert_eq!(gateway.run_command(&["verify"])?["faultCount"], 0);
+    Ok(())
+}
+
 fn base64(text: &str) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(text)

@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
 
 use super::tables::SEALED;
-use super::{HEAD, LENGTH, RowSum, Seal, StoreError};
+use super::{HEAD, RowSum, Seal, StoreError};
 use crate::domain::audit::ChainHash;
 use crate::domain::audit_key::{AuditKey, finish_code};
 
@@ -56,9 +56,7 @@ fn seal_rows(key: &AuditKey, known: &mut Vec<u8>, context: &Context<'_>) -> Resu
         }
         _ => (hash_values(FIRST_VALUE, end), RowSum::default()),
     };
-    for at in [4, HEAD + slot * LENGTH] {
-        seal.replace_sum(at, |sum| sum.subtract(removed).add(added));
-    }
+    seal.replace_rows(slot, removed, added);
     seal.write_code(key);
     known.clear();
     known.extend_from_slice(&seal.0[..HEAD]);
