@@ -20,6 +20,7 @@ use super::response::{
 };
 use super::response_cache::cache_key;
 use super::{AppState, client, registrations, view};
+use crate::domain::address::add_parameters;
 use crate::domain::checkout::{Checkout, CheckoutStatus};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
@@ -292,10 +293,7 @@ async fn handle_submit(
     };
     let path = checkout.resource_path();
     let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
-    let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| {
-        let parameters = [&page.parameters[..], &[(INLINE.to_owned(), "true".to_owned())]].concat();
-        Redirect { parameters, ..page.clone() }
-    });
+    let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| to_inline_page(page));
     let (code, flow, redirect) = match (&inline_page, page) {
         (Some(page), _) => (codes::PENDING, "inline", view::redirect_fields(page)),
         (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect_fields(page)),
@@ -310,6 +308,16 @@ async fn handle_submit(
         fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
     }
     Ok(build_response(StatusCode::OK, fields.with("redirect", redirect), &ndc))
+}
+
+/// Returns one of our pages as it is shown in a frame of the form. The parameter for that is in the query of a page
+/// that is posted to, because our pages do not read the fields that a page of another origin posts.
+fn to_inline_page(page: &Redirect) -> Redirect {
+    if page.method == "POST" {
+        return Redirect { url: add_parameters(&page.url, &[(INLINE, "true")]), ..page.clone() };
+    }
+    let parameters = [&page.parameters[..], &[(INLINE.to_owned(), "true".to_owned())]].concat();
+    Redirect { parameters, ..page.clone() }
 }
 
 /// Returns the window in which the shopper visits the page of a pending payment: that of its brand, and a redirect for

@@ -54,6 +54,7 @@ mod file_push;
 mod file_push_attacks;
 mod file_push_settings;
 mod follow_ups;
+mod foreign_posts;
 mod form_files;
 mod formats;
 mod frame_document;
