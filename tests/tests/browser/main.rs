@@ -19,6 +19,7 @@ mod frames;
 mod frameworks;
 mod hostile;
 mod hostile_pages;
+mod input_methods;
 mod isolation;
 mod lifecycle;
 mod lost_responses;

@@ -3,7 +3,7 @@
 
 use tillgate_shared::field::{self, FormField, Input};
 use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::{bic, holder, iban};
+use tillgate_shared::format::{bic, digits, holder, iban};
 use tillgate_shared::wire::FieldState;
 
 /// A fault of a field.
@@ -55,18 +55,27 @@ impl CheckContext<'_> {
     }
 }
 
-/// Removes from an input's text what shoppers write for readability.
+/// Removes from an input's text what shoppers write for readability. Digits of other scripts, and letters in fullwidth
+/// form, are those of ASCII: input methods type them.
 pub fn tidy_value(row: &FormField, text: &str) -> String {
     let text = text.trim();
+    let ascii = text.chars().map(to_ascii);
     match row.input {
         Input::Code => {
             // Only letters of ASCII: the table of all others weighs 4 kB on the wire, and no code has them.
             let is_code = |c: &char| !c.is_whitespace() && !matches!(c, '.' | '-');
-            text.chars().filter(is_code).map(|c| c.to_ascii_uppercase()).collect()
+            ascii.filter(is_code).map(|c| c.to_ascii_uppercase()).collect()
         }
-        Input::Phone => text.chars().filter(|c| *c == '+' || c.is_ascii_digit()).collect(),
+        Input::Phone => ascii.filter(|c| *c == '+' || c.is_ascii_digit()).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// Returns the character of ASCII that a digit of another script, or a fullwidth form, stands for. Others stay.
+fn to_ascii(character: char) -> char {
+    // Fullwidth forms are in the order of ASCII (Unicode, FF01 to FF5E).
+    let fullwidth = || char::from_u32(u32::from(character).checked_sub(0xfee0)?).filter(char::is_ascii_graphic);
+    digits::to_ascii(character).or_else(fullwidth).unwrap_or(character)
 }
 
 /// Returns the fault of a field in the page with this tidied value. An optional field may be empty.
@@ -150,7 +159,8 @@ pub fn check_frame(
 mod tests {
     use super::*;
 
-    const CONTEXT: CheckContext<'_> = CheckContext { brand: "VISA", today: "2026-11-24", accepts_expired: false };
+    const CONTEXT: CheckContext<'_> =
+        CheckContext { brand: "VISA", today: "2026-11-24", accepts_expired: false };
 
     fn check(key: &str, value: &str, optional: bool) -> Option<Fault> {
         let row = FormField::find(key).unwrap();
