@@ -20,6 +20,7 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_shared::brand::{AccountType, Brand};
+use tillgate_shared::format::expiry::last_month;
 use tillgate_shared::format::text::truncate_text;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
@@ -306,7 +307,7 @@ pub(super) async fn submit_form(
     if typed.is_empty() {
         return form_request.render_forms_of(&checkout, StatusCode::BAD_REQUEST);
     }
-    let month = (form_request.now.year().unsigned_abs(), form_request.now.month().unsigned_abs());
+    let month = last_month(form_request.now.timestamp().as_second());
     let stored = form_request
         .offered_accounts(&checkout)
         .into_iter()

@@ -2,7 +2,7 @@
 //! mistype.
 
 use tillgate_shared::field::{self, FormField, Input};
-use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::format::expiry::{self, Expiry};
 use tillgate_shared::format::{bic, digits, holder, iban};
 use tillgate_shared::wire::FieldState;
 
@@ -42,17 +42,10 @@ pub struct CheckContext<'a> {
     pub brand: &'a str,
     /// Today, `yyyy-MM-dd` by the shopper's clock.
     pub today: &'a str,
+    /// The month by which cards are judged, as (year, month): see [`expiry::last_month`].
+    pub card_month: (u16, u8),
     /// True if an expired card is accepted.
     pub accepts_expired: bool,
-}
-
-impl CheckContext<'_> {
-    /// Returns year and month of today.
-    pub fn month(&self) -> (u16, u8) {
-        let part =
-            |from, to| self.today.get(from..to).and_then(|text: &str| text.parse::<u16>().ok()).unwrap_or_default();
-        (part(0, 4), part(5, 7) as u8)
-    }
 }
 
 /// Removes from an input's text what shoppers write for readability. Digits of other scripts, and letters in fullwidth
@@ -90,9 +83,9 @@ pub fn check_value(row: &'static FormField, value: &str, optional: bool, context
 }
 
 fn check_expiry(value: &str, context: CheckContext<'_>) -> Option<Fault> {
-    match Expiry::parse_text(value, context.month().0) {
+    match Expiry::parse_text(value, context.card_month.0) {
         None => Some(Fault::of_field(&field::EXPIRY_DATE)),
-        Some(date) if date.is_past(context.month()) && !context.accepts_expired => Some(Fault::EXPIRED),
+        Some(date) if date.is_past(context.card_month) && !context.accepts_expired => Some(Fault::EXPIRED),
         Some(_) => None,
     }
 }
@@ -160,7 +153,7 @@ mod tests {
     use super::*;
 
     const CONTEXT: CheckContext<'_> =
-        CheckContext { brand: "VISA", today: "2026-11-24", accepts_expired: false };
+        CheckContext { brand: "VISA", today: "2026-11-24", card_month: (2026, 11), accepts_expired: false };
 
     fn check(key: &str, value: &str, optional: bool) -> Option<Fault> {
         let row = FormField::find(key).unwrap();
