@@ -1,7 +1,7 @@
 // Completes the frame of a field with the checks that the server shares: they are wasm, which `begin` starts. In the
 // frame of the card number also makes the one request that carries card data.
 
-import { makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
+import { listIgnored, makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
 import { addCode, findSibling } from "./sibling.js";
 
 let wasm;
@@ -41,7 +41,7 @@ async function submitCard({ fields, checkout, code, codeRequired }, frame) {
     if (wrong.length) return sendToPage("invalid", { wrong });
     body.set("card.number", number);
     for (const field of ["card.holder", "card.expiry"]) await findSibling(form, field)?.addToBody(body);
-    sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body) });
+    sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body, listIgnored(fields, config)) });
   } catch (failure) { sendToPage("failed"); }
 }
 

@@ -7,12 +7,13 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
+use serde_json::json;
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId, PublicUrl};
-use super::json_object::JsonObject;
+use super::json_object::{FieldValue, JsonObject};
 use super::payment_page::INLINE;
 use super::received::read_form_parameters;
 use super::response::{
@@ -240,6 +241,8 @@ pub(super) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
 ///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the
 ///   form has requested it, else `redirect`. Each of `preconditions` is loaded in a hidden frame first.
+/// - `ignored` is present in a sandbox only: the names of parameters that a browser may not set and that had no effect.
+///   The form writes them on the console.
 /// - A second submit with the same brand while its payment is pending returns the same page.
 pub(super) async fn submit_payment(
     State(state): State<Arc<AppState>>,
@@ -275,6 +278,7 @@ async fn handle_submit(
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
+    let ignored = state.gateway.list_ignored_names(id, &form);
     client::add_browser_fields(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
@@ -283,7 +287,8 @@ async fn handle_submit(
         let mut saved = JsonObject::default().with("paymentBrand", summary.brand);
         view::add_account_for_shopper(&mut saved, &summary.account);
         let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("id", id);
-        return Ok(build_response(StatusCode::OK, fields.with("flow", "saved").with("saved", saved), &ndc));
+        let fields = add_ignored(fields.with("flow", "saved").with("saved", saved), ignored);
+        return Ok(build_response(StatusCode::OK, fields, &ndc));
     }
     let outcome =
         state.gateway.submit_form(id, registration, form, shopper, &public_url, &ResponseRecorder::disabled).await;
@@ -307,7 +312,15 @@ async fn handle_submit(
     if let Some(authentication) = page.and_then(|(page, _)| page.authentication.as_ref()) {
         fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
     }
-    Ok(build_response(StatusCode::OK, fields.with("redirect", redirect), &ndc))
+    Ok(build_response(StatusCode::OK, add_ignored(fields.with("redirect", redirect), ignored), &ndc))
+}
+
+/// Adds the names that had no effect, if there is a list of them.
+fn add_ignored<'a>(mut fields: JsonObject<'a>, ignored: Option<Vec<&'static str>>) -> JsonObject<'a> {
+    if let Some(names) = ignored {
+        fields.set("ignored", FieldValue::Json(json!(names)));
+    }
+    fields
 }
 
 /// Returns one of our pages as it is shown in a frame of the form. The parameter for that is in the query of a page

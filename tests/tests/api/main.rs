@@ -130,6 +130,7 @@ mod settlement_file_payments;
 mod settlement_files;
 mod settlement_queue;
 mod settlements;
+mod shopper_knowledge;
 mod slow_clients;
 mod storage_failures;
 mod stored_in_form;
