@@ -154,7 +154,7 @@ interface WpwlOptions {
   };
   /** The size of the frame in your page that shows the issuer's, in place of the window's. */
   threeDIframeSize?: { width?: string | number; height?: string | number };
-  /** The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`. */
+  /** The window or frame in which the result page opens, the whole tab by default: also after a challenge, which leaves your page in place then. Heeded together with `paymentTarget`. */
   shopperResultTarget?: string;
   /** Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window. */
   inlineFlow?: string[];

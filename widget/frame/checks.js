@@ -1,7 +1,7 @@
 // Completes the frame of a field with the checks that the server shares: they are wasm, which `begin` starts. In the
 // frame of the card number also makes the one request that carries card data.
 
-import { makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
+import { listIgnored, makeBody, readPurpose, selectCheckout, sendPayment } from "./send.js";
 import { addCode, findSibling } from "./sibling.js";
 
 let wasm;
@@ -41,7 +41,7 @@ async function submitCard({ fields, checkout, code, codeRequired }, frame) {
     if (wrong.length) return sendToPage("invalid", { wrong });
     body.set("card.number", number);
     for (const field of ["card.holder", "card.expiry"]) await findSibling(form, field)?.addToBody(body);
-    sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body) });
+    sendToPage("answer", { answer: await sendPayment(id, readPurpose(config), body, listIgnored(fields, config)) });
   } catch (failure) { sendToPage("failed"); }
 }
 
@@ -95,12 +95,14 @@ const holderChecks = {
   addToBody: (body, name) => (name ? body.set("card.holder", name) : body.delete("card.holder")),
 };
 
+// In milliseconds. Cards are judged by the half day, as a month ends everywhere twelve hours after its end in UTC.
+const HALF_DAY = 12 * 60 * 60 * 1000;
+
 const dateChecks = {
   formatDate: (text) => askText(text, () => String.fromCharCode(...listAnswers((at) => wasm.formatted(at) || -1))),
   describe(text) {
     const now = new Date();
-    const [year, month] = [now.getFullYear(), now.getMonth() + 1];
-    return askText(text, () => ({ known: true, valid: wasm.date(year) > 0, past: wasm.past(year, month) }));
+    return askText(text, () => ({ known: true, valid: wasm.date(now.getFullYear()) > 0, past: wasm.past(now / HALF_DAY) }));
   },
   // The gateway refuses the month 00 and the empty year of a text that is no date.
   addToBody(body, text) {

@@ -59,9 +59,11 @@ function describeField() {
   return { empty: !value, ...(checks && checks.describe(value, options)) };
 }
 
+function sendState() { sendToPage("state", describeField()); }
+
 function updateField() {
   kind.arrangeText(checks, options);
-  sendToPage("state", describeField());
+  sendState();
 }
 
 const handlers = {
@@ -82,7 +84,7 @@ const handlers = {
   },
   brand({ brand }) {
     options.brand = brand;
-    sendToPage("state", describeField());
+    sendState();
   },
   error({ text }) {
     document.getElementById("error").textContent = text;
@@ -106,7 +108,9 @@ function fill(value) {
 export function startField(functions) {
   kind = functions;
   input.name = field;
-  input.addEventListener("input", updateField);
+  // An input method replaces its own text: to format that would type it once more. Its end formats the text.
+  input.addEventListener("input", ({ isComposing }) => (isComposing ? sendState() : updateField()));
+  input.addEventListener("compositionend", updateField);
   input.addEventListener("focus", () => sendToPage("focus"));
   input.addEventListener("blur", () => sendToPage("blur", describeField()));
   input.form.addEventListener("submit", (event) => {

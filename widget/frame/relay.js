@@ -2,7 +2,7 @@
 // need not allow their page any connection to us.
 
 import { config } from "./config.js";
-import { lostAnswer, makeBody, parseRegistration, readPurpose, selectCheckout } from "./send.js";
+import { listIgnored, lostAnswer, makeBody, parseRegistration, readPurpose, selectCheckout } from "./send.js";
 import { sendPayment, sendRequest } from "./send.js";
 import { addCode } from "./sibling.js";
 
@@ -25,7 +25,7 @@ const handlers = {
     if (code) addCode(form, body);
     if (wallet && tokenCheckout === checkout) body.set("walletPay.paymentToken", token);
     token = "";
-    return sendPayment(checkout, readPurpose(config), body);
+    return sendPayment(checkout, readPurpose(config), body, listIgnored(fields, config));
   },
   state: (message, checkout) => sendRequest("GET", checkout, "state"),
   // Deletes one of the registrations that the checkout offers.

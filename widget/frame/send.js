@@ -25,7 +25,16 @@ const ALLOWED = "%FIELDS%".split(" ");
 
 const isAllowed = (name) =>
   ALLOWED.some((entry) => (/[.[_]$/.test(entry) ? name.startsWith(entry) : name === entry));
+// Names that every form sends, and that the frames set themselves.
+const OWN = ["forceUtf8", "card.number", "card.cvv", "shopOrigin"];
 const isWeb = (address) => typeof address === "string" && /^https?:\/\//i.test(address);
+
+// Lists the names of a page's fields that are not posted: a message for the developer, so only in a sandbox.
+export function listIgnored(fields, { test }) {
+  if (!test) return [];
+  const names = [...new URLSearchParams(fields).keys()].filter((name) => !isAllowed(name) && !OWN.includes(name));
+  return [...new Set(names)];
+}
 
 // Returns the fields to post: those of the page, those that 3-D Secure needs about the browser, and the origin of the
 // page, whatever that page says. A frame sees the same browser as the page around it.
@@ -61,7 +70,7 @@ function readPage({ url, method, parameters, preconditions }) {
 function summarizeAnswer(status, text) {
   let parsed; // Undefined if a server between us and the gateway wrote the text.
   try { parsed = JSON.parse(text); } catch (foreign) {}
-  const { id, flow, redirect, threeDSecure, saved, checkoutState, result } = parsed || {};
+  const { id, flow, redirect, threeDSecure, saved, checkoutState, result, ignored } = parsed || {};
   const { description, parameterErrors } = result || {};
   return {
     status, id: readText(id), flow: readText(flow), checkoutState: readText(checkoutState),
@@ -70,6 +79,8 @@ function summarizeAnswer(status, text) {
     saved: saved || null,
     description: readText(description),
     wrong: readList(parameterErrors).map(({ name }) => readText(name)),
+    // A sandbox names what it ignored.
+    ignored: readList(ignored).map(readText),
   };
 }
 
@@ -91,7 +102,13 @@ export async function sendRequest(method, checkout, path, body) {
 // Pays. If the answer is lost, or a server between us and the gateway wrote it, the payment may have been made, so the
 // gateway is asked for the checkout's state. If that is paid or about to be, the same is sent again: the gateway
 // charges nobody twice and says where the shopper goes. An open checkout has not been charged. An expired one is gone.
-export async function sendPayment(checkout, path, body) {
+// `left` are the names of fields that are not in the body.
+export async function sendPayment(checkout, path, body, left) {
+  const answer = await payOnce(checkout, path, body);
+  return { ...answer, ignored: [...left, ...answer.ignored] };
+}
+
+async function payOnce(checkout, path, body) {
   const answer = await sendRequest("POST", checkout, path, body);
   const { status, wrong } = answer;
   const isLost = !status || status > 499;

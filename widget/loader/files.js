@@ -17,7 +17,8 @@ function loadElement(create, place, attempt) {
   return new Promise(function (done, failed) {
     var element = create();
     elements.push(element);
-    element.onload = done;
+    // Not with the event: a page may give every object `then`, and a promise would wait for it.
+    element.onload = function () { done(); };
     element.onerror = function () {
       element.remove();
       if (!pause) return failed(new Error((element.src || element.href) + " did not load"));

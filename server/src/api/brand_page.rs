@@ -74,7 +74,7 @@ fn is_inline(request: &Request) -> bool {
 /// other value, or none, changes nothing. If the payment has ended already with another result, the page says so with
 /// 409.
 async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String, request: Request) -> Response {
-    let context = PageContext { page, inline: is_inline(&request), pressed: true };
+    let is_inline = is_inline(&request);
     let form = match read_form_parameters(request).await {
         Ok(form) => form,
         Err(failure) => return render_error(&failure),
@@ -82,7 +82,10 @@ async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String
     let (gateway, address) = (&state.gateway, page.address);
     let unchanged =
         |payment| CompletionResult { payment: Arc::new(payment), has_requested_result: false, changed: false };
-    let result = match form.get("answer").and_then(|word| page.find_answer(word)) {
+    let answer = form.get("answer").and_then(|word| page.find_answer(word));
+    // Without an answer nobody has pressed a button here, for example if another site has posted the form.
+    let context = PageContext { page, inline: is_inline, pressed: answer.is_some() };
+    let result = match answer {
         Some(answer) => gateway.complete_on_page(address, &id, answer.payment_result()).await,
         None => gateway.load_payment_of_page(address, &id).map(unchanged),
     };

@@ -7,12 +7,13 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
+use serde_json::json;
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId, PublicUrl};
-use super::json_object::JsonObject;
+use super::json_object::{FieldValue, JsonObject};
 use super::payment_page::INLINE;
 use super::received::read_form_parameters;
 use super::response::{
@@ -20,6 +21,7 @@ use super::response::{
 };
 use super::response_cache::cache_key;
 use super::{AppState, client, registrations, view};
+use crate::domain::address::add_parameters;
 use crate::domain::checkout::{Checkout, CheckoutStatus};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
@@ -246,6 +248,8 @@ pub(super) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
 ///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the
 ///   form has requested it, else `redirect`. Each of `preconditions` is loaded in a hidden frame first.
+/// - `ignored` is present in a sandbox only: the names of parameters that a browser may not set and that had no effect.
+///   The form writes them on the console.
 /// - A second submit with the same brand while its payment is pending returns the same page.
 pub(super) async fn submit_payment(
     State(state): State<Arc<AppState>>,
@@ -281,6 +285,7 @@ async fn handle_submit(
         Ok(form) => form,
         Err(failure) => return Err(ApiError::new(failure, ndc)),
     };
+    let ignored = state.gateway.list_ignored_names(id, &form);
     client::add_browser_fields(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
@@ -289,7 +294,8 @@ async fn handle_submit(
         let mut saved = JsonObject::default().with("paymentBrand", summary.brand);
         view::add_account_for_shopper(&mut saved, &summary.account);
         let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("id", id);
-        return Ok(build_response(StatusCode::OK, fields.with("flow", "saved").with("saved", saved), &ndc));
+        let fields = add_ignored(fields.with("flow", "saved").with("saved", saved), ignored);
+        return Ok(build_response(StatusCode::OK, fields, &ndc));
     }
     let outcome =
         state.gateway.submit_form(id, registration, form, shopper, &public_url, &ResponseRecorder::disabled).await;
@@ -299,10 +305,7 @@ async fn handle_submit(
     };
     let path = checkout.resource_path();
     let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
-    let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| {
-        let parameters = [&page.parameters[..], &[(INLINE.to_owned(), "true".to_owned())]].concat();
-        Redirect { parameters, ..page.clone() }
-    });
+    let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| to_inline_page(page));
     let (code, flow, redirect) = match (&inline_page, page) {
         (Some(page), _) => (codes::PENDING, "inline", view::redirect_fields(page)),
         (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect_fields(page)),
@@ -316,7 +319,25 @@ async fn handle_submit(
     if let Some(authentication) = page.and_then(|(page, _)| page.authentication.as_ref()) {
         fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
     }
-    Ok(build_response(StatusCode::OK, fields.with("redirect", redirect), &ndc))
+    Ok(build_response(StatusCode::OK, add_ignored(fields.with("redirect", redirect), ignored), &ndc))
+}
+
+/// Adds the names that had no effect, if there is a list of them.
+fn add_ignored<'a>(mut fields: JsonObject<'a>, ignored: Option<Vec<&'static str>>) -> JsonObject<'a> {
+    if let Some(names) = ignored {
+        fields.set("ignored", FieldValue::Json(json!(names)));
+    }
+    fields
+}
+
+/// Returns one of our pages as it is shown in a frame of the form. The parameter for that is in the query of a page
+/// that is posted to, because our pages do not read the fields that a page of another origin posts.
+fn to_inline_page(page: &Redirect) -> Redirect {
+    if page.method == "POST" {
+        return Redirect { url: add_parameters(&page.url, &[(INLINE, "true")]), ..page.clone() };
+    }
+    let parameters = [&page.parameters[..], &[(INLINE.to_owned(), "true".to_owned())]].concat();
+    Redirect { parameters, ..page.clone() }
 }
 
 /// Returns the window in which the shopper visits the page of a pending payment: that of its brand, and a redirect for

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::form_config::{
     Shopper, closed_checkout_config, describe_brands, named_brands, offers_registrations, open_checkout_config,
@@ -17,7 +18,7 @@ use super::form_config::{
 };
 use super::{AppState, client, html_page};
 use crate::domain::checkout::{Checkout, CheckoutState};
-use crate::domain::id::EntityId;
+use crate::domain::id::{EntityId, to_hex};
 use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
 use crate::gateway::Failure;
 
@@ -193,12 +194,16 @@ fn serve_configured_document(
     set_document_headers(status, document, &ancestors, reports, response)
 }
 
-/// Returns the checkout and the entity of a document, as one text: frames exchange card data only with frames of the
-/// same owner, because any page can put a frame with another checkout beside a form. Returns an empty text without a
-/// checkout's id, and `None` for a checkout that does not exist.
+/// Returns a hash of the checkout and the entity of a document: frames exchange card data only with frames of the same
+/// owner, because any page can put a frame with another checkout beside a form. It is a hash because browsers do not
+/// learn the merchant's entity. Returns an empty text without a checkout's id, and `None` for a checkout that does not
+/// exist.
 fn document_owner(query: &FormQuery, checkout: Option<&Checkout>) -> Option<String> {
     match checkout {
-        Some(checkout) => Some(format!("{} {}", checkout.id.as_str(), checkout.entity)),
+        Some(checkout) => {
+            let owner = format!("frames of {} of {}", checkout.id.as_str(), checkout.entity);
+            Some(to_hex(&Sha256::digest(owner)[..16]))
+        }
         None => query.checkout_id().is_empty().then(String::new),
     }
 }

@@ -260,7 +260,8 @@ fn build_sandbox_routes() -> Router<Arc<AppState>> {
 }
 
 /// Responds 404 to a route that the requested host does not have, refuses a plain HTTP request about a checkout or
-/// payment page of a live entity, and a request that a browser may not make. Passes on all others.
+/// payment page of a live entity, and a request that a browser may not make. Passes on all others, but the fields of a
+/// form that another site has posted to one of our pages.
 async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
     if !fields_host::has_route(&state, &request) {
         return error::no_such_endpoint().await;
@@ -268,10 +269,10 @@ async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: R
     if let Some(response) = transport::refuse_insecure_request(&state, &mut request).await {
         return response;
     }
-    if let Some(response) = browsers::refuse_browser_request(&state, &request) {
-        return response;
+    match browsers::admit_browser_request(&state, request) {
+        Ok(request) => next.run(request).await,
+        Err(response) => response,
     }
-    next.run(request).await
 }
 
 /// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header, and those for

@@ -37,18 +37,72 @@ const TRANSACTION: &str = "transaction";
 /// The parameter with the result that the cardholder, or a test, chooses: one of the page's result codes.
 const RETURN_CODE: &str = "returnCode";
 
+/// The parameter with the window in which the shop's page opens in the end.
+const RESULT_WINDOW: &str = "resultWindow";
+
+/// The place in which a page of a visit is shown. It is repeated in the query of every page of the visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    /// A frame of the form, which goes on to the shop by itself.
+    Inline,
+    /// The tab, or a frame of the shop. In the end the shop's page opens in the window with this name.
+    Window(ResultWindow),
+}
+
+/// The window in which the shop's page opens in the end, seen from the page of the visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ResultWindow {
+    /// The whole tab.
+    Tab,
+    /// The window of the visit. The form was in it, and its page wants the result there.
+    Own,
+    /// The window around that one.
+    Parent,
+}
+
+impl Placement {
+    /// Reads the placement from a query. It is the tab if the query says nothing about it.
+    fn from_query(query: &FormQuery) -> Self {
+        match (query.get(INLINE), query.get(RESULT_WINDOW)) {
+            ("true", _) => Self::Inline,
+            (_, "self") => Self::Window(ResultWindow::Own),
+            (_, "parent") => Self::Window(ResultWindow::Parent),
+            _ => Self::Window(ResultWindow::Tab),
+        }
+    }
+
+    /// Returns the query that says the same. It may be empty.
+    fn as_query(self) -> &'static str {
+        match self {
+            Self::Inline => "inline=true",
+            Self::Window(ResultWindow::Tab) => "",
+            Self::Window(ResultWindow::Own) => "resultWindow=self",
+            Self::Window(ResultWindow::Parent) => "resultWindow=parent",
+        }
+    }
+
+    /// Returns the browser's name for the window of the shop's page.
+    fn result_target(self) -> &'static str {
+        match self {
+            Self::Window(ResultWindow::Own) => "_self",
+            Self::Window(ResultWindow::Parent) => "_parent",
+            Self::Window(ResultWindow::Tab) | Self::Inline => "_top",
+        }
+    }
+}
+
 /// Handles the shopper's visit with GET. `methodTime=over` says not to wait for the method page any longer.
 pub(super) async fn handle_visit(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     Query(query): Query<FormQuery>,
 ) -> Response {
-    advance_visit(&state, &id, query.get(INLINE) == "true", query.get(METHOD_TIMED_OUT) == "over").await
+    advance_visit(&state, &id, Placement::from_query(&query), query.get(METHOD_TIMED_OUT) == "over").await
 }
 
 /// Handles a POST: the result of a challenge. Without `returnCode`, or with one that the challenge page does not offer,
-/// it is a visit like [`handle_visit`] (version 1 begins with a POST). A result of another transaction, or for an ended
-/// payment, is rejected with 409.
+/// it is a visit like [`handle_visit`]: version 1 begins with a POST of the shop's page. A result of another
+/// transaction, or for an ended payment, is rejected with 409.
 pub(super) async fn handle_challenge_result(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
@@ -59,16 +113,16 @@ pub(super) async fn handle_challenge_result(
         Ok(form) => form,
         Err(failure) => return render_error(&state, &failure),
     };
-    let inline = query.get(INLINE) == "true" || form.get(INLINE) == Some("true");
-    let Some(code) = form.get(RETURN_CODE) else { return advance_visit(&state, &id, inline, false).await };
+    let place = Placement::from_query(&query);
+    let Some(code) = form.get(RETURN_CODE) else { return advance_visit(&state, &id, place, false).await };
     let result = match state.gateway.challenge_result(&id, code) {
         Ok(Some(result)) => result,
-        Ok(None) => return advance_visit(&state, &id, inline, false).await,
+        Ok(None) => return advance_visit(&state, &id, place, false).await,
         Err(failure) => return render_error(&state, &failure),
     };
     match state.gateway.process_challenge_result(&id, form.get(TRANSACTION).unwrap_or_default(), result).await {
-        Ok(ProcessedChallenge { payment, accepted: true }) => render_ended(&state, &payment, inline, true),
-        Ok(ProcessedChallenge { payment, accepted: false }) => render_rejected_result(&state, &payment, inline),
+        Ok(ProcessedChallenge { payment, accepted: true }) => render_ended(&state, &payment, place, true),
+        Ok(ProcessedChallenge { payment, accepted: false }) => render_rejected_result(&state, &payment, place),
         Err(failure) => render_error(&state, &failure),
     }
 }
@@ -89,19 +143,20 @@ pub(super) async fn serve_script() -> Response {
 
 /// Advances the authentication until it needs the shopper, and renders that step or the end: method page, challenge, or
 /// outcome. `method_timed_out`: do not wait for the method page any longer.
-async fn advance_visit(state: &AppState, id: &str, inline: bool, method_timed_out: bool) -> Response {
+async fn advance_visit(state: &AppState, id: &str, place: Placement, method_timed_out: bool) -> Response {
     match state.gateway.advance_three_ds(id, method_timed_out).await {
-        Ok(ChallengeStep::Method(payment)) => render_method_step(state, &payment, id, inline),
-        Ok(ChallengeStep::Challenge(payment)) => render_challenge(state, &payment, inline),
-        Ok(ChallengeStep::Ended(payment)) => render_ended(state, &payment, inline, false),
+        Ok(ChallengeStep::Method(payment)) => render_method_step(state, &payment, id, place),
+        Ok(ChallengeStep::Challenge(payment)) => render_challenge(state, &payment, place),
+        Ok(ChallengeStep::Ended(payment)) => render_ended(state, &payment, place, false),
         Err(failure) => render_error(state, &failure),
     }
 }
 
 /// Renders the page that loads the issuer's method page in a hidden frame, and continues when that has loaded or its
 /// time limit has passed; without scripts only at the time limit, or by its link.
-fn render_method_step(state: &AppState, payment: &Payment, id: &str, inline: bool) -> Response {
-    let continue_url = format!("{id}?{METHOD_TIMED_OUT}=over{}", if inline { "&inline=true" } else { "" });
+fn render_method_step(state: &AppState, payment: &Payment, id: &str, place: Placement) -> Response {
+    let continue_url = format!("{id}?{METHOD_TIMED_OUT}=over&{}", place.as_query());
+    let continue_url = continue_url.trim_end_matches('&');
     let head = html! {
         noscript { meta http-equiv="refresh" content={ (METHOD_TIME_LIMIT.as_secs()) ";url=" (continue_url) }; }
         script src="../threeDSecure.js" defer {}
@@ -117,9 +172,9 @@ fn render_method_step(state: &AppState, payment: &Payment, id: &str, inline: boo
 
 /// Renders the issuer's challenge: the payment, the answers to choose from, and a button to cancel. 404 if the channel
 /// no longer has an authenticator.
-fn render_challenge(state: &AppState, payment: &Payment, inline: bool) -> Response {
+fn render_challenge(state: &AppState, payment: &Payment, place: Placement) -> Response {
     let transaction = payment.three_ds_session().map(|authentication| authentication.transaction.as_str());
-    let action = if inline { "?inline=true" } else { "?" };
+    let action = format!("?{}", place.as_query());
     let page = match state.gateway.challenge_page(payment) {
         Ok(page) => page,
         Err(failure) => return render_error(state, &failure),
@@ -172,23 +227,23 @@ fn render_summary(state: &AppState, payment: &Payment) -> Markup {
 
 /// Renders the outcome of a payment. The page redirects by itself if `pressed`, which means that the shopper pressed a
 /// button of it, or if [`allows_auto_redirect`].
-fn render_ended(state: &AppState, payment: &Payment, inline: bool, pressed: bool) -> Response {
+fn render_ended(state: &AppState, payment: &Payment, place: Placement, pressed: bool) -> Response {
     let title = outcome_sentence(payment);
     let main = html! { h1 { (title) } (render_summary(state, payment)) };
     let auto_redirect = pressed || allows_auto_redirect(state, payment);
-    render_final_page(state, payment, (StatusCode::OK, title), main, inline, auto_redirect)
+    render_final_page(state, payment, (StatusCode::OK, title), main, place, auto_redirect)
 }
 
 /// Renders with 409 that a challenge result belongs to another transaction, or comes too late or twice: a link back if
 /// the payment is still pending, otherwise its outcome.
-fn render_rejected_result(state: &AppState, payment: &Payment, inline: bool) -> Response {
+fn render_rejected_result(state: &AppState, payment: &Payment, place: Placement) -> Response {
     let title = "This answer does not count";
     let pending = payment.awaits_shopper();
     let main = html! {
         h1 { (title) }
         @if pending {
             p { "It does not belong to this payment, which still waits." }
-            p { a href=(if inline { "?inline=true" } else { "?" }) { "Back to the payment" } }
+            p { a href={ "?" (place.as_query()) } { "Back to the payment" } }
         } @else {
             p { (outcome_sentence(payment)) ". It stays as it is." }
         }
@@ -196,19 +251,20 @@ fn render_rejected_result(state: &AppState, payment: &Payment, inline: bool) -> 
     if pending {
         return render_document(state, Some(payment), StatusCode::CONFLICT, title, html! {}, main);
     }
-    render_final_page(state, payment, (StatusCode::CONFLICT, title), main, inline, allows_auto_redirect(state, payment))
+    render_final_page(state, payment, (StatusCode::CONFLICT, title), main, place, allows_auto_redirect(state, payment))
 }
 
-/// Renders the end of a visit. A top-level page has a link to the shop, if its address is known, and follows it if
-/// `auto_redirect`. In the form's frame (`inline`) it only reports the end to the form, which redirects.
+/// Renders the end of a visit. The page has a link to the shop, if its address is known, and follows it if
+/// `auto_redirect`. In the form's frame it only reports the end to the form, which redirects.
 fn render_final_page(
     state: &AppState,
     payment: &Payment,
     (status, title): (StatusCode, &str),
     main: Markup,
-    inline: bool,
+    place: Placement,
     auto_redirect: bool,
 ) -> Response {
+    let inline = place == Placement::Inline;
     let back = shop_return_url(payment).filter(|_| !inline);
     let head = html! {
         @if let Some(back) = back.as_ref().filter(|_| auto_redirect) {
@@ -218,7 +274,7 @@ fn render_final_page(
     };
     let main = html! {
         div #ended data-inline[inline] { (main) }
-        @if let Some(back) = &back { p { a #back href=(back) target="_top" { "Back to " (host_and_port(back)) } } }
+        @if let Some(back) = &back { p { a #back href=(back) target=(place.result_target()) { "Back to " (host_and_port(back)) } } }
     };
     render_document(state, Some(payment), status, title, head, main)
 }

@@ -47,8 +47,8 @@ fn show_sheet(state: &AppState, sheet: &WalletSheet, id: &str, query: &FormQuery
     }
 }
 
-/// Handles the shopper's choice (`card`, an index into the cards; without a valid one the first card): responds with a
-/// page that holds the encrypted token, which the script passes on.
+/// Handles the shopper's choice (`card`, an index into the cards; the first card if there is none with this index):
+/// responds with a page that holds the encrypted token, which the script passes on. Without a choice it is a visit.
 async fn handle_card_choice(
     state: Arc<AppState>,
     sheet: &'static WalletSheet,
@@ -59,12 +59,14 @@ async fn handle_card_choice(
     let result = async {
         let (checkout, brand) = find_requested_wallet(&state, &id, &query)?;
         let form = read_form_parameters(request).await?;
-        let card = form.get("card").and_then(|index| sheet.cards.get(index.parse::<usize>().ok()?));
-        let token = state.gateway.create_wallet_token(&checkout, brand, card.unwrap_or(&sheet.cards[0]))?;
-        Ok((checkout, brand, token))
+        let Some(index) = form.get("card") else { return Ok((checkout, brand, None)) };
+        let card = index.parse().ok().and_then(|index: usize| sheet.cards.get(index)).unwrap_or(&sheet.cards[0]);
+        let token = state.gateway.create_wallet_token(&checkout, brand, card)?;
+        Ok((checkout, brand, Some(token)))
     };
     match result.await {
-        Ok((checkout, brand, token)) => {
+        Ok((checkout, brand, None)) => render_sheet(&state, sheet, &checkout, brand),
+        Ok((checkout, brand, Some(token))) => {
             let main = html! { h1 { "Paying with " (brand.name) } p id="token" hidden { (token) } };
             render_document(&state, sheet, Some(&checkout), StatusCode::OK, main)
         }

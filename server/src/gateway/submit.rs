@@ -201,6 +201,19 @@ impl Gateway {
         Ok(outcome)
     }
 
+    /// Returns the names of the parameters of a form that have no effect, because a browser may not set them: a message
+    /// for the developer of a page. `None` if there are none, for a live entity, and for an unknown checkout.
+    pub fn list_ignored_names(&self, id: &str, form: &Parameters) -> Option<Vec<&'static str>> {
+        let checkout = self.load_checkout(id).ok()?;
+        let entity = self.directory.find_entity(&checkout.entity).filter(|entity| !entity.live)?;
+        let (_, mut refused) = checkout.merged_with_form(form, BrowserRights::from_settings(&entity.settings));
+        // The form's own address of the result page has its effect, although it never becomes a parameter.
+        refused.retain(|name| *name != "shopperResultUrl");
+        refused.sort_unstable();
+        refused.dedup();
+        (!refused.is_empty()).then_some(refused)
+    }
+
     /// Merges the form into the checkout's parameters, and checks their formats. Leaves out what a browser may not set.
     /// Sets `customer.ip` to the shopper's address unless the merchant sent one.
     ///

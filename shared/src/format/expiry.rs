@@ -121,13 +121,22 @@ impl Expiry {
     }
 }
 
+/// Half a day, in seconds: the distance of the last time zone from UTC.
+pub const SECONDS_OF_HALF_DAY: u32 = 12 * 60 * 60;
+
 /// Returns the month, as (year, month), that a moment has in the last time zone of the world, UTC−12. `unix_seconds`
 /// are the seconds since 1970, of the moment itself and not of a local time. Cards are judged by this month, in the
 /// form and on the server, so that a card is valid until its month has ended everywhere.
 pub fn last_month(unix_seconds: i64) -> (u16, u8) {
-    const SECONDS_OF_DAY: i64 = 24 * 60 * 60;
+    let half_days = unix_seconds.div_euclid(i64::from(SECONDS_OF_HALF_DAY));
+    last_month_of_half_day(half_days.clamp(i64::from(i32::MIN / 2), i64::from(i32::MAX / 2)) as i32)
+}
+
+/// Same as [`last_month`], for the whole half days since 1970. The form has no numbers of 64 bits: the tool that turns
+/// it into plain JavaScript does not compile them.
+pub fn last_month_of_half_day(half_days: i32) -> (u16, u8) {
     // From the first of March of the year 0, so that the leap day is the last day of a year.
-    let days = (unix_seconds - SECONDS_OF_DAY / 2).div_euclid(SECONDS_OF_DAY) + 719_468;
+    let days = (half_days - 1).div_euclid(2) + 719_468;
     let day_of_era = days.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

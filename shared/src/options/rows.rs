@@ -114,7 +114,7 @@ options! {
     THREE_D_IFRAME_SIZE = new_row("threeDIframeSize", Redirects, Object("{ width?: string | number; height?: string | number }", r#"{ "width": "100%", "height": "580px" }"#),
         "The size of the frame in your page that shows the issuer's, in place of the window's.");
     SHOPPER_RESULT_TARGET = new_row("shopperResultTarget", Redirects, Text,
-        "The window or frame in which the result page opens, the whole tab by default. Heeded together with `paymentTarget`.");
+        "The window or frame in which the result page opens, the whole tab by default: also after a challenge, which leaves your page in place then. Heeded together with `paymentTarget`.");
 
     INLINE_FLOW = new_row("inlineFlow", Redirects, Brands,
         "Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window.");

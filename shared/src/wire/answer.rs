@@ -60,6 +60,8 @@ pub struct GatewayAnswer<S> {
     pub description: String,
     /// Names of wrong parameters.
     pub wrong: Vec<String>,
+    /// Names of parameters that had no effect, because a browser may not set them. Only a sandbox tells them.
+    pub ignored: Vec<String>,
 }
 
 /// Way in which a submitted payment continues.
@@ -96,6 +98,7 @@ impl<S: Source> GatewayAnswer<S> {
             checkout_state: data.text("checkoutState"),
             description: data.text("description"),
             wrong: data.texts("wrong"),
+            ignored: data.texts("ignored"),
         }
     }
 }

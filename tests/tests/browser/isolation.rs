@@ -108,7 +108,6 @@ async fn wallets_and_brands_pay_in_an_isolated_page() -> anyhow::Result<()> {
             open_isolated_page(&browser, &fixture, "IDEAL", "").await?;
             click_element(&browser, ".wpwl-button-brand-IDEAL").await?;
             click_element(&browser, "button[value='success']").await?;
-            click_element(&browser, "a").await.ok();
             fixture.wait_until_paid(&browser).await?;
         }
         Ok(())

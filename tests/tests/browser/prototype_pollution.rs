@@ -1,6 +1,8 @@
 //! Properties that a page's scripts add to `Object.prototype` (prototype pollution), and invalid addresses: the form
 //! still pays, its frames are still the gateway's, and the shopper is redirected only to addresses of http and https.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use tillgate_tests::{Browser, CardForm, MerchantPage, run_in_browser};
 
@@ -119,6 +121,89 @@ async fn what_a_page_adds_to_every_object_leaves_the_payment_whole() -> anyhow::
             wait_for_result(&browser, value).await?;
             stage.wait_until_paid(&browser).await.map_err(|error| error.context(value))?;
             assert_eq!(stage.submit_count(), 1, "{value}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Values that a page's script can give every object, as the property descriptor of a name.
+const DESCRIPTORS: [(&str, &str); 6] = [
+    ("a text", "{ value: 'https://attacker.example/x', writable: true, configurable: true }"),
+    ("an object", "{ value: { url: 'https://attacker.example/x' }, writable: true, configurable: true }"),
+    ("true", "{ value: true, writable: true, configurable: true }"),
+    ("a number", "{ value: 7, writable: true, configurable: true, enumerable: true }"),
+    (
+        "a function",
+        "{ value: function () { return 'https://attacker.example/x'; }, writable: true, configurable: true }",
+    ),
+    ("an accessor", "{ get() { return 'https://attacker.example/x'; }, set() {}, configurable: true }"),
+];
+
+/// Script that returns the names of all properties of the browser's own objects, and of those that read dictionaries.
+const BUILT_IN_NAMES: &str = "[...new Set(Reflect.ownKeys(window).flatMap(name => {
+    try { const it = window[name]; return [name, ...Reflect.ownKeys(it), ...Reflect.ownKeys(it.prototype || {})]; }
+    catch { return [name]; } }).filter(name => typeof name === 'string'))]";
+
+/// Returns every word in the loader and in the page module, also in the bytes of its wasm: the names of the properties
+/// that they read are among them.
+async fn read_bundle_words(fixture: &CheckoutFixture) -> anyhow::Result<BTreeSet<String>> {
+    let base = &fixture.merchant.base;
+    let load = async |path: &str| -> anyhow::Result<Vec<u8>> {
+        Ok(fixture
+            .merchant
+            .client
+            .get(format!("{base}{path}"))
+            .send()
+            .await?
+            .error_for_status()?
+            .bytes()
+            .await?
+            .to_vec())
+    };
+    let loader = load(&format!("v1/paymentWidgets.js?checkoutId={}", fixture.checkout.id())).await?;
+    let scripts: Value = serde_json::from_slice(&load("v1/scripts").await?)?;
+    let build = scripts["build"].as_str().ok_or_else(|| anyhow::anyhow!("no build in {scripts}"))?;
+    let module = load(&format!("v1/static/{build}/js/static.min.js")).await?;
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte);
+    let words = [loader, module].concat();
+    let words = words.split(|byte| !is_part(byte)).filter(|word| (1..40).contains(&word.len()));
+    Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+}
+
+#[tokio::test]
+async fn no_property_that_every_object_can_get_stops_the_form() -> anyhow::Result<()> {
+    run_in_browser(move |browser| async move {
+        for (case, descriptor) in DESCRIPTORS {
+            let stage = CheckoutFixture::new().await?;
+            let words = read_bundle_words(&stage).await?;
+            assert!(words.len() > 3000 && ["then", "source", "nonce"].iter().all(|name| words.contains(*name)));
+            // Only what the language itself gives every object stays as it is.
+            let script = format!(
+                "{HANDS} const own = Reflect.ownKeys(Object.prototype);
+                const names = [...{}, ...{}, ...{BUILT_IN_NAMES}].filter(name => !own.includes(name));
+                const define = Reflect.defineProperty, descriptors = Object.create(null);
+                for (const name of names) descriptors[name] = Object.setPrototypeOf({descriptor}, null);
+                const keys = Object.keys(descriptors), every = Object.prototype;
+                window.pollute = () => {{ for (let at = 0; at < keys.length; at++) define(every, keys[at], descriptors[keys[at]]); }};
+                window.clean = () => {{ for (let at = 0; at < keys.length; at++) delete every[keys[at]]; }};
+                pollute();",
+                json!(words),
+                json!(ADDED)
+            );
+            let page = MerchantPage::for_checkout(&stage.checkout).with_script(&format!("{{ {script} }}"));
+            browser.goto(stage.site.add_page(page)).await?;
+            browser.wait_until("hands.ready()").await.map_err(|error| error.context(case))?;
+            assert_eq!(browser.evaluate("hands.hosts()").await?, json!(allowed_hosts(&stage)), "{case}");
+            // WebDriver's own scripts do not work with these properties.
+            browser.execute("clean()", vec![]).await?;
+            let form = CardForm::wait_until_usable(&browser).await?;
+            form.enter_number("4200000000000000").await?;
+            form.enter_security_code("123").await?;
+            browser.execute("pollute(); hands.fill(); hands.press()", vec![]).await?;
+            wait_for_result(&browser, case).await?;
+            stage.wait_until_paid(&browser).await.map_err(|error| error.context(case))?;
+            assert_eq!(stage.submit_count(), 1, "{case}");
         }
         Ok(())
     })

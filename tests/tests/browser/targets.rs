@@ -1,9 +1,11 @@
 //! Target windows of pages: `paymentTarget` and `shopperResultTarget`; and pages that may embed the frames.
 
 use serde_json::json;
+use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{MerchantPage, run_in_browser};
+use tillgate_tests::{Browser, MerchantPage, run_in_browser};
 
+use crate::forms::click_element;
 use crate::{APPROVED, CheckoutFixture};
 
 /// The strictest policy that lets the merchant's page show its own pages in frames.
@@ -65,6 +67,120 @@ async fn a_frame_without_a_checkout_pays_no_checkout_of_another_merchants_page()
         browser.execute("window.id = arguments[0]", vec![json!(stage.checkout.id())]).await?;
         form.press_pay_button().await?;
         stage.wait_until_paid(&browser).await?;
+        Ok(())
+    })
+    .await
+}
+
+/// Script that returns the place in which the result page has arrived: `top`, or the name of a frame of the shop. The
+/// form's page is in the frame `holder`, with a frame `inner` of its own; the frame `mine` is beside it.
+const ARRIVAL: &str = "(() => {
+    const inside = it => { try { return Array.from({ length: it.length }, (_, at) => it[at]); } catch { return []; } };
+    const all = [top, ...inside(top).flatMap(it => [it, ...inside(it)])];
+    for (const it of all) try {
+        if (it.location.search.includes('resourcePath=')) return it === top ? 'top' : it.name;
+    } catch {}
+    return ''; })()";
+
+/// Enters the frame in which the issuer's challenge is shown, wherever it is.
+async fn enter_challenge(browser: &Browser) -> anyhow::Result<()> {
+    let paths: [&[&str]; 4] =
+        [&[], &["[name=holder]"], &["[name=holder]", "[name=inner]"], &["[name=holder]", "iframe.wpwl-target"]];
+    tillgate_tests::poll_until("a challenge", async || {
+        for path in paths {
+            browser.enter_default_frame().await?;
+            let mut is_there = true;
+            for frame in path {
+                let found = browser.query(By::Css(*frame)).nowait().all_from_selector().await.unwrap_or_default();
+                is_there = match found.into_iter().next() {
+                    Some(frame) => frame.enter_frame().await.is_ok(),
+                    None => false,
+                };
+                if !is_there {
+                    break;
+                }
+            }
+            let select = "!!document.querySelector('select[name=returnCode]')";
+            if is_there && browser.evaluate(select).await.is_ok_and(|found| found == true) {
+                return Ok(Some(()));
+            }
+        }
+        Ok(None)
+    })
+    .await
+}
+
+/// Pays in a form that is in a frame of the shop, and returns the place in which the result arrives.
+async fn pay_in_holder(browser: &Browser, options: &str, number: &str) -> anyhow::Result<String> {
+    let mut stage = CheckoutFixture::new().await?;
+    stage.merchant = stage.gateway.create_merchant_with(&["--3d", "when-enrolled"])?;
+    stage.checkout =
+        stage.merchant.create_checkout(&[("shopperResultUrl", &format!("{}result", stage.site.public))]).await?;
+    stage.site.set_policy(WITH_FRAMES);
+    let inner = r#"<iframe name="inner" title="Inner" src="about:blank"></iframe>"#;
+    let script = format!("var wpwlOptions = {{ {options} }};");
+    let page = MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_markup_after(inner);
+    let page = stage.site.add_page(page);
+    browser.goto(format!("{}shop", stage.site.public)).await?;
+    let frames = format!(
+        r#"<iframe name="holder" title="Form" src="{page}" width="700" height="560"></iframe>
+        <iframe name="mine" title="Mine" src="about:blank"></iframe>"#
+    );
+    browser.execute("document.body.innerHTML = arguments[0]", vec![json!(frames)]).await?;
+    browser.query(By::Css("[name=holder]")).first().await?.enter_frame().await?;
+    fill_in_holder(browser, number).await?;
+    if number != "4200000000000000" {
+        enter_challenge(browser).await?;
+        click_element(browser, &format!("select[name=returnCode] option[value='{APPROVED}']")).await?;
+        click_element(browser, "input[type=submit]").await?;
+    }
+    browser.enter_default_frame().await?;
+    browser.wait_until(ARRIVAL).await.map_err(|error| error.context(format!("{options} {number}")))?;
+    assert_eq!(stage.read_result_code().await?, APPROVED, "{options} {number}");
+    Ok(browser.evaluate(ARRIVAL).await?.as_str().unwrap_or_default().to_owned())
+}
+
+/// Fills in the form inside the frame `holder`, and presses its button.
+async fn fill_in_holder(browser: &Browser, number: &str) -> anyhow::Result<()> {
+    browser.wait_until("document.querySelector('.wpwl-form-card .wpwl-live')").await?;
+    browser.wait_until("document.querySelector('.wpwl-container:not([aria-busy])')").await?;
+    for (frame, text) in [("iframe.wpwl-control-cardNumber", number), ("iframe.wpwl-control-cvv", "123")] {
+        browser.query(By::Css(frame)).first().await?.enter_frame().await?;
+        browser.query(By::Css("input")).first().await?.send_keys(text).await?;
+        browser.enter_parent_frame().await?;
+    }
+    for (css, text) in [(".wpwl-control-expiry", "0534"), (".wpwl-control-cardHolder", "Jane Jones")] {
+        browser.query(By::Css(css)).first().await?.send_keys(text).await?;
+    }
+    click_element(browser, ".wpwl-button-pay").await
+}
+
+#[tokio::test]
+async fn the_result_arrives_after_a_challenge_where_it_would_have_arrived_without_one() -> anyhow::Result<()> {
+    let cases = [
+        ("", "top"),
+        ("paymentTarget: '_top'", "top"),
+        ("paymentTarget: 'holder'", "top"),
+        ("paymentTarget: 'inner'", "top"),
+        ("paymentTarget: 'holder', shopperResultTarget: 'holder'", "holder"),
+        ("paymentTarget: '_self', shopperResultTarget: '_self'", "holder"),
+        ("paymentTarget: 'holder', shopperResultTarget: '_parent'", "top"),
+        ("paymentTarget: 'holder', shopperResultTarget: 'inner'", "inner"),
+        ("paymentTarget: 'holder', shopperResultTarget: 'mine'", "mine"),
+        ("paymentTarget: '_top', shopperResultTarget: 'holder'", "holder"),
+        ("paymentTarget: '_top', shopperResultTarget: 'inner'", "inner"),
+        ("paymentTarget: '_top', shopperResultTarget: 'mine'", "mine"),
+        ("paymentTarget: 'inner', shopperResultTarget: 'inner'", "inner"),
+        ("paymentTarget: 'inner', shopperResultTarget: 'holder'", "holder"),
+        ("paymentTarget: 'inner', shopperResultTarget: 'mine'", "mine"),
+    ];
+    run_in_browser(move |browser| async move {
+        for (options, expected) in cases {
+            // Without a challenge, with one, with the issuer's method page before it, and in version 1, by POST.
+            for number in ["4200000000000000", "4200000000000018", "4200000000000042", "4711100000000000"] {
+                assert_eq!(pay_in_holder(&browser, options, number).await?, expected, "{options} {number}");
+            }
+        }
         Ok(())
     })
     .await

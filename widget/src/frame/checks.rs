@@ -92,8 +92,9 @@ impl TypedDate<'_> {
         Expiry::parse_text(self.0, this_year).map_or(0, number)
     }
 
-    /// Returns true if the text is a date before `now`, given as (year, month).
-    pub fn is_past(&self, now: (u16, u8)) -> bool {
+    /// Returns true if the text is a date of a card that has expired in this half day since 1970.
+    pub fn is_past(&self, half_day: i32) -> bool {
+        let now = expiry::last_month_of_half_day(half_day);
         Expiry::parse_text(self.0, now.0).is_some_and(|date| date.is_past(now))
     }
 
@@ -146,7 +147,9 @@ mod tests {
     fn dates_are_numbers_and_bytes() {
         let date = TypedDate("11/26");
         assert_eq!((date.number(2026), TypedDate("11/2").number(2026)), (202_611, 0));
-        assert!(date.is_past((2026, 12)) && !date.is_past((2026, 11)) && !TypedDate("13/20").is_past((2026, 11)));
+        // Noon of the first of December 2026 in UTC, when November has ended everywhere.
+        let end = 41_577;
+        assert!(date.is_past(end) && !date.is_past(end - 1) && !TypedDate("13/20").is_past(end));
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(|place| date.formatted_byte(place)), *b"11 / 26\0");
     }
 

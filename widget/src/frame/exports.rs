@@ -96,8 +96,8 @@ pub fn date(this_year: u16) -> u32 {
 
 /// See [`TypedDate::is_past`].
 #[wasm_bindgen]
-pub fn past(this_year: u16, this_month: u8) -> bool {
-    with_text(|text| TypedDate(text).is_past((this_year, this_month)))
+pub fn past(half_day: i32) -> bool {
+    with_text(|text| TypedDate(text).is_past(half_day))
 }
 
 /// See [`TypedDate::formatted_byte`].

@@ -8,14 +8,18 @@
 use js_sys::{Array, Function, Object, Promise, Reflect};
 use tillgate_shared::wire::{Sink, Source};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{DomTokenList, Element, Event, HtmlElement, HtmlIFrameElement, Node};
 
 /// A JavaScript value without a known shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value(pub JsValue);
 
+/// Greatest length of a chain of prototypes. Only a proxy can make an endless one.
+const PROTOTYPES: u8 = 64;
+
 impl Value {
-    /// Returns the value itself, without what it may inherit.
+    /// Returns the value itself, without what every object inherits.
     fn property(&self, name: &str) -> JsValue {
         thread_local! {
             static EVERY_OBJECT: JsValue = Object::get_prototype_of(&Object::new()).into();
@@ -24,10 +28,27 @@ impl Value {
         if !self.0.is_object() && !self.0.is_function() {
             return JsValue::UNDEFINED;
         }
-        if EVERY_OBJECT.with(|object| has_own(object, &key)) && !has_own(&self.0, &key) {
+        if EVERY_OBJECT.with(|object| has_own(object, &key) && !self.has_before(object, &key)) {
             return JsValue::UNDEFINED;
         }
         Reflect::get(&self.0, &key).unwrap_or_default()
+    }
+
+    /// Returns true if the value has a property itself, or inherits it from a prototype before `last`. Those of events
+    /// and nodes are properties of their prototypes.
+    fn has_before(&self, last: &JsValue, key: &JsValue) -> bool {
+        let mut at = self.0.clone();
+        for _ in 0..PROTOTYPES {
+            if at == *last || at.is_null() {
+                return false;
+            }
+            if has_own(&at, key) {
+                return true;
+            }
+            let Ok(next) = Reflect::get_prototype_of(&at) else { return false };
+            at = next.into();
+        }
+        false
     }
 
     /// Returns a property that can be called.
@@ -142,6 +163,18 @@ pub fn format_number(number: impl Into<f64>) -> String {
 /// Returns a JavaScript list of texts.
 pub fn list_of(values: &[String]) -> Array {
     values.iter().map(|value| JsValue::from_str(value)).collect()
+}
+
+/// Waits for a value if it is a promise, or has a `then` that not every object has. A function of that name that the
+/// page gives every object would be called for any value, and never answer.
+///
+/// # Errors
+/// The reason of the promise's rejection.
+pub async fn settle(value: JsValue) -> Result<JsValue, JsValue> {
+    match Value(value.clone()).function("then") {
+        Some(_) => JsFuture::from(Promise::resolve(&value)).await,
+        None => Ok(value),
+    }
 }
 
 /// Calls a function with these arguments.

@@ -1,11 +1,10 @@
 //! The merchant's callbacks: one enum with their arguments. They are looked up when they are called, their promises are
 //! awaited, and their errors are the merchant's.
 
-use js_sys::{Array, Function, Promise};
+use js_sys::{Array, Function};
 use tillgate_shared::options::rows;
 use tillgate_shared::wire::{Sink as _, Source as _};
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Event, HtmlElement, HtmlIFrameElement};
 
 use super::bridge::{self, Data, FormNode, Value, list_of};
@@ -193,7 +192,7 @@ async fn ask(session: &Session, name: &str, form: &FormNode) -> bool {
         target.unchecked_ref::<js_sys::Object>(),
     );
     let answer = match bridge::call(&function, &this_for(&options, Some(form), None), &[event.clone().into()]) {
-        Ok(answer) => JsFuture::from(Promise::resolve(&answer)).await,
+        Ok(answer) => bridge::settle(answer).await,
         Err(thrown) => {
             bridge::report_thrown(&thrown);
             Err(thrown)
@@ -217,7 +216,7 @@ pub async fn create_checkout(session: &Session, brand: &str) -> Result<String, S
         thrown.get("message").and_then(|message| message.as_text()).unwrap_or_else(|| thrown.display())
     };
     let made = bridge::call(&create, &options.0, &[order.finish()]).map_err(told)?;
-    let id = JsFuture::from(Promise::resolve(&made)).await.map_err(told)?;
+    let id = bridge::settle(made).await.map_err(told)?;
     let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     id.as_string()
         .filter(|id| !id.is_empty() && id.bytes().all(is_id_byte))

@@ -129,7 +129,7 @@ impl Challenges {
                 .content_window()
                 .is_some_and(|window| event.get("source").is_some_and(|source| source.0 == JsValue::from(window)));
             // In a window of the merchant's it is another window.
-            if is_own_frame || !leave::payment_target(&session.options()).is_empty() {
+            if is_own_frame || !leave::challenge_frame(&session.options()).is_empty() {
                 challenge.is_over.set(true);
                 challenge.wake();
             }
@@ -215,10 +215,10 @@ async fn run(session: Rc<Session>, challenge: Rc<Challenge>, step: Option<NextSt
     }
     // The page leads back to the shop by itself, so there is nothing to wait for.
     if step != Some(NextStep::Inline) {
-        leave::leave_page(&session, &challenge.form, step, &page);
+        leave::leave_page(&session, &challenge.form, step, &leave::with_result_window(&session, page));
         return;
     }
-    if leave::payment_target(&session.options()).is_empty() {
+    if leave::challenge_frame(&session.options()).is_empty() {
         show(&session, &challenge, &page);
     } else {
         challenge.page_frame.replace(leave::find_target_frame(&session.options()));

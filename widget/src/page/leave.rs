@@ -10,7 +10,7 @@ use super::frames::encode;
 use super::handle::FormHandle;
 use super::options::Options;
 use super::session::Session;
-use super::target::{self, TAB, WantedTargets};
+use super::target::{self, NamedWindow, TAB, WantedTargets};
 use super::{bridge, collect, dom};
 
 /// The place in which a page opens.
@@ -37,9 +37,9 @@ impl Destination {
 
 /// Returns the window that the merchant wants for the pages of cards: `_top`, a frame of this page, or the window that
 /// the form is in. A name that the page does not have counts as none.
-pub fn payment_target(options: &Options<Value>) -> String {
+fn payment_target(options: &Options<Value>) -> String {
     let name = options.payment_target.as_str();
-    let exists = name == TAB || (!name.is_empty() && (is_own_window(name) || find_frame(name).is_some()));
+    let exists = !name.is_empty() && (classify_target(name) != NamedWindow::Other || find_frame(name).is_some());
     if exists { name.to_owned() } else { String::new() }
 }
 
@@ -55,15 +55,38 @@ fn find_frame(name: &str) -> Option<web_sys::Element> {
     document::find(&css).filter(|_| !name.is_empty())
 }
 
-/// Returns true if the page itself has this name, so that it is left.
-fn is_own_window(name: &str) -> bool {
-    web_sys::window().and_then(|window| window.name().ok()).is_some_and(|own| own == name)
+fn classify_target(name: &str) -> NamedWindow {
+    let own = web_sys::window().and_then(|window| window.name().ok()).unwrap_or_default();
+    NamedWindow::classify(name, &own)
 }
 
-/// Returns true if a challenge stays beside this page: it does not take the tab or the window of the form.
+/// Returns true if a challenge stays beside this page: in a frame of the merchant or of the form.
 pub fn keeps_page(options: &Options<Value>) -> bool {
-    let target = payment_target(options);
-    target.is_empty() || (target != TAB && !is_own_window(&target))
+    let name = payment_target(options);
+    let window = web_sys::window();
+    let is_tab = window.as_ref().is_some_and(|window| window.top().ok().flatten().as_ref() == Some(window));
+    name.is_empty() || !classify_target(&name).replaces_page(classify_target(&options.result_target), is_tab)
+}
+
+/// Returns the name of the merchant's frame for challenges. Empty if they are in the form's own frame, or replace the
+/// page.
+pub fn challenge_frame(options: &Options<Value>) -> String {
+    let name = payment_target(options);
+    if classify_target(&name) == NamedWindow::Other { name } else { String::new() }
+}
+
+/// Returns the page of an issuer that replaces this one, with the window in which the result has to open. Our own page
+/// reads it from the query of its address, also if it is posted to.
+pub fn with_result_window(session: &Session, mut page: Page) -> Page {
+    let options = session.options();
+    let is_own = classify_target(&payment_target(&options)) == NamedWindow::Own;
+    let window = classify_target(&options.result_target).result_window().filter(|_| is_own);
+    let address = page.url.clone().filter(|address| address.starts_with(&session.loader.base()));
+    if let (Some(window), Some(address)) = (window, address) {
+        let parameter = [("resultWindow".to_owned(), window.to_owned())];
+        page.url = Some(target::add_parameters(&address, &parameter, encode));
+    }
+    page
 }
 
 /// Adds the fields about the browser that the authentication of a card needs.

@@ -156,5 +156,6 @@ fn lost_answer() -> RelayAnswer {
         checkout_state: String::new(),
         description: String::new(),
         wrong: Vec::new(),
+        ignored: Vec::new(),
     }
 }

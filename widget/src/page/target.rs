@@ -6,6 +6,58 @@ use tillgate_shared::wire::NextStep;
 /// The whole tab.
 pub const TAB: &str = "_top";
 
+/// The window that holds the form, as browsers name it.
+const OWN: &str = "_self";
+/// The window around that one.
+const PARENT: &str = "_parent";
+
+/// A window that the merchant names, seen from the form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedWindow {
+    /// The whole tab.
+    Tab,
+    /// The window that holds the form: the tab, or a frame of the shop.
+    Own,
+    /// The window around that one.
+    Parent,
+    /// A frame of the page, or any other window with a name.
+    Other,
+}
+
+impl NamedWindow {
+    /// Classifies a name. `own` is the name of the window that holds the form.
+    pub fn classify(name: &str, own: &str) -> Self {
+        match name {
+            "" | TAB => Self::Tab,
+            OWN => Self::Own,
+            PARENT => Self::Parent,
+            _ if name == own => Self::Own,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns true if a challenge in this window replaces the page, and its end can still open the result page in
+    /// `result`. A page that has to stay for the sake of its frames shows the challenge itself, so the result arrives
+    /// where it would have arrived without a challenge. `is_tab` is true if the form is in the tab's own page.
+    pub fn replaces_page(self, result: Self, is_tab: bool) -> bool {
+        match self {
+            Self::Tab => result == Self::Tab || (is_tab && result != Self::Other),
+            Self::Own => result != Self::Other,
+            Self::Parent | Self::Other => false,
+        }
+    }
+
+    /// Returns the value of the issuer's page's parameter `resultWindow`, for a page in the window of the form. `None`
+    /// for the tab, which is its default.
+    pub fn result_window(self) -> Option<&'static str> {
+        match self {
+            Self::Own => Some("self"),
+            Self::Parent => Some("parent"),
+            Self::Tab | Self::Other => None,
+        }
+    }
+}
+
 /// Windows that the merchant wants, as far as the page has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WantedTargets<'a> {
@@ -79,6 +131,26 @@ mod tests {
                 "{step:?} {payment} {result}"
             );
         }
+    }
+
+    #[test]
+    fn a_page_is_replaced_only_if_the_result_needs_no_frame_of_it() {
+        let classify = |name| NamedWindow::classify(name, "holder");
+        for (payment, result, is_tab, expected) in [
+            ("_top", "", false, true),
+            ("_top", "mine", true, false),
+            ("_top", "holder", true, true),
+            ("_top", "holder", false, false),
+            ("_top", "_self", false, false),
+            ("holder", "", false, true),
+            ("holder", "holder", false, true),
+            ("_self", "_parent", false, true),
+            ("holder", "mine", false, false),
+            ("mine", "", false, false),
+        ] {
+            assert_eq!(classify(payment).replaces_page(classify(result), is_tab), expected, "{payment} {result}");
+        }
+        assert_eq!(NamedWindow::classify("", ""), NamedWindow::Tab);
     }
 
     #[test]

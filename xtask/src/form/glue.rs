@@ -15,8 +15,8 @@ pub enum ModuleSource {
     Function,
 }
 
-/// Name of the glue inside its own function scope: a function that takes the module and returns a promise of the
-/// exports.
+/// Name of the glue inside its own function scope: a function that takes the module and returns a promise. That of a
+/// [`ModuleSource::Response`] is one of the exports.
 pub const NAME: &str = "glue";
 
 /// Start of wasm-bindgen's own loading code, which reaches to the end of the glue.
@@ -90,15 +90,26 @@ fn remove_address(text: &str) -> Option<String> {
     block.contains("document.currentScript").then(|| [before, after].concat())
 }
 
-/// Wraps shortened glue into the declaration of a function that takes the module and returns a promise of the exports.
+/// Wraps shortened glue into the declaration of a function that takes the module and returns a promise ([`NAME`]).
 /// With [`ModuleSource::Function`] it takes nothing and returns the exports at once.
 ///
 /// # Errors
 /// If wasm-bindgen checks its memory differently from the pinned version.
 pub fn wrap_in_function(shortened: &str, source: ModuleSource) -> Result<String> {
-    let instantiate = match source {
-        ModuleSource::Bytes => "instantiate",
-        ModuleSource::Response => "instantiateStreaming",
+    let load = match source {
+        // A page may give every object a function `then`, which a promise of an object would call and wait for. Then
+        // the module is instantiated without a promise, which old browsers allow for small modules only.
+        ModuleSource::Bytes => {
+            "async source=>{const imports=__wbg_get_imports();if(\"then\"in Object.prototype){\
+             const module=new WebAssembly.Module(source);\
+             __wbg_finalize_init(new WebAssembly.Instance(module,imports),module);\
+             }else{const made=await WebAssembly.instantiate(source,imports);\
+             __wbg_finalize_init(made.instance,made.module);}}"
+        }
+        ModuleSource::Response => {
+            "source=>WebAssembly.instantiateStreaming(source,__wbg_get_imports())\
+             .then(made=>(__wbg_finalize_init(made.instance,made.module),exports))"
+        }
         ModuleSource::Function => {
             let text = STALE.iter().fold(shortened.to_owned(), |text, (old, new)| text.replace(old, new));
             if ["detached === true", "byteLength === 0"].iter().any(|old| text.contains(old)) {
@@ -111,8 +122,5 @@ pub fn wrap_in_function(shortened: &str, source: ModuleSource) -> Result<String>
             ));
         }
     };
-    Ok(format!(
-        "{shortened}return source=>WebAssembly.{instantiate}(source,__wbg_get_imports())\
-         .then(made=>(__wbg_finalize_init(made.instance,made.module),exports));}})({{}});"
-    ))
+    Ok(format!("{shortened}return {load};}})({{}});"))
 }

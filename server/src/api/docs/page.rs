@@ -152,6 +152,7 @@ fn render_route(route: &Route) -> Markup {
                 @match route.browser_access {
                     BrowserAccess::Refused => { dt { "Browsers" } dd { "Refused: 403 with " code { "800.900.100" } "." } }
                     BrowserAccess::OwnPages => { dt { "Browsers" } dd { "Pages of the gateway's own origin only; others get 403 with " code { "800.900.100" } "." } }
+                    BrowserAccess::Visits => { dt { "Browsers" } dd { "The fields of a form that a page of another origin posts are dropped. The request is a visit then." } }
                     BrowserAccess::Allowed => {}
                 }
                 @if route.is_idempotent() {

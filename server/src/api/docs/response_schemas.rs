@@ -150,6 +150,7 @@ fn checkout_schemas() -> Vec<(&'static str, Value)> {
                     "flow": { "type": "string", "enum": ["now", "redirect", "popup", "inline", "saved"] },
                     "threeDSecure": { "type": "object", "properties": { "version": text_schema() } },
                     "redirect": redirect_schema(),
+                    "ignored": { "type": "array", "items": { "type": "string" } },
                 }),
             ),
         ),

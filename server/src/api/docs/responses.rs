@@ -283,6 +283,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "To the browser: now, redirect, popup or inline; whether and in which window the shopper visits a page. saved: \
          nobody has been charged yet.",
     ),
+    (
+        "ignored[n]",
+        "To the browser, in a sandbox only: a parameter of the form that a browser may not set and that had no effect.",
+    ),
     ("checkoutState", "Where a checkout stands: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
     (

@@ -58,6 +58,9 @@ pub enum BrowserAccess {
     Refused,
     /// Only requests from a page of our own origin.
     OwnPages,
+    /// Every request. A form that a page of another origin posts is a visit: its fields are dropped, so that no other
+    /// site can press a button of our page.
+    Visits,
     /// Every request.
     Allowed,
 }
@@ -375,6 +378,11 @@ impl Route {
     /// Allows browser requests only from a page of our own origin.
     pub(super) const fn own_pages_only(self) -> Self {
         Self { browser_access: BrowserAccess::OwnPages, ..self }
+    }
+
+    /// Drops the fields of a form that a page of another origin posts.
+    pub(super) const fn visits_from_other_pages(self) -> Self {
+        Self { browser_access: BrowserAccess::Visits, ..self }
     }
 
     /// Makes the route one for outside review systems, which are servers with credentials of their own.

@@ -192,7 +192,7 @@ fn brand_page_routes(page: &BrandPage) -> [Route; 3] {
     let route = page.address.route_pattern();
     [
         page_route(Get, route.clone(), &page.show, Html).for_shopper(),
-        page_route(Post, route, &page.answer, Html).for_shopper(),
+        page_route(Post, route, &page.answer, Html).for_shopper().visits_from_other_pages(),
         page_route(Get, page.address.script_route(), &page.script, Script).for_everybody(),
     ]
 }
@@ -202,7 +202,7 @@ fn wallet_sheet_routes(sheet: &WalletSheet) -> [Route; 3] {
     let route = sheet.address.route_pattern();
     [
         page_route(Get, route.clone(), &sheet.show, Html).for_shopper().with_route_parameters(&[WALLET]),
-        page_route(Post, route, &sheet.answer, Html).for_shopper().own_pages_only(),
+        page_route(Post, route, &sheet.answer, Html).for_shopper().visits_from_other_pages(),
         page_route(Get, sheet.address.script_route(), &sheet.script, Script).for_everybody(),
     ]
 }
@@ -449,7 +449,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
         .with_note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
-        .for_shopper().own_pages_only().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
+        .for_shopper().visits_from_other_pages().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
         .with_note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
@@ -458,16 +458,17 @@ static BUILTIN_ROUTES: &[Route] = &[
         .for_shopper(),
     Route::new(Post, "/v1/return/{id}", "postFromAcquirer", Form, "Take a shopper back from an acquirer's page that posts", Html)
         .with_note("Same as with GET. The body is not read.")
-        .for_shopper(),
+        .for_shopper().visits_from_other_pages(),
     Route::new(Get, "/v1/threeDSecure/{id}", "showAuthentication", Form, "Authenticate a cardholder", Html)
         .with_note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
         .for_shopper().with_route_parameters(&[
             RouteParameter { name: "inline", pattern: "^(true|false)$", required: false, note: "The page is in a frame of the form." },
+            RouteParameter { name: "resultWindow", pattern: "^(self|parent)$", required: false, note: "The window in which the shop's page opens in the end, as seen from this page. The whole tab if it is missing." },
             RouteParameter { name: "methodTime", pattern: "^over$", required: false, note: "The issuer's method page has had its time." },
         ]),
     Route::new(Post, "/v1/threeDSecure/{id}", "answerAuthentication", Form, "Answer the challenge of an issuer", Html)
         .with_note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
-        .for_shopper(),
+        .for_shopper().visits_from_other_pages(),
     Route::new(Get, "/v1/threeDSecure/{id}/method", "runMethodPage", Form, "Run the method page of an issuer", Html)
         .with_note("What redirect.preconditions names: the browser loads it in a hidden frame before it goes to redirect.url.")
         .for_shopper(),

@@ -110,6 +110,14 @@ impl<'a> PlainFormRequest<'a> {
         self.render_page(status, &title, forms.render_all(), Some(checkout))
     }
 
+    /// Renders the empty forms for an open checkout, with this status, or says that nothing can be paid any more.
+    fn render_forms_of(&self, checkout: &Checkout, status: StatusCode) -> Response {
+        match checkout.state_at(self.now.timestamp()) {
+            CheckoutState::Open => self.render_forms(status, checkout, &Parameters::default(), &[], None),
+            _ => self.render_closed(StatusCode::OK, Some(checkout)),
+        }
+    }
+
     /// Returns the address to which the forms are submitted. It is repeated in each form, so it contains only the known
     /// part of the query: known brands (`none` if there are only unknown ones), and the other values cut to their
     /// lengths.
@@ -272,10 +280,7 @@ pub(super) async fn show_form(
     let shopper = client::resolve_address(&state, &request.into_parts().0);
     let (form_request, checkout) = PlainFormRequest::load_with_checkout(&state, &query, shopper);
     match checkout {
-        Ok(checkout) if checkout.state_at(form_request.now.timestamp()) == CheckoutState::Open => {
-            form_request.render_forms(StatusCode::OK, &checkout, &Parameters::default(), &[], None)
-        }
-        Ok(checkout) => form_request.render_closed(StatusCode::OK, Some(&checkout)),
+        Ok(checkout) => form_request.render_forms_of(&checkout, StatusCode::OK),
         Err(failure) => form_request.render_checkout_failure(&failure),
     }
 }
@@ -298,6 +303,10 @@ pub(super) async fn submit_form(
         Ok(typed) => typed,
         Err(failure) => return form_request.render_refusal(&failure, &checkout, &Parameters::default()),
     };
+    // Another site has posted the form, which has no fields then (`BrowserAccess::Visits`).
+    if typed.is_empty() {
+        return form_request.render_forms_of(&checkout, StatusCode::BAD_REQUEST);
+    }
     let month = last_month(form_request.now.timestamp().as_second());
     let stored = form_request
         .offered_accounts(&checkout)

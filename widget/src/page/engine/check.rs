@@ -21,7 +21,9 @@ impl Form {
         let field = self.fields.get(at).filter(|field| field.enabled)?;
         let options = self.session.options();
         let today = today();
-        let context = CheckContext { brand: &self.brand, today: &today, accepts_expired: options.accepts_expired };
+        let card_month = card_month();
+        let context =
+            CheckContext { brand: &self.brand, today: &today, card_month, accepts_expired: options.accepts_expired };
         match &field.place {
             Place::Frame { state, .. } => {
                 let is_card = matches!(self.part, Part::Card(_));
@@ -43,9 +45,7 @@ impl Form {
     /// Returns month and year of expiry as they are typed in the page.
     pub(in crate::page) fn expiry_date(&self) -> Option<expiry::Expiry> {
         let field = self.fields.get(self.find_field(field::EXPIRY_DATE.key)?)?;
-        let today = today();
-        let context = CheckContext { today: &today, ..CheckContext::default() };
-        expiry::Expiry::parse_text(&field.value(&self.node()?), context.month().0)
+        expiry::Expiry::parse_text(&field.value(&self.node()?), card_month().0)
     }
 
     /// Something was typed into an input of the page.
@@ -248,10 +248,25 @@ impl Form {
         dom::toggle_class(&button, "wpwl-button-busy", self.is_busy);
     }
 
-    /// Removes hints that the page has put behind a field, once the field is right.
-    fn remove_foreign_hints(&self, at: usize) {
-        let Some(field) = self.fields.get(at).filter(|field| field.fault.is_none()) else { return };
-        if self.find_fault(at).is_some() {
+    /// Notes which fields are wrong at the beginning, for example because they are empty.
+    pub(super) fn note_wrong_fields(&mut self) {
+        for at in 0..self.fields.len() {
+            let is_wrong = self.find_fault(at).is_some();
+            if let Some(field) = self.fields.get_mut(at) {
+                field.was_wrong = is_wrong;
+            }
+        }
+    }
+
+    /// Removes hints that the page has put behind a field, when our own check finds the field right after it was wrong.
+    /// A field that our check always accepts keeps them: the page checks it, and removes its hint itself.
+    fn remove_foreign_hints(&mut self, at: usize) {
+        let is_wrong = self.find_fault(at).is_some();
+        let Some(field) = self.fields.get_mut(at).filter(|field| field.enabled && field.has_verdict(&self.brand))
+        else {
+            return;
+        };
+        if !std::mem::replace(&mut field.was_wrong, is_wrong) || is_wrong {
             return;
         }
         let wrapper: Option<Element> = field.control().and_then(|control| control.parent_element());
@@ -273,6 +288,12 @@ pub fn today() -> String {
     let now = js_sys::Date::new_0();
     let two = |number: u32| [if number < 10 { "0" } else { "" }, &bridge::format_number(number)].concat();
     [bridge::format_number(now.get_full_year()), two(now.get_month() + 1), two(now.get_date())].join("-")
+}
+
+/// Returns the month by which cards are judged now, as (year, month).
+fn card_month() -> (u16, u8) {
+    let half_day = f64::from(expiry::SECONDS_OF_HALF_DAY) * 1000.0;
+    expiry::last_month_of_half_day((js_sys::Date::now() / half_day).floor() as i32)
 }
 
 /// Formats a date while it is typed, at the end of the text only: a caret in the middle is left alone.

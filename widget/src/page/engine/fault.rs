@@ -2,8 +2,8 @@
 //! mistype.
 
 use tillgate_shared::field::{self, FormField, Input};
-use tillgate_shared::format::expiry::Expiry;
-use tillgate_shared::format::{bic, holder, iban};
+use tillgate_shared::format::expiry::{self, Expiry};
+use tillgate_shared::format::{bic, digits, holder, iban};
 use tillgate_shared::wire::FieldState;
 
 /// A fault of a field.
@@ -42,31 +42,33 @@ pub struct CheckContext<'a> {
     pub brand: &'a str,
     /// Today, `yyyy-MM-dd` by the shopper's clock.
     pub today: &'a str,
+    /// The month by which cards are judged, as (year, month): see [`expiry::last_month`].
+    pub card_month: (u16, u8),
     /// True if an expired card is accepted.
     pub accepts_expired: bool,
 }
 
-impl CheckContext<'_> {
-    /// Returns year and month of today.
-    pub fn month(&self) -> (u16, u8) {
-        let part =
-            |from, to| self.today.get(from..to).and_then(|text: &str| text.parse::<u16>().ok()).unwrap_or_default();
-        (part(0, 4), part(5, 7) as u8)
-    }
-}
-
-/// Removes from an input's text what shoppers write for readability.
+/// Removes from an input's text what shoppers write for readability. Digits of other scripts, and letters in fullwidth
+/// form, are those of ASCII: input methods type them.
 pub fn tidy_value(row: &FormField, text: &str) -> String {
     let text = text.trim();
+    let ascii = text.chars().map(to_ascii);
     match row.input {
         Input::Code => {
             // Only letters of ASCII: the table of all others weighs 4 kB on the wire, and no code has them.
             let is_code = |c: &char| !c.is_whitespace() && !matches!(c, '.' | '-');
-            text.chars().filter(is_code).map(|c| c.to_ascii_uppercase()).collect()
+            ascii.filter(is_code).map(|c| c.to_ascii_uppercase()).collect()
         }
-        Input::Phone => text.chars().filter(|c| *c == '+' || c.is_ascii_digit()).collect(),
+        Input::Phone => ascii.filter(|c| *c == '+' || c.is_ascii_digit()).collect(),
         _ => text.to_owned(),
     }
+}
+
+/// Returns the character of ASCII that a digit of another script, or a fullwidth form, stands for. Others stay.
+fn to_ascii(character: char) -> char {
+    // Fullwidth forms are in the order of ASCII (Unicode, FF01 to FF5E).
+    let fullwidth = || char::from_u32(u32::from(character).checked_sub(0xfee0)?).filter(char::is_ascii_graphic);
+    digits::to_ascii(character).or_else(fullwidth).unwrap_or(character)
 }
 
 /// Returns the fault of a field in the page with this tidied value. An optional field may be empty.
@@ -81,9 +83,9 @@ pub fn check_value(row: &'static FormField, value: &str, optional: bool, context
 }
 
 fn check_expiry(value: &str, context: CheckContext<'_>) -> Option<Fault> {
-    match Expiry::parse_text(value, context.month().0) {
+    match Expiry::parse_text(value, context.card_month.0) {
         None => Some(Fault::of_field(&field::EXPIRY_DATE)),
-        Some(date) if date.is_past(context.month()) && !context.accepts_expired => Some(Fault::EXPIRED),
+        Some(date) if date.is_past(context.card_month) && !context.accepts_expired => Some(Fault::EXPIRED),
         Some(_) => None,
     }
 }
@@ -150,7 +152,8 @@ pub fn check_frame(
 mod tests {
     use super::*;
 
-    const CONTEXT: CheckContext<'_> = CheckContext { brand: "VISA", today: "2026-11-24", accepts_expired: false };
+    const CONTEXT: CheckContext<'_> =
+        CheckContext { brand: "VISA", today: "2026-11-24", card_month: (2026, 11), accepts_expired: false };
 
     fn check(key: &str, value: &str, optional: bool) -> Option<Fault> {
         let row = FormField::find(key).unwrap();

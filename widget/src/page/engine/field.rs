@@ -49,6 +49,8 @@ pub struct Field {
     pub fault: Option<Fault>,
     /// The fault that its control shows.
     pub shown: Option<Fault>,
+    /// True if our own check found it wrong the last time, whether or not the shopper was told.
+    pub was_wrong: bool,
     /// Choices of a select, as values and names.
     pub choices: Vec<(String, String)>,
     /// Value of the beginning.
@@ -71,6 +73,7 @@ impl Field {
             enabled: true,
             fault: None,
             shown: None,
+            was_wrong: false,
             choices: Vec::new(),
             initial: String::new(),
             caption: row.label,
@@ -80,7 +83,7 @@ impl Field {
     /// Creates a field whose input is in a frame.
     pub fn in_frame(row: &'static FormField, field: FrameField, element: HtmlIFrameElement, is_placed: bool) -> Self {
         let place = Place::Frame { field, element, is_placed, window: None, state: FieldState::empty() };
-        Self { place, ..Self::in_page(row, false) }
+        Self { place, was_wrong: true, ..Self::in_page(row, false) }
     }
 
     /// Returns true if this frame is the one of the field.
@@ -120,6 +123,13 @@ impl Field {
             Place::Frame { state, .. } => Some(state),
             Place::Input(_) => None,
         }
+    }
+
+    /// Returns true if the check knows enough about the field to call it right or wrong. A frame without its checks, or
+    /// one that has checked against another brand than this one, says nothing about what is typed.
+    pub fn has_verdict(&self, brand: &str) -> bool {
+        let Place::Frame { state, .. } = &self.place else { return true };
+        state.empty || state.known && (!self.row.secret || state.brand == brand)
     }
 
     /// Returns true if nothing is filled in.

@@ -254,10 +254,12 @@ impl Component for Form {
         if is_first {
             self.adopt_form();
             self.attach_listeners(context);
+            self.note_wrong_fields();
             self.complete_kind(context);
         }
         self.show_brand();
         self.mark_controls();
+        self.complete_final();
     }
 }
 

@@ -229,6 +229,10 @@ impl Form {
     /// The gateway answered.
     pub(super) fn answered(&mut self, answer: &RelayAnswer) {
         self.stage = SubmitStage::Idle;
+        if !answer.ignored.is_empty() {
+            let text = ["Tillgate: ", &answer.ignored.join(", "), ": ignored, as a browser may not set this"].concat();
+            web_sys::console::info_1(&text.into());
+        }
         let is_own = |name: &str| self.find_field_of_parameter(name).is_some();
         match answer::classify(answer.status, &answer.description, &answer.wrong, is_own) {
             Outcome::Accepted => return self.accepted(answer),

@@ -237,7 +237,14 @@ pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, contro
         let link = context.link().clone();
         Listener::new(control, kind, move |_| link.send_message(message(at)))
     };
-    let mut listeners = vec![listen("input", Message::Typed), listen("blur", Message::Left)];
+    // An input method replaces its own text: to format that would type it once more. Its end counts as typing.
+    let link = context.link().clone();
+    let typed = Listener::new(control, "input", move |event| {
+        if !tillgate_shared::wire::Source::flag(&Value(event.into()), "isComposing") {
+            link.send_message(Message::Typed(at));
+        }
+    });
+    let mut listeners = vec![typed, listen("compositionend", Message::Typed), listen("blur", Message::Left)];
     match field.row.input {
         Input::Checkbox => listeners.extend([listen("change", Message::Typed), listen("click", Message::Typed)]),
         Input::Country | Input::Choice => listeners.push(listen("change", Message::Typed)),

@@ -19,6 +19,7 @@ use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
 use crate::page::engine::view;
 use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::options::Options;
+use crate::page::readiness::Progress;
 use crate::page::session::Session;
 use crate::page::text::keys;
 
@@ -182,9 +183,9 @@ impl Form {
 
     /// Completes the form of a brand, or of stored accounts, once it is rendered.
     pub(super) fn complete_rendered_form(&mut self, context: &Context<Self>) {
-        let (Some(form), session, handle) = (self.node(), self.session.clone(), self.handle.clone()) else { return };
+        let Some(form) = self.node() else { return };
         view::hide_live_region(&form);
-        handle.target_frame();
+        self.handle.target_frame();
         if matches!(&self.part, Part::Brand(part) if part.has_modes) {
             let link = context.link().clone();
             let listen = |kind| {
@@ -205,7 +206,22 @@ impl Form {
             self.choose_mode("qrcode");
         }
         self.focus_by_labels(context, &form);
-        session.complete(&handle);
+    }
+
+    /// The form of a brand, or of stored accounts, is ready once everything in it is final: merchants read `checked`,
+    /// classes and brand in `onReady`. The chosen account is rendered after the list of accounts. A card's form is
+    /// completed by its frames.
+    pub(in crate::page) fn complete_final(&mut self) {
+        let is_final = match &self.part {
+            Part::Brand(_) => true,
+            Part::Stored(part) => part.is_settled(),
+            Part::Card(_) | Part::None => false,
+        };
+        let (session, handle) = (self.session.clone(), self.handle.clone());
+        if is_final && handle.progress.get() == Progress::Loading {
+            self.send_looks();
+            session.complete(&handle);
+        }
     }
 
     /// Sets the focus to a field when its label is pressed.

@@ -1,6 +1,7 @@
 //! The offer of a checkout to a card form, and the form's way to being ready.
 
 use tillgate_shared::wire::{Config, FieldState, FrameField};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 use yew::prelude::Context;
 
@@ -114,10 +115,10 @@ impl Form {
         if self.handle.progress.get() == Progress::Loading {
             let (session, handle) = (self.session.clone(), self.handle.clone());
             // After this rendering, in which the list of brands gets its options. A timer would wait for the frames to
-            // be painted.
+            // be painted. The form is ready after its restyling, which sets classes: merchants read them in `onReady`.
             session.clone().loader.run_soon(&dom::make_callback(move || {
                 handle.send(Message::Restyle);
-                session.complete(&handle);
+                spawn_local(async move { session.complete(&handle) });
             }));
             self.observe_size();
         }

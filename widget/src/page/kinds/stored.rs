@@ -55,6 +55,11 @@ impl StoredPart {
         self.chosen.and_then(|at| self.entries.get(at)).map(|entry| &entry.account)
     }
 
+    /// Returns true if an account is chosen, or there is none to choose.
+    pub(super) fn is_settled(&self) -> bool {
+        self.chosen.is_some() || self.first_offered().is_none()
+    }
+
     /// Returns the position of the first account that is offered.
     fn first_offered(&self) -> Option<usize> {
         self.entries.iter().position(|entry| entry.is_offered)
