@@ -127,6 +127,7 @@ mod service;
 mod settlement_file_attacks;
 mod settlement_file_histories;
 mod settlement_file_limits;
+mod settlement_file_notations;
 mod settlement_file_payments;
 mod settlement_files;
 mod settlement_queue;
