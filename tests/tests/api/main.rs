@@ -53,6 +53,7 @@ mod external_reservations;
 mod external_three_ds;
 mod file_push;
 mod file_push_attacks;
+mod file_push_servers;
 mod file_push_settings;
 mod follow_ups;
 mod form_files;
