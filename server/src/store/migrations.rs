@@ -66,6 +66,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0046_file_push",
     "0047_schedule_turns",
     "0048_record_digest",
+    "0055_ftp_session_reuse",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -61,6 +61,7 @@ mod formats;
 mod frame_document;
 mod ftp;
 mod ftp_attacks;
+mod ftp_clients;
 mod fuzz;
 mod held_payments;
 mod id_order;
