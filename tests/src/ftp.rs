@@ -5,12 +5,17 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::gateway::create_temporary_folder;
+use crate::push::find_python;
 use crate::{PATIENCE, TestGateway};
+
+/// Source of the client with Python's ftplib.
+const FTPLIB_CLIENT: &str = include_str!("ftplib_client.py");
 
 /// A certificate for localhost, which signs itself, and its key.
 pub struct TestCertificate {
@@ -74,7 +79,15 @@ impl TestGateway {
     /// # Errors
     /// If the command fails, or there is no FTP server.
     pub fn create_ftp_user(&self, entity: &str) -> anyhow::Result<FtpAccount> {
-        let created = self.run_command(&["ftp-user", "create", "--entity", entity])?;
+        self.create_ftp_user_with(entity, &[])
+    }
+
+    /// Creates an FTP user of an entity with further options.
+    ///
+    /// # Errors
+    /// Same as [`Self::create_ftp_user`].
+    pub fn create_ftp_user_with(&self, entity: &str, options: &[&str]) -> anyhow::Result<FtpAccount> {
+        let created = self.run_command(&[&["ftp-user", "create", "--entity", entity], options].concat())?;
         let field = |name: &str| created[name].as_str().map(str::to_owned).context("a text");
         Ok(FtpAccount { address: self.ftp_address()?, user: field("user")?, password: field("password")? })
     }
@@ -99,6 +112,28 @@ impl FtpAccount {
             .arg(format!("ftp://localhost:{}/{path}", self.address.port()))
             .output()
             .context("curl does not start")
+    }
+
+    /// Runs Python's ftplib in a mode of `ftplib_client.py`, with the certificate of the server, or without encryption.
+    /// Returns what it prints as JSON.
+    ///
+    /// # Errors
+    /// If Python does not start, or the program fails.
+    pub fn run_ftplib(&self, mode: &str, certificate: Option<&str>, options: Value) -> anyhow::Result<Value> {
+        let argument = json!({
+            "mode": mode,
+            "port": self.address.port(),
+            "user": self.user,
+            "password": self.password,
+            "certificate": certificate,
+            "options": options,
+        });
+        let output = Command::new(find_python())
+            .args(["-c", FTPLIB_CLIENT, &argument.to_string()])
+            .output()
+            .context("Python")?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     /// Runs commands in lftp, which ends at the first failure.

@@ -59,6 +59,7 @@ pub fn create_record(
             cashflow: Cashflow::Positive,
             amount: euros,
             fee: None,
+            exact_fee: None,
             fx_rate: "1.00000".parse()?,
             date,
             status: SettlementStatus::Success,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::json_object::{FieldValue, JsonObject};
 use crate::domain::id::PaymentId;
-use crate::domain::reconciliation::{MatchedPayments, ReconciliationRecord};
+use crate::domain::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
 
 /// Writes a record as one line.
 pub(super) fn write_record(lines: &mut Vec<u8>, record: &ReconciliationRecord) {
@@ -61,13 +61,17 @@ fn record_fields(record: &ReconciliationRecord) -> JsonObject<'_> {
 
 fn settlement_fields(record: &ReconciliationRecord) -> JsonObject<'_> {
     let settlement = &record.settlement;
+    // Of a record that is a fee, the exact number is that of the amount.
+    let is_fee = record.record_type == RecordType::Fee;
+    let exact_amount = settlement.exact_fee.filter(|_| is_fee);
+    let exact_fee = settlement.exact_fee.filter(|_| !is_fee);
     let mut fields = JsonObject::default()
         .with("id", settlement.id.as_str())
         .with("cashflow", settlement.cashflow.as_str())
-        .with("amount", settlement.amount.to_string())
+        .with("amount", exact_amount.map_or_else(|| settlement.amount.to_string(), |exact| exact.to_string()))
         .with("currency", settlement.amount.currency().code());
     if let Some(fee) = settlement.fee {
-        fields.set("fee", fee.to_string());
+        fields.set("fee", exact_fee.map_or_else(|| fee.to_string(), |exact| exact.to_string()));
     }
     fields
         .with("fxRate", settlement.fx_rate.to_string())

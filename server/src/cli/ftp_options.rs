@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::Args;
 use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 
 use super::connection_options::parse_timeout;
 use crate::ftp::FtpOptions;
 use crate::ftp::certificate::CertificateFiles;
+use crate::ftp::tls::FtpTls;
 
 /// The FTP server for reconciliation files.
 #[derive(Debug, Args)]
@@ -86,10 +86,10 @@ impl FtpArguments {
     }
 
     /// Loads the certificate and its key. Returns `None` if there is none.
-    fn load_tls(&self) -> anyhow::Result<Option<TlsAcceptor>> {
+    fn load_tls(&self) -> anyhow::Result<Option<FtpTls>> {
         let (Some(certificate), Some(key)) = (&self.ftp_certificate, &self.ftp_key) else { return Ok(None) };
         let files = CertificateFiles { certificate: certificate.clone(), key: key.clone() };
-        Ok(Some(files.load_acceptor()?))
+        Ok(Some(files.load_tls()?))
     }
 }
 

@@ -39,6 +39,10 @@ pub(super) struct CreateFtpUser {
     /// users cannot be used again.
     #[arg(long, value_parser = parse_name)]
     name: Option<String>,
+    /// `off` for a client that cannot resume the TLS session of its control connection in data connections, such as
+    /// Python's ftplib. Others from the address of such a client could fetch its files.
+    #[arg(long, value_name = "on|off", value_parser = ["on", "off"], default_value = "on")]
+    session_reuse: String,
 }
 
 /// List the users.
@@ -69,6 +73,7 @@ struct CreatedFtpUser {
     entity_id: EntityId,
     user: String,
     password: String,
+    session_reuse: bool,
 }
 
 #[derive(Serialize)]
@@ -102,11 +107,17 @@ impl CreateFtpUser {
         };
         let (password, salt) = (to_hex(&random_bytes::<16>()?), random_bytes::<SALT>()?);
         let Some(hash) = hash_password(password.as_bytes(), &salt) else { bail!("there is no memory for the hash") };
-        let stored = FtpUser { entity: id.clone(), salt: salt.to_vec(), hash: hash.to_vec() };
+        let session_reuse = self.session_reuse == "on";
+        let stored = FtpUser {
+            entity: id.clone(),
+            salt: salt.to_vec(),
+            hash: hash.to_vec(),
+            requires_resumption: session_reuse,
+        };
         if !store.add_ftp_user(&user, &stored, Timestamp::now())? {
             bail!("there is or was a user {user}: choose another name");
         }
-        let created = CreatedFtpUser { entity_id: id, user, password };
+        let created = CreatedFtpUser { entity_id: id, user, password, session_reuse };
         self.common.print_output(&created, |created| {
             format!("user      {}\npassword  {}\n\nThe password is shown this once.", created.user, created.password)
         })
@@ -126,7 +137,8 @@ impl ListFtpUsers {
 /// Formats a user as a line of `ftp-user list`.
 fn format_user(user: &FtpUserInfo) -> String {
     let state = user.revoked.map_or_else(|| "valid".to_owned(), |since| format!("revoked {since:.0}"));
-    format!("{}  {}  {:.0}  {state}", user.user, user.entity_id, user.created)
+    let reuse = if user.session_reuse { "" } else { "  without session reuse" };
+    format!("{}  {}  {:.0}  {state}{reuse}", user.user, user.entity_id, user.created)
 }
 
 impl RevokeFtpUser {

@@ -18,14 +18,11 @@ use tokio_rustls::TlsConnector;
 
 use super::content::FileContent;
 use super::secret::PushSecret;
-use super::{PushFault, PushServer, PushStep, clean_text, within_limit};
+use super::{PushFault, PushServer, PushStep, clean_text, warn_unknown_size, within_limit};
 use crate::app::App;
 use crate::domain::file_push::{PushProtocol, partial_name};
 use crate::domain::reconciliation::file::FileName;
 use crate::outgoing::Ports;
-
-/// Replies of servers that do not know a command.
-const UNKNOWN_COMMAND: [u32; 3] = [500, 502, 504];
 
 /// Uploads a file under a temporary name, compares its size, and renames it.
 ///
@@ -44,7 +41,7 @@ pub(super) async fn upload_file(
     match run_step(PushStep::Size, ftp.size(&partial)).await {
         Ok(size) => check_size(size, content.size)?,
         // The size is an extension (RFC 3659). A server without it has confirmed the transfer.
-        Err(PushFault::Refused(_, code)) if UNKNOWN_COMMAND.iter().any(|known| known.to_string() == code) => {}
+        Err(fault @ PushFault::Refused(..)) => warn_unknown_size(&server.address.host, &fault),
         Err(fault) => return Err(fault),
     }
     rename_file(&mut ftp, &partial, &name, content.size).await?;

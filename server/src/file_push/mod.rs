@@ -8,6 +8,7 @@ mod content;
 mod ftp;
 pub mod secret;
 mod sftp;
+mod ssh;
 
 use std::time::Duration;
 
@@ -183,6 +184,11 @@ pub async fn push_file(app: &App, claim: &ClaimedPush) -> Result<(), PushFault> 
 /// Waits for a step, at most for its time limit.
 async fn within_limit<T>(step: PushStep, work: impl Future<Output = T>) -> Result<T, PushFault> {
     tokio::time::timeout(STEP_LIMIT, work).await.map_err(|_| PushFault::Timeout(step))
+}
+
+/// Logs that the size of a sent file was not compared, because the server does not tell it.
+fn warn_unknown_size(host: &str, fault: &PushFault) {
+    tracing::warn!(host, %fault, "a server failed to tell the size of a file, so the size was not compared");
 }
 
 /// Returns a text of a library for a log line: without control characters, and at most 200 characters.

@@ -1,130 +1,21 @@
 //! Upload by SFTP.
 
-use std::borrow::Cow;
 use std::io;
-use std::net::Shutdown;
-use std::sync::Arc;
 
-use russh::client::{self, Handle};
-use russh::keys::ssh_key::Fingerprint;
-use russh::keys::{Algorithm, EcdsaCurve, HashAlg, PrivateKeyWithHashAlg, PublicKeyOrCertificate, decode_secret_key};
-use russh::{Preferred, SshId};
+use russh::client::Handle;
 use russh_sftp::client::error::Error as SftpError;
 use russh_sftp::client::{Config as SftpConfig, SftpSession};
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
 
 use super::content::FileContent;
-use super::secret::PushSecret;
-use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, within_limit};
+use super::ssh::{HostKeyCheck, SshFault, open_session};
+use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, warn_unknown_size, within_limit};
 use crate::app::App;
-use crate::domain::file_push::{HostKeyFingerprint, partial_name};
+use crate::domain::file_push::partial_name;
 use crate::domain::reconciliation::file::FileName;
 
-/// Number of channel messages that wait for this program. Small, because a server sends little.
-const BUFFERED_MESSAGES: usize = 16;
 /// Number of writes that wait for the server's confirmation.
 const WRITES_AT_ONCE: usize = 16;
-
-/// Kinds of host keys, the preferred one first. RSA is left out with its crate, which has an advisory without a fixed
-/// version (RUSTSEC-2023-0071).
-const HOST_KEYS: [Algorithm; 4] = [
-    Algorithm::Ed25519,
-    Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 },
-    Algorithm::Ecdsa { curve: EcdsaCurve::NistP384 },
-    Algorithm::Ecdsa { curve: EcdsaCurve::NistP521 },
-];
-
-/// Checks the host key of a server, and refuses everything that a server requests.
-struct HostKeyCheck {
-    expected: HostKeyFingerprint,
-}
-
-/// Reason why an SSH connection ends.
-#[derive(Debug)]
-enum SshFault {
-    /// The host key is another one.
-    HostKey(HostKeyFingerprint),
-    /// The server has only a certificate, or its key has no fingerprint.
-    NoHostKey,
-    /// The library's error.
-    Ssh(russh::Error),
-}
-
-impl From<russh::Error> for SshFault {
-    fn from(error: russh::Error) -> Self {
-        Self::Ssh(error)
-    }
-}
-
-impl SshFault {
-    /// Converts the fault of a step.
-    fn at(self, step: PushStep) -> PushFault {
-        match self {
-            Self::HostKey(found) => PushFault::HostKey(found),
-            Self::NoHostKey => PushFault::Protocol(step),
-            Self::Ssh(error) => PushFault::Connection(step, clean_text(&error.to_string())),
-        }
-    }
-}
-
-/// Refuses a channel that the server wants to open. `reply` is dropped, which refuses it. Without this, the library
-/// accepts any number of channels.
-macro_rules! refuse_channels {
-    ($($name:ident($($argument:ty),*)),* $(,)?) => {
-        $(
-            async fn $name(
-                &mut self,
-                _: russh::Channel<client::Msg>,
-                $(_: $argument,)*
-                _: client::ChannelOpenHandle,
-                _: &mut client::Session,
-            ) -> Result<(), SshFault> {
-                Ok(())
-            }
-        )*
-    };
-}
-
-impl client::Handler for HostKeyCheck {
-    type Error = SshFault;
-
-    async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, SshFault> {
-        let PublicKeyOrCertificate::PublicKey { key, .. } = key else { return Err(SshFault::NoHostKey) };
-        let Fingerprint::Sha256(digest) = key.fingerprint(HashAlg::Sha256) else { return Err(SshFault::NoHostKey) };
-        let found = HostKeyFingerprint::from(digest);
-        if found == self.expected { Ok(true) } else { Err(SshFault::HostKey(found)) }
-    }
-
-    refuse_channels!(
-        server_channel_open_forwarded_tcpip(&str, u32, &str, u32),
-        server_channel_open_forwarded_streamlocal(&str),
-        server_channel_open_agent_forward(),
-        server_channel_open_session(),
-        server_channel_open_direct_tcpip(&str, u32, &str, u32),
-        server_channel_open_direct_streamlocal(&str),
-        server_channel_open_x11(&str, u32),
-    );
-}
-
-/// Shuts a connection down when it is dropped. The library's task would otherwise wait for a server that stalls.
-struct ConnectionGuard(std::net::TcpStream);
-
-impl Drop for ConnectionGuard {
-    fn drop(&mut self) {
-        // A connection that has ended already is as good.
-        let _ = self.0.shutdown(Shutdown::Both);
-    }
-}
-
-impl ConnectionGuard {
-    /// Guards a connection. Returns it with its guard.
-    fn new(stream: TcpStream) -> io::Result<(TcpStream, Self)> {
-        let stream = stream.into_std()?;
-        let guard = Self(stream.try_clone()?);
-        Ok((TcpStream::from_std(stream)?, guard))
-    }
-}
 
 /// Uploads a file under a temporary name, compares its size, and renames it.
 ///
@@ -137,10 +28,7 @@ pub(super) async fn upload_file(
     content: &mut FileContent<'_>,
 ) -> Result<(), PushFault> {
     let address = &server.address;
-    let stream = app.outgoing.connect(&address.host, address.port, address.protocol.usual_port()).await?;
-    let guarded = ConnectionGuard::new(stream);
-    let (stream, _guard) = guarded.map_err(|error| PushFault::Connection(PushStep::Greeting, error.to_string()))?;
-    let ssh = open_session(stream, server).await?;
+    let (ssh, _guard) = open_session(app, server).await?;
     let sftp = open_sftp(&ssh).await?;
     let path = |name: &str| match address.folder.as_str() {
         "" => name.to_owned(),
@@ -149,42 +37,14 @@ pub(super) async fn upload_file(
     };
     let (name, partial) = (path(&name.to_string()), path(&partial_name(name)));
     store_file(&sftp, &partial, content).await?;
-    let found = find_size(&sftp, PushStep::Size, &partial).await?;
-    if found != content.size {
-        return Err(PushFault::Size(found, content.size));
+    match find_size(&sftp, PushStep::Size, &partial).await {
+        Ok(found) if found == content.size => {}
+        Ok(found) => return Err(PushFault::Size(found, content.size)),
+        // The server has confirmed each part. One that tells no sizes would get no file at all otherwise.
+        Err(fault @ (PushFault::Refused(..) | PushFault::Protocol(_))) => warn_unknown_size(&address.host, &fault),
+        Err(fault) => return Err(fault),
     }
     rename_file(&sftp, &partial, &name, content.size).await
-}
-
-/// Exchanges keys, checks the host key, and logs in.
-async fn open_session(stream: TcpStream, server: &PushServer) -> Result<Handle<HostKeyCheck>, PushFault> {
-    let check = HostKeyCheck { expected: server.host_key.ok_or(PushFault::Settings)? };
-    let config = client::Config {
-        client_id: SshId::Standard(Cow::Borrowed("SSH-2.0-Tillgate")),
-        preferred: Preferred { key: Cow::Borrowed(&HOST_KEYS), ..Preferred::DEFAULT },
-        inactivity_timeout: Some(STEP_LIMIT * 2),
-        channel_buffer_size: BUFFERED_MESSAGES,
-        ..client::Config::default()
-    };
-    let connected = within_limit(PushStep::Greeting, client::connect_stream(Arc::new(config), stream, check)).await?;
-    let mut ssh = connected.map_err(|fault| fault.at(PushStep::Greeting))?;
-    let user = server.address.user.as_str();
-    let result = within_limit(PushStep::Login, async {
-        match &server.secret {
-            PushSecret::Password(password) => {
-                ssh.authenticate_password(user, password.as_str()).await.map_err(SshFault::from)
-            }
-            PushSecret::PrivateKey(key) => {
-                let key = decode_secret_key(key, None).map_err(|_| SshFault::NoHostKey)?;
-                let key = PrivateKeyWithHashAlg::new(Arc::new(key), None);
-                ssh.authenticate_publickey(user, key).await.map_err(SshFault::from)
-            }
-        }
-    });
-    match result.await?.map_err(|fault| fault.at(PushStep::Login))? {
-        result if result.success() => Ok(ssh),
-        _ => Err(PushFault::Refused(PushStep::Login, "wrong user, password or key".to_owned())),
-    }
 }
 
 /// Starts the server's SFTP.

@@ -12,7 +12,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use tokio_rustls::TlsAcceptor;
+
+use super::tls::FtpTls;
 
 /// Files in PEM: a certificate with those of its issuers, and its private key.
 #[derive(Debug, Clone)]
@@ -38,18 +39,18 @@ struct LoadedCertificate {
 }
 
 impl CertificateFiles {
-    /// Loads the certificate, and returns what accepts TLS connections with it.
+    /// Loads the certificate, and returns TLS with it.
     ///
     /// # Errors
     /// If a file cannot be read, or the key is not that of the certificate.
-    pub fn load_acceptor(&self) -> anyhow::Result<TlsAcceptor> {
+    pub fn load_tls(&self) -> anyhow::Result<FtpTls> {
         let latest = LoadedCertificate { changed: self.read_times(), certified: self.load_key()? };
         let resolver = ReloadedCertificate { files: self.clone(), latest: Mutex::new(latest) };
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_cert_resolver(Arc::new(resolver));
-        Ok(TlsAcceptor::from(Arc::new(config)))
+        Ok(FtpTls::new(config))
     }
 
     /// Reads both files.

@@ -7,11 +7,19 @@ use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::tls::{SessionTls, is_resumed};
 
 /// Maximum time for a client to open its data connection, and for its handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// Time for the right client to connect after another one.
+const GRACE: Duration = Duration::from_secs(2);
+/// Number of handshakes at once, of clients that try to be the right one.
+const HANDSHAKES_AT_ONCE: usize = 8;
 /// Maximum time for a client to receive [`PIECE`] bytes.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Number of bytes that a client has to receive within [`SEND_TIMEOUT`].
@@ -47,31 +55,77 @@ pub(super) async fn listen_passive(address: IpAddr, ports: Option<&RangeInclusiv
     Err(io::Error::from(io::ErrorKind::AddrInUse))
 }
 
-/// Accepts the data connection of a client, within 15 seconds, and encrypts it. Connections from other addresses are
-/// closed.
+/// TLS of a data connection.
+pub(super) struct DataTls {
+    /// The TLS of the session.
+    pub(super) session: SessionTls,
+    /// True if the data connection has to resume the TLS session of the control connection.
+    pub(super) requires_resumption: bool,
+}
+
+/// Reason why there is no data connection.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DataFault {
+    /// The client does not connect in time, or the handshake fails.
+    #[error(transparent)]
+    Connection(#[from] io::Error),
+    /// Connections have come whose TLS session is not that of the control connection.
+    #[error("the TLS session is not that of the control connection")]
+    OtherTlsSession,
+}
+
+/// Accepts the data connection of a client, within 15 seconds, and encrypts it. Connections from other addresses, and
+/// of clients with another TLS session if that is required, are closed.
 ///
 /// # Errors
-/// If the client does not connect in time, or the handshake fails.
+/// If the right client does not connect in time, or its handshake fails.
 pub(super) async fn accept_data(
     listener: TcpListener,
     client: SocketAddr,
-    tls: Option<&TlsAcceptor>,
-) -> io::Result<DataConnection> {
-    let accepted = async {
-        let stream = loop {
-            let (stream, peer): (TcpStream, SocketAddr) = listener.accept().await?;
-            if peer.ip() == client.ip() {
-                break stream;
+    tls: Option<&DataTls>,
+) -> Result<DataConnection, DataFault> {
+    let mut handshakes = JoinSet::new();
+    let mut fault = DataFault::Connection(io::ErrorKind::TimedOut.into());
+    let mut deadline = Instant::now() + CONNECT_TIMEOUT;
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if handshakes.len() < HANDSHAKES_AT_ONCE => {
+                let (stream, peer): (TcpStream, SocketAddr) = accepted?;
+                if peer.ip() != client.ip() {
+                    tracing::warn!(%peer, "an FTP data connection from another address was closed");
+                    continue;
+                }
+                let Some(tls) = tls else { return Ok(DataConnection(Box::new(stream))) };
+                // In a task of its own, because others may connect before this client.
+                handshakes.spawn(accept_tls(stream, tls.session.acceptor(), tls.requires_resumption));
             }
-            tracing::warn!(%peer, "an FTP data connection from another address was closed");
-        };
-        drop(listener);
-        Ok(match tls {
-            Some(tls) => DataConnection(Box::new(tls.accept(stream).await?)),
-            None => DataConnection(Box::new(stream)),
-        })
-    };
-    timeout(CONNECT_TIMEOUT, accepted).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            Some(ended) = handshakes.join_next() => {
+                fault = match ended.map_err(io::Error::from) {
+                    Ok(Ok(Some(stream))) => return Ok(DataConnection(Box::new(stream))),
+                    Ok(Ok(None)) => DataFault::OtherTlsSession,
+                    Ok(Err(error)) | Err(error) => DataFault::Connection(error),
+                };
+                // It was somebody else, or a client that cannot do better. A short wait is enough for the right one.
+                deadline = deadline.min(Instant::now() + GRACE);
+            }
+            () = sleep_until(deadline) => return Err(fault),
+        }
+    }
+}
+
+/// Accepts TLS on a connection. Returns `None`, and ends the connection, if it has not resumed a required TLS session.
+async fn accept_tls(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    requires_resumption: bool,
+) -> io::Result<Option<TlsStream<TcpStream>>> {
+    let mut stream = acceptor.accept(stream).await?;
+    if !requires_resumption || is_resumed(stream.get_ref().1) {
+        return Ok(Some(stream));
+    }
+    // Clients read the reply with the reason only after the end of the data.
+    let _ = timeout(GRACE, stream.shutdown()).await;
+    Ok(None)
 }
 
 impl DataConnection {

@@ -15,6 +15,8 @@ pub(super) struct LoggedIn {
     pub(super) name: String,
     /// The entity whose files the user reads.
     pub(super) entity: Arc<Entity>,
+    /// True if data connections have to resume the TLS session of the control connection.
+    pub(super) requires_resumption: bool,
 }
 
 /// Reason why a login is refused.
@@ -56,10 +58,11 @@ impl FtpServer {
         let given = zeroize::Zeroizing::new(password.as_bytes().to_vec());
         let checked = tokio::task::spawn_blocking(move || password::is_password_of(&given, &salt, &hash));
         let is_right = checked.await.unwrap_or(false);
+        let requires_resumption = user.as_ref().is_none_or(|user| user.requires_resumption);
         let entity = user.filter(|_| is_right).and_then(|user| self.app.gateway.directory.find_entity(&user.entity));
         // Files of live entities never travel unencrypted.
         match entity.filter(|entity| is_encrypted || !entity.live) {
-            Some(entity) => Ok(LoggedIn { name: name.to_owned(), entity }),
+            Some(entity) => Ok(LoggedIn { name: name.to_owned(), entity, requires_resumption }),
             None => {
                 let _ = self.wrong_passwords.record_attempt(address, self.app.gateway.now());
                 Err(LoginRefusal::Wrong)

@@ -13,8 +13,10 @@ mod data;
 mod listing;
 mod login;
 pub mod password;
+mod pattern;
 mod places;
 mod session;
+pub mod tls;
 mod transfer;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,10 +27,10 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 
 use self::places::SessionPlaces;
 use self::session::Session;
+use self::tls::FtpTls;
 use crate::app::App;
 use crate::wrong_credentials::WrongCredentials;
 
@@ -42,7 +44,7 @@ const WRONG_PASSWORDS: u32 = 30;
 /// Options of the FTP server.
 pub struct FtpOptions {
     /// TLS with the operator's certificate. `None` for plain FTP.
-    pub tls: Option<TlsAcceptor>,
+    pub tls: Option<FtpTls>,
     /// Ports of data connections. `None` for those that the system selects.
     pub passive_ports: Option<RangeInclusive<u16>>,
     /// The address that clients connect to for data, if a router translates addresses. `None` for the address to which

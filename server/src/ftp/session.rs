@@ -14,12 +14,15 @@ use zeroize::Zeroizing;
 
 use super::FtpServer;
 use super::command::{Command, FolderPath, MAX_LINE};
-use super::data::{DataConnection, accept_data, listen_passive};
+use super::data::{DataConnection, DataFault, DataTls, accept_data, listen_passive};
 use super::listing::{ListingForm, format_facts, format_listing, format_time};
 use super::login::{LoggedIn, LoginRefusal};
+use super::pattern::{fits_pattern, is_pattern};
 use super::places::SessionPlace;
+use super::tls::SessionTls;
 use super::transfer::TransferFault;
 use crate::domain::entity::Entity;
+use crate::domain::reconciliation::file::FileName;
 use crate::gateway::Failure;
 use crate::store::reconciliation_file::StoredFile;
 
@@ -62,7 +65,8 @@ pub(super) struct Session {
     peer: SocketAddr,
     /// The address to which the client has connected.
     local: Option<IpAddr>,
-    is_encrypted: bool,
+    /// TLS of this session. `None` if the control connection is not encrypted.
+    tls: Option<SessionTls>,
     /// True if data connections use TLS.
     protects_data: bool,
     /// The name of the latest `USER`.
@@ -81,7 +85,7 @@ impl Session {
             server,
             peer,
             local: None,
-            is_encrypted: false,
+            tls: None,
             protects_data: false,
             name: None,
             user: None,
@@ -128,9 +132,9 @@ impl Session {
     /// Encrypts the control connection. Returns `None` if that fails, or if the client has sent commands before the
     /// handshake, which somebody else may have inserted.
     async fn start_tls(&mut self, control: Control) -> Option<Control> {
-        let tls = self.server.options.tls.clone().filter(|_| control.buffer().is_empty())?;
-        let stream = timeout(REPLY_TIMEOUT, tls.accept(control.into_inner())).await.ok()?.ok()?;
-        (self.is_encrypted, self.protects_data) = (true, false);
+        let tls = self.server.options.tls.as_ref().filter(|_| control.buffer().is_empty())?.create_session().ok()?;
+        let stream = timeout(REPLY_TIMEOUT, tls.acceptor().accept(control.into_inner())).await.ok()?.ok()?;
+        (self.tls, self.protects_data) = (Some(tls), false);
         (self.name, self.user, self.passive) = (None, None, None);
         Some(BufReader::new(Box::new(stream)))
     }
@@ -157,7 +161,7 @@ impl Session {
 
     /// Answers `AUTH`.
     fn answer_auth(&self, kind: &str) -> (Reply, Next) {
-        if self.server.options.tls.is_none() || self.is_encrypted {
+        if self.server.options.tls.is_none() || self.tls.is_some() {
             return (Reply::new(503, "TLS is not possible now."), Next::GoOn);
         }
         match kind.to_ascii_uppercase().as_str() {
@@ -171,7 +175,7 @@ impl Session {
         if let Some(reply) = self.answer_general(command) {
             return reply;
         }
-        let must_encrypt = self.server.options.tls.is_some() && !self.is_encrypted;
+        let must_encrypt = self.server.options.tls.is_some() && !self.tls.is_some();
         match (command, self.name.take()) {
             (Command::User(_) | Command::Pass(_), _) if must_encrypt => Reply::new(530, "Send AUTH TLS first."),
             (Command::User(name), _) => {
@@ -180,7 +184,7 @@ impl Session {
             }
             (Command::Pass(_), None) => Reply::new(503, "Send USER first."),
             (Command::Pass(password), Some(name)) => {
-                match self.server.log_in(&name, password, self.peer.ip(), self.is_encrypted).await {
+                match self.server.log_in(&name, password, self.peer.ip(), self.tls.is_some()).await {
                     Ok(user) => {
                         tracing::info!(entity = user.entity.id.as_str(), user = user.name, "an FTP user has logged in");
                         self.user = Some(user);
@@ -205,8 +209,8 @@ impl Session {
             Command::Opts(option) if option.to_ascii_uppercase().starts_with("MLST") => {
                 Reply::new(200, "MLST OPTS Type;Size;Modify;Perm;")
             }
-            Command::Pbsz if self.is_encrypted => Reply::new(200, "PBSZ=0"),
-            Command::Prot(level) if self.is_encrypted => {
+            Command::Pbsz if self.tls.is_some() => Reply::new(200, "PBSZ=0"),
+            Command::Prot(level) if self.tls.is_some() => {
                 if level.eq_ignore_ascii_case("P") {
                     self.protects_data = true;
                     Reply::new(200, "Data is encrypted.")
@@ -342,15 +346,27 @@ impl Session {
         })
     }
 
-    /// Returns the listing of the folder, or of the one file with a path.
+    /// Returns the listing of the folder, of the files that fit a pattern, or of the one file with a path.
     fn list_folder(&self, path: &str, form: ListingForm) -> Result<String, Reply> {
-        if FolderPath::parse(path) != FolderPath::Folder {
-            let (entity, file) = self.find_file(path)?;
-            return Ok(format_listing(&entity.id, &[file], form));
-        }
+        let pattern = match FolderPath::parse(path) {
+            FolderPath::Folder => None,
+            // Clients ask for the names that fit (RFC 1123, 4.1.2.7) before they fetch several files.
+            FolderPath::Entry(name) if is_pattern(name) && form != ListingForm::Facts => Some(name),
+            FolderPath::Entry(_) => {
+                let (entity, file) = self.find_file(path)?;
+                return Ok(format_listing(&entity.id, &[file], form));
+            }
+        };
         let entity = self.load_entity()?;
         match self.server.app.gateway.list_files(&entity, Date::MIN, Date::MAX) {
-            Ok(files) => Ok(format_listing(&entity.id, &files, form)),
+            Ok(mut files) => {
+                let name = |file: &StoredFile| FileName { entity: entity.id.clone(), day: file.day }.to_string();
+                files.retain(|file| pattern.is_none_or(|pattern| fits_pattern(pattern, &name(file))));
+                if pattern.is_some() && files.is_empty() {
+                    return Err(Reply::new(550, "There is no such file."));
+                }
+                Ok(format_listing(&entity.id, &files, form))
+            }
             // The entity has become one without files.
             Err(Failure::Refused(_)) => Ok(String::new()),
             Err(error) => {
@@ -363,7 +379,7 @@ impl Session {
     /// Carries out a command that needs a data connection. Returns the last reply.
     async fn transfer(&mut self, control: &mut Control, command: &Command<'_>) -> io::Result<Reply> {
         let (listener, position) = (self.passive.take(), std::mem::take(&mut self.position));
-        if self.is_encrypted && !self.protects_data {
+        if self.tls.is_some() && !self.protects_data {
             return Ok(Reply::new(521, "Send PROT P first."));
         }
         let Some(listener) = listener else { return Ok(Reply::new(425, "Send EPSV or PASV first.")) };
@@ -379,9 +395,15 @@ impl Session {
             Err(reply) => return Ok(reply),
         };
         send_reply(control, &Reply::new(150, "Here it comes.")).await?;
-        let tls = self.server.options.tls.as_ref().filter(|_| self.protects_data);
-        let mut connection = match accept_data(listener, self.peer, tls).await {
+        let requires_resumption = self.user.as_ref().is_some_and(|user| user.requires_resumption);
+        let tls = self.tls.clone().filter(|_| self.protects_data);
+        let tls = tls.map(|session| DataTls { session, requires_resumption });
+        let mut connection = match accept_data(listener, self.peer, tls.as_ref()).await {
             Ok(connection) => connection,
+            Err(DataFault::OtherTlsSession) => {
+                tracing::warn!(peer = %self.peer, "an FTP data connection of another TLS session was closed");
+                return Ok(Reply::new(522, "Data connections have to resume the TLS session of this connection."));
+            }
             Err(error) => {
                 tracing::info!(%error, "an FTP client has opened no data connection");
                 return Ok(Reply::new(425, "There is no data connection."));

@@ -18,6 +18,8 @@ pub struct FtpUser {
     pub salt: Vec<u8>,
     /// The password's hash.
     pub hash: Vec<u8>,
+    /// True if data connections have to resume the TLS session of the control connection.
+    pub requires_resumption: bool,
 }
 
 /// A user in the output of `ftp-user list`.
@@ -32,6 +34,8 @@ pub struct FtpUserInfo {
     pub created: Timestamp,
     /// The time of its revocation.
     pub revoked: Option<Timestamp>,
+    /// True if data connections have to resume the TLS session of the control connection.
+    pub session_reuse: bool,
 }
 
 impl Store {
@@ -41,9 +45,14 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_ftp_user(&self, name: &str) -> Result<Option<FtpUser>, StoreError> {
         self.run_read(|connection| {
-            let query = "SELECT entity, salt, hash FROM ftp_user WHERE name = ?1 AND revoked IS NULL";
+            let query = "SELECT entity, salt, hash, session_reuse FROM ftp_user WHERE name = ?1 AND revoked IS NULL";
             let user = connection.prepare_cached(query)?.query_row([name], |row| {
-                Ok(FtpUser { entity: read_entity(row, 0)?, salt: row.get(1)?, hash: row.get(2)? })
+                Ok(FtpUser {
+                    entity: read_entity(row, 0)?,
+                    salt: row.get(1)?,
+                    hash: row.get(2)?,
+                    requires_resumption: row.get(3)?,
+                })
             });
             Ok(user.optional()?)
         })
@@ -59,9 +68,9 @@ impl AdminStore {
         let act = Act { action: "ftp-user create", subject: name, entity: Some(&user.entity), details: &[] };
         self.execute_act(
             &act,
-            "INSERT INTO ftp_user (name, entity, salt, hash, created) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO ftp_user (name, entity, salt, hash, created, session_reuse) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (name) DO NOTHING",
-            params![name, user.entity.as_str(), user.salt, user.hash, now.as_millisecond()],
+            params![name, user.entity.as_str(), user.salt, user.hash, now.as_millisecond(), user.requires_resumption],
         )
     }
 
@@ -87,14 +96,17 @@ impl AdminStore {
 }
 
 fn load_users(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
-    let mut statement = connection
-        .prepare("SELECT name, entity, created, revoked FROM ftp_user WHERE ?1 IS NULL OR entity = ?1 ORDER BY name")?;
+    let mut statement = connection.prepare(
+        "SELECT name, entity, created, revoked, session_reuse FROM ftp_user
+             WHERE ?1 IS NULL OR entity = ?1 ORDER BY name",
+    )?;
     let users = statement.query_map([entity.map(EntityId::as_str)], |row| {
         Ok(FtpUserInfo {
             user: row.get(0)?,
             entity_id: read_entity(row, 1)?,
             created: timestamp_from_milliseconds(row.get(2)?),
             revoked: row.get::<_, Option<i64>>(3)?.map(timestamp_from_milliseconds),
+            session_reuse: row.get(4)?,
         })
     })?;
     Ok(users.collect::<Result<_, _>>()?)

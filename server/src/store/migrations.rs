@@ -69,6 +69,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0049_void_bookings",
     "0050_clock_jumps",
     "0051_store_seal",
+    "0052_ftp_session_reuse",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -19,6 +19,13 @@ impl Currency {
         (currency.exponent().is_some() && !WITHDRAWN.contains(&code)).then_some(Self(currency))
     }
 
+    /// Finds a currency by its number in ISO 4217: three digits, of which spreadsheets drop leading zeros.
+    pub fn parse_number(text: &str) -> Option<Self> {
+        let is_number = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|_| is_number)?;
+        Self::parse(iso_currency::Currency::from_numeric(number)?.code())
+    }
+
     /// Returns the three letters.
     pub fn code(&self) -> &'static str {
         self.0.code()

@@ -129,6 +129,16 @@ impl TestAuthority {
     }
 }
 
+/// Options of an SFTP server of paramiko.
+#[derive(Debug, Default)]
+pub struct SftpReceiverOptions<'a> {
+    /// The questions of keyboard-interactive, each with its prompts: their texts, and true if the answer is shown.
+    /// Without any, the server takes a password.
+    pub rounds: &'a [&'a [(&'a str, bool)]],
+    /// The status with which it refuses to tell the size of a file.
+    pub stat_refusal: Option<u32>,
+}
+
 /// A running SFTP server of paramiko, at which the user logs in with the password.
 pub struct PasswordSftpReceiver {
     process: Process,
@@ -145,8 +155,22 @@ impl PasswordSftpReceiver {
     /// # Errors
     /// If it does not start, for example because Debian's package python3-paramiko is missing.
     pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(&SftpReceiverOptions::default())
+    }
+
+    /// Starts a server that asks questions in place of taking a password, or that refuses to tell sizes.
+    ///
+    /// # Errors
+    /// Same as [`Self::start`].
+    pub fn start_with(options: &SftpReceiverOptions<'_>) -> anyhow::Result<Self> {
         let folder = create_temporary_folder()?;
-        let arguments = json!({ "root": folder.path(), "user": USER, "password": PASSWORD });
+        let arguments = json!({
+            "root": folder.path(),
+            "user": USER,
+            "password": PASSWORD,
+            "rounds": options.rounds,
+            "stat_refusal": options.stat_refusal,
+        });
         let (process, (port, host_key)) = start_python(SFTP_RECEIVER, &arguments, |line| {
             let (port, host_key) = line.strip_prefix("listening on ")?.trim().split_once(' ')?;
             Some((port.parse().ok()?, host_key.to_owned()))
@@ -171,10 +195,14 @@ fn start_python<T: Send + 'static>(
     argument: &Value,
     ready: impl Fn(&str) -> Option<T> + Clone + Send + 'static,
 ) -> anyhow::Result<(Process, T)> {
-    let python = if Path::new(PYTHON).exists() { PYTHON } else { "python3" };
     let argument = argument.to_string();
     let arguments = [OsStr::new("-c"), OsStr::new(program), OsStr::new(&argument)];
-    Process::start(OsStr::new(python), &arguments, &[], ready)
+    Process::start(OsStr::new(find_python()), &arguments, &[], ready)
+}
+
+/// Returns the Python interpreter: that of Debian's packages, if it is there.
+pub(crate) fn find_python() -> &'static str {
+    if Path::new(PYTHON).exists() { PYTHON } else { "python3" }
 }
 
 /// Returns the names in a folder, sorted.

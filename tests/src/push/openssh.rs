@@ -32,9 +32,22 @@ impl SftpReceiver {
     /// # Errors
     /// If it does not start, for example because Debian's package openssh-server is missing.
     pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(&["ed25519"], "")
+    }
+
+    /// Starts a server with a host key of each of these kinds, and further lines of its configuration.
+    ///
+    /// # Errors
+    /// Same as [`Self::start`].
+    pub fn start_with(host_keys: &[&str], lines: &str) -> anyhow::Result<Self> {
         let folder = create_temporary_folder()?;
         let path = |name: &str| folder.path().join(name);
-        create_key(&path("host_key"), "ed25519")?;
+        let mut keys = String::new();
+        for kind in host_keys {
+            let key = path(&format!("host_key_{kind}"));
+            create_key(&key, kind)?;
+            keys.push_str(&format!("HostKey {}\n", key.display()));
+        }
         create_key(&path("user_key"), "ed25519")?;
         std::fs::create_dir(path("files"))?;
         // Only root needs it, and may create it.
@@ -42,10 +55,9 @@ impl SftpReceiver {
         // The server takes no port 0. Nobody else is likely to take this port before it does.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let config = format!(
-            "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
+            "ListenAddress 127.0.0.1:{port}\n{keys}{lines}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n\
              Subsystem sftp internal-sftp\nForceCommand internal-sftp\n",
-            path("host_key").display(),
             path("user_key.pub").display()
         );
         std::fs::write(path("sshd_config"), config)?;
@@ -69,12 +81,20 @@ impl SftpReceiver {
         self.folder.path().join("user_key")
     }
 
-    /// Returns the fingerprint of the host key, as ssh-keygen prints it.
+    /// Returns the fingerprint of the Ed25519 host key, as ssh-keygen prints it.
     ///
     /// # Errors
     /// If ssh-keygen fails.
     pub fn host_key(&self) -> anyhow::Result<String> {
-        read_fingerprint(&self.folder.path().join("host_key.pub"))
+        self.host_key_of("ed25519")
+    }
+
+    /// Returns the fingerprint of the host key of a kind, as ssh-keygen prints it.
+    ///
+    /// # Errors
+    /// If ssh-keygen fails.
+    pub fn host_key_of(&self, kind: &str) -> anyhow::Result<String> {
+        read_fingerprint(&self.folder.path().join(format!("host_key_{kind}.pub")))
     }
 
     /// Returns everything that the server has logged.

@@ -1,4 +1,5 @@
-"""An SFTP server of paramiko, which takes a password, for tests. Its argument is JSON: root, user, and password."""
+"""An SFTP server of paramiko, which takes a password, for tests. Its argument is JSON: root, user, password, the prompts
+of keyboard-interactive (each one with its text and whether its answer is shown), and whether it refuses stat."""
 import base64
 import hashlib
 import json
@@ -14,12 +15,28 @@ options = json.loads(sys.argv[1])
 
 class Login(paramiko.ServerInterface):
     def get_allowed_auths(self, username):
-        return "password"
+        return "keyboard-interactive" if options["rounds"] else "password"
 
     def check_auth_password(self, username, password):
         print("login", username, flush=True)
         right = (username, password) == (options["user"], options["password"])
         return paramiko.AUTH_SUCCESSFUL if right else paramiko.AUTH_FAILED
+
+    def check_auth_interactive(self, username, submethods):
+        self.username, self.rounds = username, list(options["rounds"])
+        return self.ask()
+
+    def ask(self):
+        prompts = self.rounds.pop(0)
+        return paramiko.InteractiveQuery("", "", *[(text, shown) for text, shown in prompts])
+
+    def check_auth_interactive_response(self, responses):
+        if responses:
+            print("login", self.username, json.dumps(responses), flush=True)
+        right = all(response == options["password"] for response in responses)
+        if not right or self.username != options["user"]:
+            return paramiko.AUTH_FAILED
+        return self.ask() if self.rounds else paramiko.AUTH_SUCCESSFUL
 
     def check_channel_request(self, kind, chanid):
         return paramiko.OPEN_SUCCEEDED
@@ -35,6 +52,8 @@ class Folder(paramiko.SFTPServerInterface):
         return handle
 
     def stat(self, path):
+        if options["stat_refusal"] is not None:
+            return options["stat_refusal"]
         try:
             return paramiko.SFTPAttributes.from_stat(os.stat(self.path(path)))
         except OSError as error:

@@ -90,6 +90,15 @@ pub async fn wait_for_fault(gateway: &TestGateway, shop: &MerchantClient) -> any
     .await
 }
 
+/// Waits until a merchant's latest file is sent, or an attempt has failed. Returns the delivery.
+pub async fn wait_for_attempt(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Value> {
+    poll_until("the file is sent, or an attempt has failed", async || {
+        let delivery = read_status(gateway, shop)?.get(0).cloned().unwrap_or_default();
+        Ok((delivery["state"] == "sent" || delivery["fault"].is_string()).then_some(delivery))
+    })
+    .await
+}
+
 /// Returns the deliveries of a merchant, the latest day first.
 pub fn read_status(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Value> {
     gateway.run_command(&["file-push", "status", "--entity", &shop.entity_id])

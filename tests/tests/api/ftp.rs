@@ -11,14 +11,14 @@ use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 use crate::reconciliation_files::{expected_file, file_name, today, wait_for_files};
 
 /// A gateway with an FTP server that requires TLS.
-struct TlsScene {
-    gateway: TestGateway,
+pub struct TlsScene {
+    pub gateway: TestGateway,
     certificate: TestCertificate,
 }
 
 impl TlsScene {
     /// Returns the gateway of the tests with TLS. The first call starts it.
-    fn shared() -> &'static Self {
+    pub fn shared() -> &'static Self {
         static SHARED: OnceLock<TlsScene> = OnceLock::new();
         let start = || -> anyhow::Result<TlsScene> {
             let certificate = TestCertificate::create()?;
@@ -33,7 +33,7 @@ impl TlsScene {
     }
 
     /// Returns the path of the certificate.
-    fn ca_file(&self) -> String {
+    pub fn ca_file(&self) -> String {
         self.certificate.certificate().display().to_string()
     }
 }
@@ -61,7 +61,7 @@ pub async fn create_reader(
 
 /// Returns the standard output of a program that succeeded.
 #[track_caller]
-fn printed(output: &Output) -> String {
+pub fn printed(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -41,7 +41,9 @@ async fn another_merchants_file_is_as_unknown_as_one_that_never_was() -> anyhow:
         "../../../etc/passwd".to_owned(),
         "/etc/passwd".to_owned(),
         "..\\data\\tillgate.db".to_owned(),
-        "*".to_owned(),
+        "../*".to_owned(),
+        "x/*".to_owned(),
+        foreign.replace(".csv", "*"),
         "~".to_owned(),
     ];
     for path in &paths {
@@ -53,6 +55,13 @@ async fn another_merchants_file_is_as_unknown_as_one_that_never_was() -> anyhow:
             assert_eq!(client.send(&format!("{command} {path}")).await?, missing, "{command} {path}");
         }
         assert!(client.send(&format!("CWD {path}")).await?.starts_with("550"), "{path}");
+    }
+    // A pattern finds the files of the user's folder only.
+    for pattern in ["*", "/*", "reconciliation_*"] {
+        let read = tokio::spawn(read_data_from("127.0.0.1", client.open_passive().await?));
+        assert!(client.send(&format!("NLST {pattern}")).await?.starts_with("150"), "{pattern}");
+        assert_eq!(read.await??, format!("{own}\r\n").as_bytes(), "{pattern}");
+        assert!(client.read_reply().await?.starts_with("226"), "{pattern}");
     }
     for command in ["CWD ..", "CWD ../..", "CWD /data"] {
         assert!(client.send(command).await?.starts_with("550"), "{command}");

@@ -194,6 +194,10 @@ pub struct SettlementPart {
     /// The fee of this line in the settlement's currency, without a sign. Fees are always the merchant's expense.
     #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
     pub fee: Option<Amount>,
+    /// The exact fee, or the exact amount of a record that is a fee, if it is no whole number of the smallest unit.
+    /// The other amounts are rounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact_fee: Option<Decimal>,
     /// Units of the settlement's currency for one unit of the transaction's currency. Exact; files have two decimals.
     pub fx_rate: Decimal,
     /// The day of the settlement by the calendar of the clearing institute. The record is in the file of this day, or

@@ -36,6 +36,7 @@ pub fn sample_record() -> ReconciliationRecord {
             cashflow: Cashflow::Positive,
             amount: amount("99.36", "USD"),
             fee: Some(amount("1.20", "USD")),
+            exact_fee: None,
             fx_rate: Decimal::new(108_005, 5),
             date: Date::constant(2026, 9, 21),
             status: SettlementStatus::Success,

@@ -297,6 +297,7 @@ impl BatchDay<'_> {
                 cashflow,
                 amount: settled,
                 fee: None,
+                exact_fee: None,
                 fx_rate,
                 date: self.day,
                 status,

@@ -13,4 +13,4 @@ pub use batch::{BatchDay, SettledEntry, compute_record_movement, describe_accoun
 pub use fee::{FeeEvent, FeeRule, FeeTier};
 pub use rate::FxRates;
 pub use state::{BatchTotals, HeldReserve, OpenBatch, SettlementState};
-pub use terms::{ReserveTerms, SettlementTerms, round_amount};
+pub use terms::{ReserveTerms, SettlementTerms, round_amount, to_decimal};

@@ -96,10 +96,22 @@ fields!(
 );
 
 impl SettlementField {
-    /// Returns true if several fields may be read from one column that has this field: a word such as `Refund` often
-    /// tells several things.
-    pub(super) fn is_word(self) -> bool {
-        matches!(self, Self::RecordType | Self::TransactionType | Self::Cashflow | Self::Status)
+    /// Returns true if this field and another one may be read from one column: a word such as `Refund` often tells
+    /// several things, and many files have one time only.
+    pub(super) fn shares_columns_with(self, other: Self) -> bool {
+        let is_word = |field| matches!(field, Self::RecordType | Self::TransactionType | Self::Cashflow | Self::Status);
+        let is_time = |field| matches!(field, Self::SettlementDate | Self::ValueDate | Self::TransactionTime);
+        (is_word(self) && is_word(other)) || (is_time(self) && is_time(other))
+    }
+
+    /// Returns true if the value may be computed from several columns: an amount or a fee.
+    pub(super) fn is_amount(self) -> bool {
+        matches!(self, Self::Amount | Self::SettlementAmount | Self::Fee)
+    }
+
+    /// Returns true if the value is text for people, which may have line breaks.
+    pub(super) fn is_free_text(self) -> bool {
+        matches!(self, Self::AccountHolder | Self::Descriptor | Self::ReasonText)
     }
 
     /// Returns the maximum number of characters of a value.
@@ -107,7 +119,7 @@ impl SettlementField {
         match self {
             Self::BankCode => 12,
             Self::Amount | Self::SettlementAmount | Self::Fee | Self::FxRate | Self::AccountDigits => 32,
-            Self::Currency | Self::SettlementCurrency => 3,
+            Self::Currency | Self::SettlementCurrency => 32,
             Self::Brand | Self::PaymentId | Self::MerchantId | Self::MerchantAccountId => 32,
             Self::ConnectorId | Self::ConnectorId2 | Self::ConnectorId3 | Self::BatchId | Self::InstituteMerchantId => {
                 64

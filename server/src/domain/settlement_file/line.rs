@@ -11,11 +11,12 @@ use super::LineFault;
 use super::field::SettlementField;
 use super::layout::FieldValues;
 use super::mapping::{FileMapping, LineKind};
-use super::number::SignedAmount;
+use super::number::{ParsedNumber, Precision, SignedAmount};
 use crate::domain::id::PaymentId;
 use crate::domain::reconciliation::{
     Cashflow, ChargebackReason, RecordAccount, RecordType, SettlementStatus, TransactionType,
 };
+use crate::domain::settlement::{round_amount, to_decimal};
 
 /// Largest number of decimals of a computed rate.
 const RATE_DECIMALS: u32 = 10;
@@ -47,6 +48,8 @@ pub struct SettlementLine {
     pub settled: Amount,
     /// The fee, in the currency of the settlement.
     pub fee: Option<Amount>,
+    /// The fee, or the amount of a line that is a fee, if it is no whole number of the currency's smallest unit.
+    pub exact_fee: Option<Decimal>,
     /// Units of the settlement's currency for one unit of the payment's currency.
     pub fx_rate: Decimal,
     /// The day of the settlement.
@@ -90,8 +93,8 @@ impl LineIdentity {
         let mut hash = Sha256::new();
         // The ids of merchants were not read once, and must not turn a line that was taken then into a new one.
         let is_hashed = |field| !matches!(field, SettlementField::MerchantId | SettlementField::MerchantAccountId);
-        for (field, value) in values.iter().filter(|(field, _)| is_hashed(*field)) {
-            for part in [field.as_str(), value] {
+        for (field, source) in values.iter().filter(|(field, _)| is_hashed(*field)) {
+            for part in [field.as_str(), &source.identity_text()] {
                 hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
                 hash.update(part);
             }
@@ -123,20 +126,18 @@ struct LineAmounts {
     amount: Amount,
     settled: Amount,
     fee: Option<Amount>,
+    exact_fee: Option<Decimal>,
     fx_rate: Decimal,
     cashflow: Option<Cashflow>,
 }
 
 impl SettlementLine {
-    /// Checks the cells of a line for what no line may have: full card numbers and control characters.
+    /// Checks the cells of a line for what no line may have in any column: full card numbers.
     ///
     /// # Errors
     /// The fault. It does not contain the value.
     pub fn check_cells(cells: &[&str]) -> Result<(), LineFault> {
         for (number, cell) in (1..).zip(cells) {
-            if cell.chars().any(char::is_control) {
-                return Err(LineFault::of_line(format!("column {number} has a control character")));
-            }
             if has_card_number(cell, Strictness::InUse) {
                 return Err(LineFault::of_line(format!("column {number} has a full card number")));
             }
@@ -150,19 +151,15 @@ impl SettlementLine {
     /// # Errors
     /// The first field at fault.
     pub fn parse(mapping: &FileMapping, values: &FieldValues<'_>, latest: Date) -> Result<Option<Self>, LineFault> {
-        for (field, value) in values.iter() {
-            if value.chars().count() > field.max_length() {
-                return Err(LineFault::of_field(field, format!("has more than {} characters", field.max_length())));
-            }
-        }
         let kind = find_word(values, SettlementField::RecordType, |word| mapping.find_line_kind(word))?;
         let record_type = match kind.ok_or_else(|| missing_field(SettlementField::RecordType))? {
             LineKind::Ignored => return Ok(None),
             LineKind::Record(record_type) => record_type,
         };
+        check_lengths(values)?;
         let status = find_word(values, SettlementField::Status, |word| mapping.find_status(word))?;
         let status = status.unwrap_or(SettlementStatus::Success);
-        let amounts = parse_amounts(mapping, values, status)?;
+        let amounts = parse_amounts(mapping, values, record_type, status)?;
         let (transaction_type, cashflow) = decide_types(mapping, values, record_type, amounts.cashflow)?;
         check_settled_amount(record_type, transaction_type, &amounts)?;
         let text = |field| values.get(field).map(str::to_owned);
@@ -183,6 +180,7 @@ impl SettlementLine {
             amount: amounts.amount,
             settled: amounts.settled,
             fee: amounts.fee,
+            exact_fee: amounts.exact_fee,
             fx_rate: amounts.fx_rate,
             date: parse_day(mapping, values, SettlementField::SettlementDate, latest)?
                 .ok_or_else(|| missing_field(SettlementField::SettlementDate))?,
@@ -216,9 +214,25 @@ fn find_word<T>(
     find(word).map(Some).ok_or_else(|| LineFault::of_field(field, "is no word of the mapping"))
 }
 
-fn parse_currency(values: &FieldValues<'_>, field: SettlementField) -> Result<Option<Currency>, LineFault> {
-    let Some(code) = values.get(field) else { return Ok(None) };
-    let currency = Currency::parse(code).map(Some);
+/// Refuses values that are longer than their fields.
+fn check_lengths(values: &FieldValues<'_>) -> Result<(), LineFault> {
+    for (field, source) in values.iter() {
+        let mut cells = Vec::new();
+        source.collect_columns(&mut cells);
+        if cells.iter().any(|cell| cell.text.chars().count() > field.max_length()) {
+            return Err(LineFault::of_field(field, format!("has more than {} characters", field.max_length())));
+        }
+    }
+    Ok(())
+}
+
+fn parse_currency(
+    mapping: &FileMapping,
+    values: &FieldValues<'_>,
+    field: SettlementField,
+) -> Result<Option<Currency>, LineFault> {
+    let Some(word) = values.get(field) else { return Ok(None) };
+    let currency = mapping.find_currency(word).map(Some);
     currency.ok_or_else(|| LineFault::of_field(field, "must be a currency of ISO 4217"))
 }
 
@@ -226,40 +240,108 @@ fn parse_currency(values: &FieldValues<'_>, field: SettlementField) -> Result<Op
 fn parse_amounts(
     mapping: &FileMapping,
     values: &FieldValues<'_>,
+    record_type: RecordType,
     status: SettlementStatus,
 ) -> Result<LineAmounts, LineFault> {
-    use SettlementField::{Amount, Currency, Fee, FxRate, SettlementAmount, SettlementCurrency};
-    let parse_amount = |field: SettlementField, currency| -> Result<Option<SignedAmount>, LineFault> {
-        let parsed = values.get(field).map(|text| mapping.numbers.parse_amount(text, currency)).transpose();
-        parsed.map_err(|message| LineFault::of_field(field, message))
+    use SettlementField::{Amount, Currency, Fee, SettlementAmount, SettlementCurrency};
+    let currency = parse_currency(mapping, values, Currency)?.ok_or_else(|| missing_field(Currency))?;
+    let settled_currency = parse_currency(mapping, values, SettlementCurrency)?.unwrap_or(currency);
+    let is_fee = record_type == RecordType::Fee;
+    let fee = parse_fee(mapping, values, Fee, settled_currency)?;
+    let parse_amount = |field: SettlementField, currency| -> Result<Option<LineAmount>, LineFault> {
+        if is_fee {
+            return parse_fee(mapping, values, field, currency);
+        }
+        let amount = parse_number(mapping, values, field, currency, Precision::Amount)?;
+        let amount = amount.map(|number| number.to_amount(currency)).transpose();
+        let amount = amount.map_err(|message| LineFault::of_field(field, message))?;
+        Ok(amount.map(|amount| LineAmount { amount, exact: None }))
     };
-    let currency = parse_currency(values, Currency)?.ok_or_else(|| missing_field(Currency))?;
-    let settled_currency = parse_currency(values, SettlementCurrency)?.unwrap_or(currency);
-    let amount = parse_amount(Amount, currency)?.ok_or_else(|| missing_field(Amount))?;
+    // A line that is a fee may have it in the column of fees only.
+    let fallback = fee.filter(|_| is_fee && settled_currency == currency);
+    let own = parse_amount(Amount, currency)?;
+    let amount = own.or(fallback).ok_or_else(|| missing_field(Amount))?;
     let settled = match parse_amount(SettlementAmount, settled_currency)? {
         Some(settled) => settled,
         None if settled_currency == currency => amount,
         None => return Err(LineFault::of_field(SettlementAmount, "is missing, and the currencies differ")),
     };
-    let is_opposite = settled.is_negative != amount.is_negative;
-    if is_opposite && !settled.amount.is_zero() && !amount.amount.is_zero() {
-        return Err(LineFault::of_field(SettlementAmount, "has another sign than the amount"));
-    }
-    let rate = values.get(FxRate).map(|text| mapping.numbers.parse_rate(text)).transpose();
-    let rate = rate.map_err(|message| LineFault::of_field(FxRate, message))?;
-    let is_successful = status == SettlementStatus::Success;
-    if is_successful && rate.is_some_and(|rate| rate.is_zero()) {
-        return Err(LineFault::of_field(FxRate, "may not be 0"));
-    }
-    let sign = if amount.is_negative || settled.is_negative { Cashflow::Negative } else { Cashflow::Positive };
-    let has_sign = mapping.numbers.signed && !(amount.amount.is_zero() && settled.amount.is_zero());
+    let exact_fee = if is_fee { settled.exact } else { fee.and_then(|fee| fee.exact) };
+    let (amount, settled) = (amount.amount, settled.amount);
     Ok(LineAmounts {
         amount: amount.amount,
         settled: settled.amount,
-        fee: parse_amount(Fee, settled_currency)?.map(|fee| fee.amount),
-        fx_rate: rate.unwrap_or_else(|| compute_rate(amount.amount, settled.amount)),
-        cashflow: has_sign.then_some(sign),
+        fee: fee.filter(|_| own.is_some()).map(|fee| fee.amount.amount),
+        exact_fee,
+        fx_rate: parse_rate(mapping, values, status)?.unwrap_or_else(|| compute_rate(amount.amount, settled.amount)),
+        cashflow: find_sign(amount, settled)?,
     })
+}
+
+/// An amount of a line, with its exact value if it was rounded.
+#[derive(Clone, Copy)]
+struct LineAmount {
+    amount: SignedAmount,
+    exact: Option<Decimal>,
+}
+
+/// Computes the number of a field.
+fn parse_number(
+    mapping: &FileMapping,
+    values: &FieldValues<'_>,
+    field: SettlementField,
+    currency: Currency,
+    precision: Precision,
+) -> Result<Option<ParsedNumber>, LineFault> {
+    let Some(source) = values.find_source(field) else { return Ok(None) };
+    let number = source.compute_number(&mapping.numbers, currency, precision);
+    number.map_err(|message| LineFault::of_field(field, message))
+}
+
+/// Parses a fee, which may be parts of the smallest unit. It is rounded to the nearest unit, the half away from zero.
+fn parse_fee(
+    mapping: &FileMapping,
+    values: &FieldValues<'_>,
+    field: SettlementField,
+    currency: Currency,
+) -> Result<Option<LineAmount>, LineFault> {
+    let Some(number) = parse_number(mapping, values, field, currency, Precision::Fee)? else { return Ok(None) };
+    let rounded = round_amount(number.value.abs(), currency);
+    let rounded = rounded.ok_or_else(|| LineFault::of_field(field, "may have ten digits before the decimals"))?;
+    let mut value = to_decimal(rounded);
+    value.set_sign_negative(number.value.is_sign_negative());
+    let whole = ParsedNumber { value, ..number };
+    let amount = whole.to_amount(currency).map_err(|message| LineFault::of_field(field, message))?;
+    let exact = number.value.abs().normalize();
+    Ok(Some(LineAmount { amount, exact: Some(exact).filter(|exact| *exact != to_decimal(amount.amount)) }))
+}
+
+/// Parses the rate of exchange.
+fn parse_rate(
+    mapping: &FileMapping,
+    values: &FieldValues<'_>,
+    status: SettlementStatus,
+) -> Result<Option<Decimal>, LineFault> {
+    let field = SettlementField::FxRate;
+    let rate = values.get(field).map(|text| mapping.numbers.parse_rate(text)).transpose();
+    let rate = rate.map_err(|message| LineFault::of_field(field, message))?;
+    if status == SettlementStatus::Success && rate.is_some_and(|rate| rate.is_zero()) {
+        return Err(LineFault::of_field(field, "may not be 0"));
+    }
+    Ok(rate)
+}
+
+/// Finds the direction that the signs of the amounts tell. Fails if they contradict each other.
+fn find_sign(amount: SignedAmount, settled: SignedAmount) -> Result<Option<Cashflow>, LineFault> {
+    let signed = [amount, settled].into_iter().filter(|one| one.is_signed && !one.amount.is_zero());
+    let mut signs = signed.map(|one| one.is_negative);
+    match (signs.next(), signs.next()) {
+        (Some(one), Some(other)) if one != other => {
+            Err(LineFault::of_field(SettlementField::SettlementAmount, "has another sign than the amount"))
+        }
+        (Some(is_negative), _) => Ok(Some(if is_negative { Cashflow::Negative } else { Cashflow::Positive })),
+        (None, _) => Ok(None),
+    }
 }
 
 /// Refuses a line about one payment that settles another amount than the payment's in the same currency.

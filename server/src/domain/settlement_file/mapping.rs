@@ -2,99 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use encoding_rs::{Encoding, UTF_8};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
+use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use super::field::SettlementField;
+use super::mapping_file::{DEFAULT_DATE_FORMAT, DEFAULT_TIME_FORMAT, FieldSources, MappingFile};
 use super::number::NumberNotation;
+use super::source::{ColumnReference, FieldSource};
+use super::time_format::TimeFormat;
 use crate::domain::reconciliation::{Cashflow, RecordType, SIMULATED_FORMAT, SettlementStatus, TransactionType};
 
-/// Largest number of lines before the header.
-const MAX_SKIPPED_LINES: u32 = 1000;
-/// Largest number of a column.
-pub const MAX_COLUMNS: usize = 256;
 /// Largest number of words of a kind.
 const MAX_WORDS: usize = 1000;
 /// The word in `[record_types]` for lines that are not taken.
 const IGNORED: &str = "IGNORED";
-
-/// A mapping as its file has it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MappingFile {
-    format: String,
-    #[serde(default = "default_separator")]
-    separator: String,
-    #[serde(default)]
-    skip_lines: u32,
-    #[serde(default = "default_header")]
-    header: bool,
-    #[serde(default = "default_date_format")]
-    date_format: String,
-    #[serde(default = "default_time_format")]
-    time_format: String,
-    #[serde(default = "default_time_zone")]
-    time_zone: String,
-    #[serde(default = "default_decimal_mark")]
-    decimal_mark: char,
-    thousands_mark: Option<char>,
-    #[serde(default)]
-    minor_units: bool,
-    #[serde(default)]
-    signed_amounts: bool,
-    #[serde(default)]
-    columns: BTreeMap<SettlementField, ColumnReference>,
-    #[serde(default)]
-    fixed: BTreeMap<SettlementField, String>,
-    #[serde(default)]
-    record_types: BTreeMap<String, String>,
-    #[serde(default)]
-    transaction_types: BTreeMap<String, String>,
-    #[serde(default)]
-    cashflows: BTreeMap<String, String>,
-    #[serde(default)]
-    statuses: BTreeMap<String, String>,
-    #[serde(default)]
-    reasons: BTreeMap<String, String>,
-}
-
-fn default_separator() -> String {
-    ";".to_owned()
-}
-
-fn default_header() -> bool {
-    true
-}
-
-fn default_date_format() -> String {
-    "%Y-%m-%d".to_owned()
-}
-
-fn default_time_format() -> String {
-    "%Y-%m-%d %H:%M:%S".to_owned()
-}
-
-fn default_time_zone() -> String {
-    "UTC".to_owned()
-}
-
-fn default_decimal_mark() -> char {
-    '.'
-}
-
-/// A column: its name in the header, or its number from 1 in a file without one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(untagged)]
-pub enum ColumnReference {
-    /// The name.
-    Name(String),
-    /// The number.
-    Number(usize),
-}
 
 /// The meaning of a word for a record type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,21 +38,27 @@ pub struct FileMapping {
     pub format: String,
     /// The separator of the columns, an ASCII character.
     pub separator: u8,
+    /// The encoding of the file, unless it begins with the byte order mark of another one.
+    pub encoding: &'static Encoding,
     /// Number of lines before the header, or before the first line without one.
     pub skip_lines: u32,
+    /// Number of lines at the end that are not read, without blank ones.
+    pub skip_last_lines: u32,
     /// True if the file has a header line with the names of the columns.
     pub has_header: bool,
     /// True if a column that no field and no other column of the format names is a fault.
     pub refuses_unknown_columns: bool,
     /// Notation of numbers.
     pub numbers: NumberNotation,
-    /// The columns of the fields.
-    pub columns: BTreeMap<SettlementField, ColumnReference>,
+    /// The sources of the fields.
+    pub(super) columns: FieldSources,
     /// Values of fields without a column.
     pub fixed: BTreeMap<SettlementField, String>,
-    date_format: String,
-    time_format: String,
+    date_format: TimeFormat,
+    time_format: TimeFormat,
     zone: TimeZone,
+    /// Currencies by the institute's words, besides their codes and numbers.
+    currencies: BTreeMap<String, Currency>,
     record_types: BTreeMap<String, LineKind>,
     transaction_types: BTreeMap<String, TransactionType>,
     cashflows: BTreeMap<String, Cashflow>,
@@ -141,19 +73,29 @@ const OWN_FORMAT: &str = "TILLGATE-CSV";
 impl FileMapping {
     /// Returns the mapping of the documented format: the columns of reconciliation files, and a few more.
     pub fn documented() -> Self {
-        let column = |field: &SettlementField| (*field, ColumnReference::Name(field.column_name().to_owned()));
+        let name = |field: &SettlementField| ColumnReference::Name(field.column_name().to_owned());
+        let column = |field: &SettlementField| (*field, FieldSource::Column(name(field)));
         Self {
             format: OWN_FORMAT.to_owned(),
             separator: b';',
+            encoding: UTF_8,
             skip_lines: 0,
+            skip_last_lines: 0,
             has_header: true,
             refuses_unknown_columns: true,
-            numbers: NumberNotation { decimal_mark: '.', thousands_mark: None, minor_units: false, signed: false },
+            numbers: NumberNotation {
+                decimal_mark: '.',
+                thousands_mark: None,
+                minor_units: false,
+                signed: false,
+                loose: false,
+            },
             columns: SettlementField::ALL.iter().map(column).collect(),
             fixed: BTreeMap::new(),
-            date_format: default_date_format(),
-            time_format: default_time_format(),
+            date_format: TimeFormat::new(DEFAULT_DATE_FORMAT),
+            time_format: TimeFormat::new(DEFAULT_TIME_FORMAT),
             zone: TimeZone::UTC,
+            currencies: BTreeMap::new(),
             record_types: own_words(RecordType::ALL, RecordType::as_str, LineKind::Record),
             transaction_types: own_words(TransactionType::ALL, TransactionType::as_str, |word| word),
             cashflows: own_words(Cashflow::ALL, Cashflow::as_str, |word| word),
@@ -167,17 +109,22 @@ impl FileMapping {
     /// # Errors
     /// A message that names the key at fault.
     pub fn parse(text: &str) -> Result<Self, String> {
+        // Editors on Windows put a mark before the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let file: MappingFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let zone = TimeZone::get(&file.time_zone).map_err(|_| format!("time_zone: {} is unknown", file.time_zone))?;
         let numbers = file.check_numbers()?;
-        file.check_columns()?;
+        let columns = file.parse_columns()?;
         let mapping = Self {
             format: check_format(&file.format)?,
             separator: parse_separator(&file.separator)?,
+            encoding: file.find_encoding()?,
             skip_lines: file.skip_lines,
+            skip_last_lines: file.skip_last_lines,
             has_header: file.header,
             refuses_unknown_columns: false,
             numbers,
+            currencies: parse_words("currencies", file.currencies, Currency::parse, BTreeMap::new)?,
             record_types: parse_words("record_types", file.record_types, parse_line_kind, || {
                 own_words(RecordType::ALL, RecordType::as_str, LineKind::Record)
             })?,
@@ -194,10 +141,10 @@ impl FileMapping {
                 own_words(SettlementStatus::ALL, SettlementStatus::as_str, |word| word)
             })?,
             reasons: parse_words("reasons", file.reasons, find_reason, BTreeMap::new)?,
-            columns: file.columns,
+            columns,
             fixed: file.fixed,
-            date_format: file.date_format,
-            time_format: file.time_format,
+            date_format: TimeFormat::new(&file.date_format),
+            time_format: TimeFormat::new(&file.time_format),
             zone,
         };
         mapping.check_formats()?;
@@ -208,16 +155,17 @@ impl FileMapping {
     fn check_formats(&self) -> Result<(), String> {
         let sample = DateTime::constant(2026, 11, 25, 21, 59, 12, 0);
         let zoned = self.zone.to_zoned(sample).map_err(|error| format!("time_zone: {error}"))?;
-        let write = |key: &str, format: &str| {
+        let write = |key: &str, format: &TimeFormat| {
+            let format = format.as_str();
             strtime::format(format, &zoned).map_err(|error| format!("{key}: {format} is no format: {error}"))
         };
         let day = write("date_format", &self.date_format)?;
         if self.parse_day(&day) != Some(sample.date()) {
-            return Err(format!("date_format: {} does not tell year, month and day", self.date_format));
+            return Err(format!("date_format: {} does not tell year, month and day", self.date_format.as_str()));
         }
         let time = write("time_format", &self.time_format)?;
         if self.parse_time(&time).map(DateTime::date) != Some(sample.date()) {
-            return Err(format!("time_format: {} does not tell the day and the time", self.time_format));
+            return Err(format!("time_format: {} does not tell the day and the time", self.time_format.as_str()));
         }
         Ok(())
     }
@@ -225,21 +173,13 @@ impl FileMapping {
     /// Parses a day. A time with an offset is converted to the day in the time zone of the institute. `None` if it is
     /// no day, or before 2000.
     pub fn parse_day(&self, text: &str) -> Option<Date> {
-        let parsed = strtime::parse(&self.date_format, text).ok()?;
-        let day = match parsed.offset() {
-            Some(_) => self.zone.to_datetime(parsed.to_timestamp().ok()?).date(),
-            None => parsed.to_date().ok()?,
-        };
+        let day = self.date_format.parse_day(text, &self.zone)?;
         (day.year() >= 2000).then_some(day)
     }
 
     /// Parses a time, in the time zone of the institute. `None` if it is none.
     pub fn parse_time(&self, text: &str) -> Option<DateTime> {
-        let parsed = strtime::parse(&self.time_format, text).ok()?;
-        let time = match parsed.offset() {
-            Some(_) => self.zone.to_datetime(parsed.to_timestamp().ok()?),
-            None => parsed.to_datetime().ok()?,
-        };
+        let time = self.time_format.parse_time(text, &self.zone)?;
         (time.date().year() >= 2000).then_some(time)
     }
 
@@ -247,6 +187,12 @@ impl FileMapping {
     pub fn to_institute_time(&self, time: Timestamp) -> DateTime {
         let time = self.zone.to_datetime(time);
         time.with().subsec_nanosecond(0).build().unwrap_or(time)
+    }
+
+    /// Finds a currency: by a word of the mapping, by its code in any case, or by its number in ISO 4217.
+    pub(super) fn find_currency(&self, word: &str) -> Option<Currency> {
+        let found = self.currencies.get(word).copied().or_else(|| Currency::parse(&word.to_ascii_uppercase()));
+        found.or_else(|| Currency::parse_number(word))
     }
 
     /// Finds the kind of a line by its word.
@@ -282,60 +228,6 @@ impl FileMapping {
     /// Returns true if reasons are codes of the card scheme, not result codes.
     pub(super) fn has_scheme_reasons(&self) -> bool {
         !self.reasons.is_empty()
-    }
-}
-
-impl MappingFile {
-    fn check_numbers(&self) -> Result<NumberNotation, String> {
-        let is_mark = |mark: char| mark.is_ascii() && (mark.is_ascii_punctuation() || mark == ' ') && mark != '-';
-        if !is_mark(self.decimal_mark) {
-            return Err("decimal_mark: must be a mark such as a dot".to_owned());
-        }
-        if let Some(mark) = self.thousands_mark
-            && (!is_mark(mark) || mark == self.decimal_mark)
-        {
-            return Err("thousands_mark: must be another mark than decimal_mark".to_owned());
-        }
-        if self.skip_lines > MAX_SKIPPED_LINES {
-            return Err(format!("skip_lines: must be at most {MAX_SKIPPED_LINES}"));
-        }
-        Ok(NumberNotation {
-            decimal_mark: self.decimal_mark,
-            thousands_mark: self.thousands_mark,
-            minor_units: self.minor_units,
-            signed: self.signed_amounts,
-        })
-    }
-
-    /// Checks that every field has one source, that no column is read for two fields, and that the required fields
-    /// have one.
-    fn check_columns(&self) -> Result<(), String> {
-        let mut used: BTreeMap<&ColumnReference, SettlementField> = BTreeMap::new();
-        for (field, column) in &self.columns {
-            let name = field.as_str();
-            if self.fixed.contains_key(field) {
-                return Err(format!("fixed.{name}: the field has a column already"));
-            }
-            let fits = match (column, self.header) {
-                (ColumnReference::Name(column), true) => !column.trim().is_empty(),
-                (ColumnReference::Number(number), false) => (1..=MAX_COLUMNS).contains(number),
-                _ => false,
-            };
-            if !fits {
-                let kind = if self.header { "a name in the header" } else { "a number from 1 to 256" };
-                return Err(format!("columns.{name}: must be {kind}"));
-            }
-            if let Some(other) = used.insert(column, *field).filter(|other| !other.is_word() || !field.is_word()) {
-                return Err(format!("columns.{name}: is the column of {} already", other.as_str()));
-            }
-        }
-        use SettlementField::{Amount, Currency, RecordType, SettlementDate};
-        for field in [RecordType, Amount, Currency, SettlementDate] {
-            if !self.columns.contains_key(&field) && !self.fixed.contains_key(&field) {
-                return Err(format!("columns.{}: is missing", field.as_str()));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -5,13 +5,17 @@
 mod field;
 mod layout;
 mod line;
+mod loose_number;
 mod mapping;
+mod mapping_file;
 pub mod matching;
 mod number;
 mod record;
+mod source;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
+mod time_format;
 
 pub use field::SettlementField;
 pub use layout::{FieldValues, LineLayout};

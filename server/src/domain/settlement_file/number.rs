@@ -3,10 +3,14 @@
 use rust_decimal::Decimal;
 use tillgate_shared::money::{Amount, Currency};
 
+use super::loose_number::{LooseNumber, is_same_mark};
+
 /// Largest amount, in hundredths: ten digits before the decimal mark, as in requests.
-const MAX_HUNDREDTHS: i128 = 999_999_999_999;
-/// Largest number of decimals of a rate.
-const MAX_RATE_DECIMALS: usize = 10;
+const MAX_HUNDREDTHS: i64 = 999_999_999_999;
+/// Largest number of digits before the decimals that are read at all.
+const MAX_WHOLE_DIGITS: usize = 15;
+/// Largest number of decimals of a rate or of a fee.
+const MAX_DECIMALS: usize = 10;
 
 /// Notation of a file's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +23,26 @@ pub struct NumberNotation {
     pub minor_units: bool,
     /// True if amounts have a sign: a negative one is money from the merchant.
     pub signed: bool,
+    /// True if numbers may be written as spreadsheets and banks write them, such as `1.234,56-` and `(12.00)`.
+    pub loose: bool,
+}
+
+/// Decimals that a number may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// Those of an amount: two.
+    Amount,
+    /// Those of a fee, which may be parts of the smallest unit.
+    Fee,
+}
+
+/// A number of a line, in units of its currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParsedNumber {
+    /// The number with its sign.
+    pub value: Decimal,
+    /// True if the sign tells the direction of the money.
+    pub is_signed: bool,
 }
 
 /// An amount and its sign.
@@ -28,6 +52,8 @@ pub struct SignedAmount {
     pub amount: Amount,
     /// True if it is below zero. Zero is never negative.
     pub is_negative: bool,
+    /// True if the sign tells the direction of the money.
+    pub is_signed: bool,
 }
 
 /// The digits of a number.
@@ -38,29 +64,32 @@ struct Digits {
 }
 
 impl NumberNotation {
-    /// Parses an amount.
+    /// Parses a number of a currency.
     ///
     /// # Errors
     /// A message that completes the name of the field.
-    pub fn parse_amount(&self, text: &str, currency: Currency) -> Result<SignedAmount, String> {
-        let digits = self.split_digits(text)?;
+    pub fn parse_number(&self, text: &str, currency: Currency, precision: Precision) -> Result<ParsedNumber, String> {
+        let has_fraction = !self.minor_units || precision == Precision::Fee;
+        let digits = self.split_digits(text, Some(currency), has_fraction)?;
         if digits.is_negative && !self.signed {
             return Err("may not be negative: the mapping has no signed_amounts".to_owned());
         }
-        let hundredths = if self.minor_units {
-            scale_minor_units(&digits, currency)?
-        } else {
-            let fraction = digits.fraction.trim_end_matches('0');
-            if fraction.len() > 2 {
-                return Err("has more than two decimals".to_owned());
-            }
-            let joined = format!("{}{fraction:0<2}", digits.whole);
-            joined.parse().map_err(|_| too_large())?
+        let whole = digits.whole.trim_start_matches('0');
+        let fraction = digits.fraction.trim_end_matches('0');
+        if whole.len() > MAX_WHOLE_DIGITS {
+            return Err(too_large());
+        }
+        let (limit, name) = match precision {
+            Precision::Amount => (2, "two"),
+            Precision::Fee => (MAX_DECIMALS, "ten"),
         };
-        let fitting = i64::try_from(hundredths).ok().filter(|_| hundredths <= MAX_HUNDREDTHS).ok_or_else(too_large)?;
-        let amount =
-            Amount::from_hundredths(fitting, currency).ok_or_else(|| format!("has more decimals than {currency}"))?;
-        Ok(SignedAmount { amount, is_negative: digits.is_negative && !amount.is_zero() })
+        if fraction.len() > limit {
+            return Err(format!("has more than {name} decimals"));
+        }
+        let value: Decimal = format!("{whole:0>1}.{fraction:0<1}").parse().map_err(|_| too_large())?;
+        let value = if self.minor_units { scale_minor_units(value, currency) } else { value };
+        let value = if digits.is_negative { -value } else { value };
+        Ok(ParsedNumber { value: value.normalize(), is_signed: self.signed })
     }
 
     /// Parses a rate of exchange, which is always a decimal number: at least 0 and at most 1,000,000.
@@ -69,28 +98,35 @@ impl NumberNotation {
     /// A message that completes the name of the field.
     pub fn parse_rate(&self, text: &str) -> Result<Decimal, String> {
         let refuse = || "must be a number from 0 to 1000000 with at most ten decimals".to_owned();
-        let digits = Self { minor_units: false, ..*self }.split_digits(text)?;
-        if digits.is_negative || digits.fraction.len() > MAX_RATE_DECIMALS {
+        let digits = Self { minor_units: false, ..*self }.split_digits(text, None, true)?;
+        if digits.is_negative || digits.fraction.len() > MAX_DECIMALS {
             return Err(refuse());
         }
         let rate: Decimal = format!("{}.{}0", digits.whole, digits.fraction).parse().map_err(|_| refuse())?;
         if rate <= Decimal::from(1_000_000) { Ok(rate.normalize()) } else { Err(refuse()) }
     }
 
-    /// Splits a number at its marks. Every character has to be a digit, a mark at its place, or a sign in front.
-    fn split_digits(&self, text: &str) -> Result<Digits, String> {
+    /// Splits a number at its marks. Every character has to be a digit, a mark at its place, or a sign in front, unless
+    /// numbers are loose.
+    fn split_digits(&self, text: &str, currency: Option<Currency>, has_fraction: bool) -> Result<Digits, String> {
         let refuse = || self.describe_number();
-        let (is_negative, unsigned) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text.strip_prefix('+').filter(|_| self.signed).unwrap_or(text)),
+        let (is_negative, unsigned) = if self.loose {
+            let loose = LooseNumber::parse(text, currency)?;
+            (loose.is_negative, loose.unsigned)
+        } else {
+            match text.strip_prefix('-') {
+                Some(rest) => (true, rest),
+                None => (false, text.strip_prefix('+').filter(|_| self.signed).unwrap_or(text)),
+            }
         };
-        let (whole, fraction) = match unsigned.split_once(self.decimal_mark).filter(|_| !self.minor_units) {
-            Some((_, "")) => return Err(refuse()),
+        let (whole, fraction) = match unsigned.split_once(self.decimal_mark).filter(|_| has_fraction) {
+            Some((_, "")) if !self.loose => return Err(refuse()),
+            Some(("", fraction)) if self.loose && !fraction.is_empty() => ("0", fraction),
             Some(parts) => parts,
             None => (unsigned, ""),
         };
-        let whole = match self.thousands_mark.filter(|mark| whole.contains(*mark)) {
-            Some(mark) => join_groups(whole, mark).ok_or_else(refuse)?,
+        let whole = match self.thousands_mark.filter(|mark| whole.contains(|c| is_same_mark(*mark, c))) {
+            Some(mark) => self.join_groups(whole, mark).ok_or_else(refuse)?,
             None => whole.to_owned(),
         };
         let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -98,6 +134,20 @@ impl NumberNotation {
             return Err(refuse());
         }
         Ok(Digits { is_negative, whole, fraction: fraction.to_owned() })
+    }
+
+    /// Joins groups of digits: one to three, then three each. In loose numbers, groups of two before the last three are
+    /// possible, as in India.
+    fn join_groups(&self, whole: &str, mark: char) -> Option<String> {
+        let groups: Vec<&str> = whole.split(|c| is_same_mark(mark, c)).collect();
+        let (first, others) = groups.split_first()?;
+        let (last, middle) = others.split_last()?;
+        let fits = |first_limit: usize, length: usize| {
+            (1..=first_limit).contains(&first.len())
+                && last.len() == 3
+                && middle.iter().all(|group| group.len() == length)
+        };
+        (fits(3, 3) || (self.loose && fits(2, 2))).then(|| groups.concat())
     }
 
     fn describe_number(&self) -> String {
@@ -108,20 +158,28 @@ impl NumberNotation {
     }
 }
 
-/// Joins groups of digits: one to three, then three each.
-fn join_groups(whole: &str, mark: char) -> Option<String> {
-    let groups: Vec<&str> = whole.split(mark).collect();
-    let (first, others) = groups.split_first()?;
-    let fits = (1..=3).contains(&first.len()) && others.iter().all(|group| group.len() == 3);
-    fits.then(|| groups.concat())
+impl ParsedNumber {
+    /// Returns the number as an amount.
+    ///
+    /// # Errors
+    /// A message that completes the name of the field.
+    pub fn to_amount(self, currency: Currency) -> Result<SignedAmount, String> {
+        let hundredths = self.value.abs() * Decimal::ONE_HUNDRED;
+        if !hundredths.fract().is_zero() {
+            return Err("has more than two decimals".to_owned());
+        }
+        let fitting = i64::try_from(hundredths).ok().filter(|hundredths| *hundredths <= MAX_HUNDREDTHS);
+        let amount = Amount::from_hundredths(fitting.ok_or_else(too_large)?, currency)
+            .ok_or_else(|| format!("has more decimals than {currency}"))?;
+        let is_negative = self.value.is_sign_negative() && !amount.is_zero();
+        Ok(SignedAmount { amount, is_negative, is_signed: self.is_signed })
+    }
 }
 
-/// Converts whole minor units to hundredths, which every currency has here.
-fn scale_minor_units(digits: &Digits, currency: Currency) -> Result<i128, String> {
-    let units: i128 = digits.whole.parse().map_err(|_| too_large())?;
-    let scale = 10_i128.checked_pow(u32::from(currency.decimals())).ok_or_else(too_large)?;
-    let hundredths = units.checked_mul(100).ok_or_else(too_large)?;
-    if hundredths % scale == 0 { Ok(hundredths / scale) } else { Err("has more than two decimals".to_owned()) }
+/// Converts minor units to units.
+fn scale_minor_units(units: Decimal, currency: Currency) -> Decimal {
+    let scale = Decimal::from(10_u64.saturating_pow(u32::from(currency.decimals())));
+    units / scale
 }
 
 fn too_large() -> String {
@@ -136,14 +194,19 @@ mod tests {
     use super::*;
 
     fn notation(decimal_mark: char, thousands_mark: Option<char>) -> NumberNotation {
-        NumberNotation { decimal_mark, thousands_mark, minor_units: false, signed: true }
+        NumberNotation { decimal_mark, thousands_mark, minor_units: false, signed: true, loose: false }
     }
 
     const MINOR: NumberNotation =
-        NumberNotation { decimal_mark: '.', thousands_mark: None, minor_units: true, signed: true };
+        NumberNotation { decimal_mark: '.', thousands_mark: None, minor_units: true, signed: true, loose: false };
+
+    fn parse_signed(notation: NumberNotation, text: &str, currency: &str) -> Result<SignedAmount, String> {
+        let currency = Currency::parse(currency).unwrap();
+        notation.parse_number(text, currency, Precision::Amount)?.to_amount(currency)
+    }
 
     fn parse(notation: NumberNotation, text: &str, currency: &str) -> Result<(String, bool), String> {
-        let parsed = notation.parse_amount(text, Currency::parse(currency).unwrap())?;
+        let parsed = parse_signed(notation, text, currency)?;
         Ok((parsed.amount.to_string(), parsed.is_negative))
     }
 
@@ -206,6 +269,60 @@ mod tests {
         assert_eq!(dot.parse_rate("1.0800").unwrap().to_string(), "1.08");
     }
 
+    #[test]
+    fn loose_numbers_are_those_of_spreadsheets_and_banks() {
+        let loose =
+            |decimal_mark, thousands_mark| NumberNotation { loose: true, ..notation(decimal_mark, thousands_mark) };
+        let (comma, dot) = (loose(',', Some('.')), loose('.', Some(',')));
+        for (notation, text, expected) in [
+            (comma, "1.234,56-", ("1234.56", true)),
+            (dot, "(1,234.56)", ("1234.56", true)),
+            (comma, "- 12,00", ("12.00", true)),
+            (comma, "1.234,56 €", ("1234.56", false)),
+            (comma, "EUR 1.234,56-", ("1234.56", true)),
+            (comma, ",50", ("0.50", false)),
+            (comma, ",50-", ("0.50", true)),
+            (comma, "5,", ("5.00", false)),
+            (dot, "+12.00", ("12.00", false)),
+            (dot, "12,34,567.80", ("1234567.80", false)),
+            (loose('.', Some('\'')), "1\u{2019}234.50", ("1234.50", false)),
+            (loose(',', Some(' ')), "1\u{a0}234\u{202f}567,5", ("1234567.50", false)),
+            (loose('.', Some('\u{2019}')), "1'234.50", ("1234.50", false)),
+        ] {
+            assert_eq!(parse(notation, text, "EUR"), Ok((expected.0.to_owned(), expected.1)), "{text}");
+        }
+        for (notation, text) in [
+            (comma, "--1"),
+            (comma, "(-1,00)"),
+            (comma, "1.23,45"),
+            (comma, ","),
+            (comma, "€"),
+            (comma, "12 34,00"),
+            (comma, "1,00 USD"),
+            (dot, "1,2345.00"),
+            (dot, "(1.00"),
+        ] {
+            assert!(parse(notation, text, "EUR").is_err(), "{text}");
+        }
+        let strict = notation(',', Some('.'));
+        for text in ["1.234,56-", "(1,00)", "- 12,00", "1,00 €", ",50"] {
+            assert!(parse(strict, text, "EUR").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fee_has_parts_of_the_smallest_unit() {
+        let parse_fee = |notation: NumberNotation, text, currency| {
+            notation
+                .parse_number(text, Currency::parse(currency).unwrap(), Precision::Fee)
+                .map(|fee| fee.value.to_string())
+        };
+        assert_eq!(parse_fee(notation('.', None), "0.1753", "EUR").unwrap(), "0.1753");
+        assert_eq!(parse_fee(MINOR, "17.53", "EUR").unwrap(), "0.1753");
+        assert_eq!(parse_fee(MINOR, "17.5", "JPY").unwrap(), "17.5");
+        assert!(parse_fee(notation('.', None), "0.12345678901", "EUR").is_err());
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in "\\PC*", code in prop::sample::select(vec!["EUR", "JPY", "KWD", "CLF"])) {
@@ -218,9 +335,9 @@ mod tests {
         #[test]
         fn an_amount_is_read_as_it_was_written(hundredths in 0..=999_999_999_999_i64) {
             let text = format!("{},{:02}", hundredths / 100, hundredths % 100);
-            let parsed = notation(',', None).parse_amount(&text, Currency::parse("EUR").unwrap()).unwrap();
+            let parsed = parse_signed(notation(',', None), &text, "EUR").unwrap();
             prop_assert_eq!(parsed.amount.hundredths(), hundredths);
-            let minor = MINOR.parse_amount(&hundredths.to_string(), Currency::parse("EUR").unwrap()).unwrap();
+            let minor = parse_signed(MINOR, &hundredths.to_string(), "EUR").unwrap();
             prop_assert_eq!(minor, parsed);
         }
     }

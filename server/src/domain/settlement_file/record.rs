@@ -66,6 +66,7 @@ impl SettlementLine {
                 cashflow: self.cashflow,
                 amount: self.settled,
                 fee: self.fee,
+                exact_fee: self.exact_fee,
                 fx_rate: self.fx_rate,
                 date: self.date,
                 status: self.status,

@@ -1,4 +1,4 @@
-//! Lines of a file in constant memory: ends of lines, bounds, and cells.
+//! Lines of a file in constant memory: their ends and bounds.
 
 use std::io::{self, BufRead};
 
@@ -90,28 +90,6 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Splits a line into its cells, with the quotation marks of RFC 4180.
-///
-/// # Errors
-/// If a quotation mark is not closed. A cell may not contain the end of a line, so that one broken line cannot hide
-/// those after it.
-pub fn split_cells(line: &str, separator: u8) -> Result<csv::StringRecord, LineFault> {
-    if line.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
-        return Err(LineFault::of_line("has a quotation mark that is not closed"));
-    }
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .buffer_capacity(line.len().max(1))
-        .from_reader(line.as_bytes());
-    let mut cells = csv::StringRecord::new();
-    match reader.read_record(&mut cells) {
-        Ok(_) => Ok(cells),
-        Err(_) => Err(LineFault::of_line("is no line of CSV")),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -152,23 +130,10 @@ mod tests {
         assert_eq!(is_fault, [false, true, false, true, false]);
     }
 
-    #[test]
-    fn cells_have_the_quotation_marks_of_rfc_4180() {
-        let cells =
-            |line: &str| split_cells(line, b';').map(|cells| cells.iter().map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(cells("a;\"b;c\";\"d\"\"e\"").unwrap(), ["a", "b;c", "d\"e"]);
-        assert_eq!(cells(";;").unwrap(), ["", "", ""]);
-        assert!(cells("a;\"b").is_err());
-    }
-
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..300), capacity in 1_usize..50) {
-            for (_, line) in read_all(&text, capacity) {
-                if let Ok(line) = line {
-                    let _ = split_cells(&line, b';');
-                }
-            }
+            let _ = read_all(&text, capacity);
         }
     }
 }

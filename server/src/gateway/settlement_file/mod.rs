@@ -1,6 +1,8 @@
 //! Settlement files of clearing institutes: read in parts, matched with payments, and written with the movements of
 //! their lines. The command line uses them.
 
+mod cells;
+mod decoding;
 mod import;
 mod lines;
 mod parsed;

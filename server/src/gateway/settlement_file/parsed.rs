@@ -1,13 +1,16 @@
 //! Parsed files: the lines of a file by its mapping, one after the other.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _};
+use std::io::{BufReader, Read, Seek as _};
 
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
 
 use super::SettlementFileError;
-use super::lines::{LineReader, split_cells};
+use super::cells::{CellReader, CellRecord};
+use super::decoding::open_text;
+use super::lines::LineReader;
 use crate::domain::settlement_file::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
 
 /// Number of bytes that are read at once.
@@ -24,7 +27,9 @@ pub(super) struct ParsedLine {
 
 /// A file that is read line by line.
 pub(super) struct ParsedFile<'a> {
-    lines: LineReader<BufReader<&'a File>>,
+    records: CellReader<BufReader<Box<dyn Read + 'a>>>,
+    /// Records that may be among the last ones, which the mapping skips.
+    ahead: VecDeque<CellRecord>,
     mapping: &'a FileMapping,
     layout: LineLayout,
     /// The latest day that a line may have.
@@ -48,54 +53,64 @@ pub(super) fn hash_file(mut file: &File) -> Result<[u8; 32], SettlementFileError
 
 impl<'a> ParsedFile<'a> {
     /// Opens a file at its start, and reads its header.
-    pub(super) fn open(
-        mut file: &'a File,
-        mapping: &'a FileMapping,
-        latest: Date,
-    ) -> Result<Self, SettlementFileError> {
-        file.rewind()?;
-        let mut lines = LineReader::new(BufReader::with_capacity(BUFFER, file));
+    pub(super) fn open(file: &'a File, mapping: &'a FileMapping, latest: Date) -> Result<Self, SettlementFileError> {
+        let (text, decoded) = open_text(file, mapping.encoding)?;
+        let lines = LineReader::new(BufReader::with_capacity(BUFFER, text));
+        let mut records = CellReader::new(lines, mapping.separator, decoded.map(|encoding| encoding.name()));
         for _ in 0..mapping.skip_lines {
-            lines.read_line()?;
+            records.skip_line()?;
         }
         let layout =
-            if mapping.has_header { read_header(&mut lines, mapping)? } else { LineLayout::from_numbers(mapping) };
-        Ok(Self { lines, mapping, layout, latest })
+            if mapping.has_header { read_header(&mut records, mapping)? } else { LineLayout::from_numbers(mapping) };
+        Ok(Self { records, ahead: VecDeque::new(), mapping, layout, latest })
     }
 
     /// Parses the next line that is not blank. `None` after the last one.
     pub(super) fn parse_next(&mut self) -> Result<Option<ParsedLine>, SettlementFileError> {
+        let skipped = usize::try_from(self.mapping.skip_last_lines).unwrap_or(usize::MAX);
+        while self.ahead.len() <= skipped {
+            match self.read_record()? {
+                Some(record) => self.ahead.push_back(record),
+                None => return Ok(None),
+            }
+        }
+        let Some(CellRecord { number, cells }) = self.ahead.pop_front() else { return Ok(None) };
+        let content = cells.and_then(|cells| self.parse_cells(&cells.iter().map(String::as_str).collect::<Vec<_>>()));
+        Ok(Some(ParsedLine { number, content }))
+    }
+
+    /// Reads the next record with a cell that is not blank.
+    fn read_record(&mut self) -> Result<Option<CellRecord>, SettlementFileError> {
         loop {
-            let Some(line) = self.lines.read_line()? else { return Ok(None) };
-            let content = match line.text {
-                Ok(text) if text.trim().is_empty() => continue,
-                Ok(text) => self.parse_text(&text),
-                Err(fault) => Err(fault),
-            };
-            return Ok(Some(ParsedLine { number: line.number, content }));
+            let record = self.records.read_record(|cells| self.layout.is_within_width(cells))?;
+            let is_blank = |cells: &Vec<String>| cells.iter().all(|cell| cell.trim().is_empty());
+            match record {
+                Some(record) if record.cells.as_ref().is_ok_and(is_blank) => {}
+                record => return Ok(record),
+            }
         }
     }
 
-    fn parse_text(&self, text: &str) -> Result<Option<(LineIdentity, Box<SettlementLine>)>, LineFault> {
-        let record = split_cells(text, self.mapping.separator)?;
-        let cells: Vec<&str> = record.iter().collect();
-        SettlementLine::check_cells(&cells)?;
-        let values = self.layout.read_values(self.mapping, &cells)?;
+    fn parse_cells(&self, cells: &[&str]) -> Result<Option<(LineIdentity, Box<SettlementLine>)>, LineFault> {
+        if self.layout.is_ignored(self.mapping, cells) {
+            return Ok(None);
+        }
+        SettlementLine::check_cells(cells)?;
+        let values = self.layout.read_values(self.mapping, cells)?;
         let Some(line) = SettlementLine::parse(self.mapping, &values, self.latest)? else { return Ok(None) };
         Ok(Some((LineIdentity::of_values(&values), Box::new(line))))
     }
 }
 
-fn read_header(
-    lines: &mut LineReader<BufReader<&File>>,
+fn read_header<R: std::io::BufRead>(
+    records: &mut CellReader<R>,
     mapping: &FileMapping,
 ) -> Result<LineLayout, SettlementFileError> {
-    let Some(line) = lines.read_line()? else {
+    let Some(CellRecord { number, cells }) = records.read_record(|_| true)? else {
         return Err(SettlementFileError::Layout("the file has no header line".to_owned()));
     };
-    let refuse = |message: String| SettlementFileError::Layout(format!("line {}: {message}", line.number));
-    let text = line.text.map_err(|fault| refuse(fault.message))?;
-    let cells = split_cells(&text, mapping.separator).map_err(|fault| refuse(fault.message))?;
-    let titles: Vec<&str> = cells.iter().map(str::trim).collect();
+    let refuse = |message: String| SettlementFileError::Layout(format!("line {number}: {message}"));
+    let cells = cells.map_err(|fault| refuse(fault.message))?;
+    let titles: Vec<&str> = cells.iter().map(|title| title.trim()).collect();
     LineLayout::from_header(mapping, &titles).map_err(refuse)
 }
