@@ -9,6 +9,7 @@ mod language;
 mod lists;
 mod offers;
 mod properties;
+mod spellings;
 mod stored;
 mod velocity;
 

@@ -130,6 +130,7 @@ mod settlement_files;
 mod settlement_queue;
 mod settlements;
 mod slow_clients;
+mod spellings;
 mod storage_failures;
 mod stored_in_form;
 mod submit;
