@@ -28,6 +28,7 @@ pub mod review_callback;
 pub mod risk;
 pub mod store;
 pub mod test_data;
+pub mod text_file;
 pub mod vault;
 pub mod wallet;
 pub mod webhook;

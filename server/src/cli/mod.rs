@@ -19,6 +19,7 @@ mod file_push;
 mod file_push_status;
 mod ftp_options;
 mod ftp_user;
+mod input_file;
 mod limits;
 mod options;
 mod place;

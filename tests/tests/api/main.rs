@@ -136,6 +136,7 @@ mod stored_in_form;
 mod submit;
 mod summary;
 mod support;
+mod text_files;
 mod three_ds;
 mod tokens;
 mod tolerance;
