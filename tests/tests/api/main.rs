@@ -86,6 +86,7 @@ mod plain_form;
 mod policy_reports;
 mod presence;
 mod queries;
+mod receiver_addresses;
 mod reconciliation_files;
 mod reconciliation_records;
 mod redirects;
