@@ -46,6 +46,7 @@ mod serve;
 mod settlement;
 mod settlement_import;
 mod settlement_queue;
+mod setup_check;
 mod table;
 mod token;
 mod vault;

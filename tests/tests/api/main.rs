@@ -130,6 +130,7 @@ mod settlement_file_payments;
 mod settlement_files;
 mod settlement_queue;
 mod settlements;
+mod setup_faults;
 mod slow_clients;
 mod spellings;
 mod storage_failures;
