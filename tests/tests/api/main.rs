@@ -79,6 +79,7 @@ mod origins;
 mod outcomes;
 mod outgoing;
 mod overdue;
+mod path_prefix;
 mod payments;
 mod pending_registrations;
 mod pinning;
