@@ -8,6 +8,7 @@ mod accounts;
 mod acquirer_faults;
 mod acquirer_host;
 mod amplification;
+mod app_addresses;
 mod asynchronous;
 mod authentication;
 mod bodies;
