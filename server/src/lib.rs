@@ -29,6 +29,7 @@ pub mod risk;
 pub mod shares;
 pub mod store;
 pub mod test_data;
+pub mod text_file;
 pub mod vault;
 pub mod wallet;
 pub mod webhook;

@@ -5,7 +5,7 @@
 use aes_gcm::aead::{Aead as _, KeyInit as _};
 use aes_gcm::{Aes256Gcm, Nonce};
 use axum::body::Bytes;
-use axum::http::{Request, header};
+use axum::http::{Request, Uri, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac as _};
@@ -16,6 +16,7 @@ use tillgate_shared::result::codes;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::domain::id::to_hex;
+use crate::domain::target_url::TargetUrl;
 
 /// Length of the initialization vector in bytes.
 pub const IV: usize = 12;
@@ -101,7 +102,8 @@ impl WebhookDelivery<'_> {
             false => (body, "text/plain;charset=UTF-8"),
         };
         let time = self.now.as_second().to_string();
-        Request::post(self.url)
+        let target = TargetUrl::parse(self.url).ok()?;
+        Request::post(Uri::from(target))
             .header(header::CONTENT_TYPE, content_type)
             .header("x-initialization-vector", to_hex(iv).to_ascii_uppercase())
             .header("x-authentication-tag", tag)

@@ -12,6 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::AppState;
 use super::docs::{ROUTES, Route};
 use crate::credential::{AccessDenied, AccessGrant};
+use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::domain::scope::{Scope, Scopes};
 
@@ -68,12 +69,27 @@ pub(super) fn authenticate_user(
     let (Some(user), Some(password)) =
         (parameters.get("authentication.userId"), parameters.get("authentication.password"))
     else {
-        return Err(Refusal::missing_credentials("The Authorization header is missing"));
+        let message =
+            if is_for_sandbox(state, parameters) { SANDBOX_HELP } else { "The Authorization header is missing" };
+        return Err(Refusal::missing_credentials(message));
     };
     let now = Timestamp::now();
     let granted = state.gateway.directory.authenticate(user, password, address, now);
     let message = "authentication.userId and authentication.password do not match";
     granted.map_err(|denied| refuse_credentials(state, denied, address, now, message))
+}
+
+/// Message for a request to a sandbox without credentials. Clients that leave the header out of a GET expect it to be
+/// like the request before.
+const SANDBOX_HELP: &str = "The Authorization header is missing: send Authorization: Bearer <access token> with every \
+                            request, also when you read a status. entityId alone, or a token among the parameters, is \
+                            not enough";
+
+/// Returns true if a request without credentials is for a sandbox: it names one, or the gateway has no live entity.
+fn is_for_sandbox(state: &AppState, parameters: &Parameters) -> bool {
+    let directory = &state.gateway.directory;
+    let named = parameters.get("entityId").and_then(EntityId::parse).and_then(|id| directory.find_entity(&id));
+    named.map_or_else(|| !directory.has_live_entity(), |entity| !entity.live)
 }
 
 /// Counts wrong credentials against `address`, and returns the refusal: 429 if the limit is reached, otherwise 403.

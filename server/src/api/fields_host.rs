@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{Method, header};
 
 use super::docs::{self, RouteHost};
-use super::{AppState, client};
+use super::{AppState, client, forwarded};
 
 /// The address of the card frames.
 #[derive(Debug, Clone)]
@@ -97,18 +97,11 @@ fn is_method(requested: &Method, method: docs::HttpMethod) -> bool {
 /// Returns true if the browser requested the host of the card frames, whatever its port: by `X-Forwarded-Host` of a
 /// trusted proxy, otherwise by the request's address or `Host`. False if none of them is there.
 fn is_fields_host(state: &AppState, fields: &FieldsUrl, request: &Request) -> bool {
-    let forwarded =
-        client::is_behind_proxy(state, request.extensions()).then(|| forwarded_host(request.headers())).flatten();
-    let host = forwarded.or_else(|| request.uri().authority().map(|authority| authority.as_str()));
+    let is_behind_proxy = client::is_behind_proxy(state, request.extensions());
+    let reported = is_behind_proxy.then(|| forwarded::read_host(request.headers())).flatten();
+    let host = reported.as_deref().or_else(|| request.uri().authority().map(|authority| authority.as_str()));
     let host = host.or_else(|| request.headers().get(header::HOST)?.to_str().ok());
     host.is_some_and(|host| host_name(host.trim()) == fields.name)
-}
-
-/// Returns the last value of `X-Forwarded-Host`, which is that of the nearest proxy, because proxies append. Returns
-/// `None` if it is empty or missing.
-fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
-    let all = headers.get_all("x-forwarded-host").iter().next_back()?.to_str().ok()?;
-    all.rsplit(',').next().map(str::trim).filter(|host| !host.is_empty())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use tillgate_shared::result::ResultCode;
 use super::AppState;
 use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc};
+use crate::domain::setup_fault::SetupFault;
 
 /// The body of the list of result codes.
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
@@ -32,19 +33,34 @@ pub(super) async fn list_result_codes() -> Response {
 }
 
 /// Responds 200 while the store can write and read, otherwise 503 with the reason. The check writes a row, at most
-/// once per second; in between, the last result is repeated.
+/// once per second; in between, the last result is repeated. Names the mistakes in the set-up in both cases.
 pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
     let ndc = new_ndc(None);
     match state.gateway.store.check_health().await {
-        Ok(()) => build_response(StatusCode::OK, JsonObject::default().with("status", "ok"), &ndc),
+        Ok(()) => {
+            let fields = JsonObject::default().with("status", "ok");
+            build_response(StatusCode::OK, add_warnings(fields, &state.setup_faults), &ndc)
+        }
         Err(fault) => {
             let fields = JsonObject::default()
                 .with("status", "unavailable")
                 .with("reason", fault.as_str())
                 .with("description", fault.description());
+            let fields = add_warnings(fields, &state.setup_faults);
             let mut response = build_response(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
             response.headers_mut().insert(header::RETRY_AFTER, fault.retry_after().into());
             response
         }
     }
+}
+
+/// Adds the mistakes in the set-up to the fields of `/health`, if there are any.
+fn add_warnings<'a>(fields: JsonObject<'a>, faults: &[SetupFault]) -> JsonObject<'a> {
+    if faults.is_empty() {
+        return fields;
+    }
+    let describe = |fault: &SetupFault| {
+        JsonObject::default().with("option", fault.as_str()).with("description", fault.description())
+    };
+    fields.with("warnings", faults.iter().map(describe).collect::<Vec<_>>())
 }

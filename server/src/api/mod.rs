@@ -16,6 +16,7 @@ mod extract;
 mod fields_host;
 mod form;
 mod form_config;
+mod forwarded;
 mod html_page;
 mod idempotency;
 mod isolation;
@@ -73,6 +74,7 @@ use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::connector::registry;
+use crate::domain::setup_fault::SetupFault;
 pub use crate::wrong_credentials::WrongCredentials;
 pub use fields_host::FieldsUrl;
 pub use idempotency::InFlight;
@@ -100,6 +102,8 @@ pub struct AppState {
     pub wrong_credentials: WrongCredentials,
     /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
+    /// Mistakes in the set-up, for which no live entity is served.
+    pub setup_faults: Vec<SetupFault>,
 }
 
 impl Deref for AppState {

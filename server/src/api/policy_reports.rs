@@ -2,6 +2,7 @@
 //! them.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,14 +10,15 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use ipnet::IpNet;
 use tillgate_shared::result::codes;
 
-use super::AppState;
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId};
 use super::json_object::{FieldValue, JsonObject};
 use super::received::read_limited_body;
 use super::response::{build_response, ndc_of_checkout, result_fields, wire_time};
+use super::{AppState, client};
 use crate::domain::id::EntityId;
 use crate::domain::policy_report;
 use crate::domain::refusal::Refusal;
@@ -30,12 +32,45 @@ const WINDOW: Duration = Duration::from_secs(60);
 const MAX_REQUESTS_PER_ENTITY: u32 = 60;
 /// The same for all entities.
 const MAX_REQUESTS: u32 = 600;
+/// The same for one network of clients, and for one checkout, so that one of them cannot use up the entity's.
+const MAX_REQUESTS_PER_SOURCE: u32 = 20;
+/// Maximum number of new violations that one network of clients, or one checkout, adds to an entity's list in a day.
+/// What it reports beyond is counted as others.
+const MAX_NEW_PER_SOURCE: u32 = 20;
+/// Maximum number of sources whose new violations are counted. Further ones add none until the next day.
+const MAX_SOURCES: usize = 10_000;
+/// Time after which the counts of new violations start again.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Counts the requests of the current window, because each costs a write.
+/// Counts the requests of the current window, because each costs a write, and the new violations of each source.
 #[derive(Default)]
 pub struct ReportLimiter {
     /// Shared by all requests; locked only for a look-up.
     window: Mutex<Window>,
+    /// Shared by all requests; locked only for a look-up.
+    added: Mutex<AddedViolations>,
+}
+
+/// The sender of a report about an entity: a network of clients, or a checkout.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ReportSource {
+    entity: EntityId,
+    name: String,
+}
+
+/// Number of new violations of each source since the start of the day.
+#[derive(Default)]
+struct AddedViolations {
+    since: Option<Instant>,
+    of_source: HashMap<ReportSource, u32>,
+}
+
+/// Returns the sources of a report: the client's /24 or /48, and the checkout that it names.
+fn list_sources(entity: &EntityId, client: IpAddr, checkout: Option<&str>) -> Vec<ReportSource> {
+    let length = if client.is_ipv4() { 24 } else { 48 };
+    let network = IpNet::new(client, length).map_or_else(|_| client.to_string(), |network| network.trunc().to_string());
+    let names = std::iter::once(network).chain(checkout.map(str::to_owned));
+    names.map(|name| ReportSource { entity: entity.clone(), name }).collect()
 }
 
 /// The counts of the current window.
@@ -44,6 +79,7 @@ struct Window {
     since: Option<Instant>,
     all: u32,
     of_entity: HashMap<EntityId, u32>,
+    of_source: HashMap<ReportSource, u32>,
     /// Number of refused requests since the start of the process.
     dropped: HashMap<EntityId, u64>,
 }
@@ -51,23 +87,56 @@ struct Window {
 impl ReportLimiter {
     /// Counts a request about this entity, and returns true if it may be written. A refused one is counted as dropped
     /// instead. A window begins with the first request after the end of the one before.
-    fn allows_request(&self, entity: &EntityId) -> bool {
+    fn allows_request(&self, entity: &EntityId, sources: &[ReportSource]) -> bool {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if window.since.is_none_or(|since| now.duration_since(since) > WINDOW) {
             window.since = Some(now);
             window.all = 0;
             window.of_entity.clear();
+            window.of_source.clear();
         }
         let of_entity = window.of_entity.get(entity).copied().unwrap_or(0);
-        let admitted = window.all < MAX_REQUESTS && of_entity < MAX_REQUESTS_PER_ENTITY;
+        let has_share = |source| window.of_source.get(source).copied().unwrap_or(0) < MAX_REQUESTS_PER_SOURCE;
+        let admitted =
+            window.all < MAX_REQUESTS && of_entity < MAX_REQUESTS_PER_ENTITY && sources.iter().all(has_share);
         if admitted {
+            for source in sources {
+                *window.of_source.entry(source.clone()).or_default() += 1;
+            }
             window.all += 1;
             window.of_entity.insert(entity.clone(), of_entity + 1);
         } else {
             *window.dropped.entry(entity.clone()).or_default() += 1;
         }
         admitted
+    }
+
+    /// Returns the number of new violations that the sources may add today.
+    fn remaining_additions(&self, sources: &[ReportSource]) -> u32 {
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if added.since.is_none_or(|since| now.duration_since(since) > DAY) {
+            added.since = Some(now);
+            added.of_source.clear();
+        }
+        let is_full = added.of_source.len() >= MAX_SOURCES;
+        let remaining = |source| match added.of_source.get(source) {
+            Some(count) => MAX_NEW_PER_SOURCE.saturating_sub(*count),
+            None if is_full => 0,
+            None => MAX_NEW_PER_SOURCE,
+        };
+        sources.iter().map(remaining).min().unwrap_or(0)
+    }
+
+    /// Counts new violations of the sources.
+    fn record_additions(&self, sources: &[ReportSource], number: u32) {
+        if number > 0 {
+            let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            for source in sources {
+                *added.of_source.entry(source.clone()).or_default() += number;
+            }
+        }
     }
 
     /// Returns the number of refused requests about this entity since the start of the process.
@@ -103,10 +172,14 @@ pub(super) async fn receive_report(
 /// 404 for an unknown id; 400 for another content type, or a body that cannot be parsed or ends early; 413 above 16
 /// KiB, 408 after 15 seconds, 429 if there are too many.
 async fn store_report(state: &AppState, id: &str, request: Request) -> Result<(), Failure> {
-    let entity = match EntityId::parse(id).filter(|id| state.gateway.directory.find_entity(id).is_some()) {
-        Some(entity) => entity,
-        None => state.gateway.load_checkout(id)?.entity,
+    let (parts, body) = request.into_parts();
+    let client = client::resolve_address(state, &parts);
+    let request = Request::from_parts(parts, body);
+    let (entity, checkout) = match EntityId::parse(id).filter(|id| state.gateway.directory.find_entity(id).is_some()) {
+        Some(entity) => (entity, None),
+        None => (state.gateway.load_checkout(id)?.entity, Some(id)),
     };
+    let sources = list_sources(&entity, client, checkout);
     let content_type =
         request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -115,14 +188,16 @@ async fn store_report(state: &AppState, id: &str, request: Request) -> Result<()
             Refusal::malformed_body("The body must be application/csp-report or application/reports+json").into()
         );
     }
-    if !state.report_limiter.allows_request(&entity) {
+    if !state.report_limiter.allows_request(&entity, &sources) {
         return Err(Refusal::too_many_reports(60).into());
     }
     let body = read_limited_body(request, BODY_LIMIT).await?;
     let reports = policy_report::parse_reports(&body)
         .ok_or_else(|| Refusal::malformed_body("The body holds no policy report"))?;
     if !reports.is_empty() {
-        state.gateway.store.add_policy_reports(entity, reports, state.gateway.now()).await?;
+        let limit = state.report_limiter.remaining_additions(&sources);
+        let added = state.gateway.store.add_policy_reports(entity, reports, limit, state.gateway.now()).await?;
+        state.report_limiter.record_additions(&sources, added);
     }
     Ok(())
 }

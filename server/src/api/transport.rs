@@ -11,21 +11,23 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
 use super::response::ndc_of_path;
-use super::{AppState, client};
+use super::{AppState, client, forwarded};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PageId};
 use crate::domain::refusal::Refusal;
 
-/// Returns the reason why a request cannot be for a live entity: the gateway has no public address, or no trusted proxy
-/// reports HTTPS. Returns `None` if it can.
+/// Returns the reason why a request cannot be for a live entity: the gateway has no public address, its set-up opens it
+/// to strangers, or no trusted proxy reports HTTPS. Returns `None` if it can.
 pub(super) fn live_entity_refusal(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Option<Refusal> {
     if state.public_url.is_none() {
         return Some(Refusal::no_live_entities());
     }
-    // Proxies append, so the last value is that of the nearest proxy.
-    let schemes = headers.get_all("x-forwarded-proto").iter().next_back().and_then(|value| value.to_str().ok());
-    let scheme = schemes.and_then(|schemes| schemes.rsplit(',').next()).map(str::trim);
-    let is_https = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
+    if let Some(fault) = state.setup_faults.first() {
+        return Some(Refusal::unsafe_setup(*fault));
+    }
+    // `Forwarded` does not count here: a proxy that writes other headers passes on that of the client.
+    let is_reported = headers.contains_key("x-forwarded-proto");
+    let is_https = is_reported && forwarded::read_scheme(headers).is_some_and(|scheme| scheme == "https");
     if is_https && client::is_behind_proxy(state, extensions) { None } else { Some(Refusal::https_required()) }
 }
 

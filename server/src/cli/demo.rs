@@ -141,11 +141,7 @@ fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = super::entity::create_entity(&store, "Demo shop", |entity| {
-        // The demo shows the checkbox for storing a card.
-        entity.settings.browser_registrations = true;
-        Ok(())
-    })?;
+    let (entity, pair) = super::entity::create_entity(&store, "Demo shop", |_| Ok(()))?;
     let merchant = DemoMerchant { entity_id: entity.id.to_string(), token: pair.bearer_token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::entity_tree::{EntityListItem, collect_output, format_entity, format_tree};
 use super::options::{EntityOptions, load_existing_entity};
+use super::setup_check::warn_of_running_server;
 use super::token::{issue_credentials, parse_entity_id};
 use super::{CommonOptions, open_existing, open_store};
 use crate::domain::entity::{Entity, EntitySettings};
@@ -115,7 +116,10 @@ impl CreateEntity {
             false => open_store(&self.common.data)?,
         };
         let options = &self.options;
-        let (entity, pair) = create_entity(&store, &self.name, |entity| options.apply(&store, entity).map(drop))?;
+        let (entity, pair) = create_entity(&store, &self.name, |entity| {
+            options.apply(&store, entity)?;
+            warn_of_running_server(entity, &self.common.data)
+        })?;
         let created = CreatedEntity {
             entity_id: entity.id.to_string(),
             merchant: entity.parent_merchant().map(ToString::to_string),
@@ -169,7 +173,12 @@ impl SetEntity {
             if let Some(name) = self.name {
                 entity.name = name;
             }
-            for channel in self.options.apply(store, &mut entity)? {
+            let was_live = entity.live;
+            let changed = self.options.apply(store, &mut entity)?;
+            if !was_live {
+                warn_of_running_server(&entity, &self.common.data)?;
+            }
+            for channel in changed {
                 store.update_entity(&channel)?;
             }
             store.update_entity(&entity)?;

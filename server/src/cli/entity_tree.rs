@@ -168,7 +168,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("strict", on_off(settings.strict).to_owned()),
         ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),
         ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
-        ("registering", allowed_by(settings.browser_registrations)),
+        ("registering", allowed_by(settings.allows_browser_registrations())),
         ("customer id", allowed_by(settings.browser_customer_ids)),
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),

@@ -1,17 +1,15 @@
 //! `tillgate file-push`: reconciliation files that are pushed to a merchant's FTP, FTPS or SFTP server.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use zeroize::Zeroizing;
 
 use super::file_push_status::{ListPushTargets, RetryPushes, ShowPushStatus};
+use super::input_file::read_input_file;
 use super::options::load_existing_entity;
 use super::ports::PortOptions;
 use super::token::parse_entity_id;
@@ -176,8 +174,8 @@ impl SetPushTarget {
     /// Reads the password or the private key.
     fn read_secret(&self) -> anyhow::Result<PushSecret> {
         let (path, secret) = match (&self.password_file, &self.private_key_file) {
-            (Some(path), _) => (path, PushSecret::parse_password(&read_text(path)?)),
-            (None, Some(path)) => (path, PushSecret::parse_private_key(&read_text(path)?)),
+            (Some(path), _) => (path, PushSecret::parse_password(&read_input_file(path, MAX_FILE)?)),
+            (None, Some(path)) => (path, PushSecret::parse_private_key(&read_input_file(path, MAX_FILE)?)),
             (None, None) => bail!("name a --password-file, or for sftp a --private-key-file"),
         };
         secret.with_context(|| path.display().to_string())
@@ -186,7 +184,7 @@ impl SetPushTarget {
     /// Reads the certificates that the server's certificate has to be issued by.
     fn read_ca(&self) -> anyhow::Result<Option<String>> {
         let Some(path) = &self.ca_file else { return Ok(None) };
-        let text = read_text(path)?;
+        let text = read_input_file(path, MAX_FILE)?;
         ensure!(load_ca_certificates(&text).is_some(), "{} has no valid certificate in PEM", path.display());
         Ok(Some(text.to_string()))
     }
@@ -201,14 +199,4 @@ impl RemovePushTarget {
         let removed = serde_json::json!({ "entityId": entity });
         self.common.print_output(&removed, |_| format!("The files of {entity} are not pushed any more"))
     }
-}
-
-/// Reads a small text file.
-fn read_text(path: &Path) -> anyhow::Result<Zeroizing<String>> {
-    let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
-    let mut text = Zeroizing::new(String::new());
-    let length = file.take(MAX_FILE + 1).read_to_string(&mut text);
-    let length = length.with_context(|| format!("reading {}", path.display()))?;
-    ensure!(length as u64 <= MAX_FILE, "{} is larger than {MAX_FILE} bytes", path.display());
-    Ok(text)
 }

@@ -33,8 +33,8 @@ pub(super) struct EntityOptions {
     /// Decline a payment whose merchantTransactionId has been paid, with 800.110.100.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     refuse_duplicates: Option<OnOff>,
-    /// Let browsers have the account stored (createRegistration); registrationsCreatable=true allows it for one
-    /// checkout.
+    /// Let browsers have the account stored (createRegistration), which is the default. registrationsCreatable decides
+    /// for one checkout.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_registrations: Option<OnOff>,
     /// Let browsers say which customer they are (customer.merchantCustomerId).
@@ -104,7 +104,9 @@ impl EntityOptions {
         set(&mut settings.strict, self.strict);
         set(&mut settings.customer_names_optional, self.customer_names_optional);
         set(&mut settings.refuse_duplicates, self.refuse_duplicates);
-        set(&mut settings.browser_registrations, self.browser_registrations);
+        if let Some(given) = self.browser_registrations {
+            settings.browser_registrations = Some(given == OnOff::On);
+        }
         set(&mut settings.browser_customer_ids, self.browser_customer_ids);
         set(&mut settings.sandbox_any_number, self.sandbox_any_number);
         set(&mut settings.compatible, self.compatible);

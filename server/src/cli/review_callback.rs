@@ -1,16 +1,14 @@
 //! `tillgate review-callback`: the callbacks that tell a merchant's server of decisions about held payments.
 
-use std::fs::File;
-use std::io::{Read, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
-use axum::http::Uri;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::input_file::read_input_file;
 use super::options::load_existing_entity;
 use super::ports::PortOptions;
 use super::review_callback_list::{DeleteCallback, ListFailedCallbacks, ResubmitCallback, ShowCallbackLog};
@@ -21,6 +19,8 @@ use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
+use crate::domain::ip_text;
+use crate::domain::target_url::TargetUrl;
 use crate::outgoing::OutgoingClient;
 use crate::review_callback::{CallbackConfig, parse_config, vault_record_id};
 use crate::store::AdminStore;
@@ -95,7 +95,8 @@ pub(super) struct SetCallback {
 #[derive(Debug, Args)]
 pub(super) struct AddressOptions {
     /// A network that a destination may be in although it is not public, as for `serve`. May be repeated.
-    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
     #[command(flatten)]
     ports: PortOptions,
@@ -176,15 +177,15 @@ impl SetCallback {
         let store = open_existing(&self.common.data)?;
         let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
         let shown = self.file.display();
-        let text = read_file(&self.file)?;
+        let text = read_input_file(&self.file, MAX_FILE)?;
         let config = parse_config(&text, entity.live).map_err(|faults| {
             let lines: Vec<String> = faults.iter().map(|fault| format!("{shown}:{fault}")).collect();
             anyhow::anyhow!("the configuration is not set:\n{}", lines.join("\n"))
         })?;
         let client = self.addresses.create_client()?;
         for url in &config.urls {
-            let uri: Uri = url.parse().with_context(|| format!("{url} is no address"))?;
-            client.check_target(&uri).with_context(|| {
+            let target = TargetUrl::parse(url).with_context(|| format!("{url} is no address"))?;
+            client.check_target(target.uri()).with_context(|| {
                 format!("{url} may not be called; an operator may allow it: --allow-network, --allow-port")
             })?;
         }
@@ -261,20 +262,6 @@ impl RemoveCallback {
         let removed = RemovedOutput { entity_id: entity.id.to_string(), removed: true };
         self.common.print_output(&removed, |removed| format!("{} has no configuration of its own", removed.entity_id))
     }
-}
-
-/// Reads a configuration file, or the standard input for `-`.
-fn read_file(path: &Path) -> anyhow::Result<String> {
-    let shown = path.display();
-    let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(stdin())
-    } else {
-        Box::new(File::open(path).with_context(|| format!("opening {shown}"))?)
-    };
-    let mut text = String::new();
-    let length = source.take(MAX_FILE + 1).read_to_string(&mut text).with_context(|| format!("reading {shown}"))?;
-    ensure!(length as u64 <= MAX_FILE, "{shown} is larger than {MAX_FILE} bytes");
-    Ok(text)
 }
 
 /// Seals and stores a configuration.

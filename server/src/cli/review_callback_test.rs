@@ -1,7 +1,6 @@
 //! `tillgate review-callback test`: a sample decision, queued like a real one or sent at once.
 
 use anyhow::{Context as _, ensure};
-use axum::http::Uri;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,6 +12,7 @@ use super::token::parse_entity_id;
 use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_existing};
 use crate::domain::review_decision::DecisionType;
+use crate::domain::target_url::TargetUrl;
 use crate::outgoing::ExpectingPost;
 use crate::review_callback::{create_sample, render_body};
 
@@ -80,9 +80,9 @@ impl TestCallback {
         let transaction_id = document.decision.transaction_id.clone();
         let mut output = SampleOutput { transaction_id, url: url.to_owned(), message_id: None, status: None };
         if self.now {
-            let uri: Uri = url.parse().with_context(|| format!("{url} is no address"))?;
+            let target = TargetUrl::parse(url).with_context(|| format!("{url} is no address"))?;
             let body = render_body(&config, &document);
-            let post = ExpectingPost { uri: &uri, headers: &config.user_headers(), body: &body };
+            let post = ExpectingPost { uri: target.uri(), headers: &config.user_headers(), body: &body };
             let client = self.addresses.create_client()?;
             let response = create_runtime()?.block_on(client.send_expecting(&post)).with_context(|| url.to_owned())?;
             let status = response.status.as_u16();

@@ -2,15 +2,14 @@
 //! lists are in `risk_versions.rs` and `risk_list.rs`.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{Read, stdin};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::CommonOptions;
+use super::input_file::read_input_file;
 use super::risk_audit::ShowRiskAudit;
 use super::risk_dry_run::DryRunRules;
 use super::risk_explain::ExplainPayment;
@@ -24,7 +23,9 @@ use crate::risk::{
 };
 
 /// Largest size of a list or of the payments, in bytes.
-const MAX_INPUT_BYTES: usize = 128 << 20;
+const MAX_INPUT_BYTES: u64 = 128 << 20;
+/// Largest size of a rules file, in bytes.
+const MAX_RULES_BYTES: u64 = MAX_FILE_BYTES as u64;
 
 /// Rules of the fraud check.
 #[derive(Debug, Subcommand)]
@@ -175,7 +176,7 @@ impl EvaluateRules {
     fn run(self) -> anyhow::Result<()> {
         let (_, rules) = load_rules(&self.common, &self.file)?;
         let lists = load_lists(self.networks.as_deref(), self.disposable.as_deref(), self.bins.as_deref())?;
-        let mut input = read_payments(&read_text(&self.input, MAX_INPUT_BYTES)?)?;
+        let mut input = read_payments(&read_input_file(&self.input, MAX_INPUT_BYTES)?)?;
         input.payments.iter_mut().for_each(|payment| add_card_facts(payment, &lists.bins));
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
@@ -213,9 +214,9 @@ fn add_card_facts(payment: &mut CheckInput, bins: &BinTable) {
 /// Reads a rules file. Returns its text, too. Its errors are printed here, one a line.
 pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<(String, RuleSet)> {
     let file = path.display();
-    let text = read_text(path, MAX_FILE_BYTES)?;
+    let text = read_input_file(path, MAX_RULES_BYTES)?;
     let errors = match RuleSet::parse(&text) {
-        Ok(rules) => return Ok((text, rules)),
+        Ok(rules) => return Ok((text.to_string(), rules)),
         Err(errors) => errors,
     };
     if common.json {
@@ -256,39 +257,18 @@ fn load_lists(networks: Option<&Path>, disposable: Option<&Path>, bins: Option<&
     let mut lists = RiskLists::default();
     let locate = |path: &Path, error: TextError| anyhow::anyhow!("{}:{error}", path.display());
     if let Some(path) = networks {
-        let table = NetworkTable::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        let table = NetworkTable::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
         lists.networks = table.map_err(|error| locate(path, error))?;
     }
     if let Some(path) = disposable {
-        let domains = DomainList::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        let domains = DomainList::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
         lists.disposable = domains.map_err(|error| locate(path, error))?;
     }
     if let Some(path) = bins {
-        let table = BinTable::parse(&read_text(path, MAX_INPUT_BYTES)?);
+        let table = BinTable::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
         lists.bins = table.map_err(|error| locate(path, error))?;
     }
     Ok(lists)
-}
-
-/// Reads a text file, or the standard input for `-`.
-fn read_text(path: &Path, most: usize) -> anyhow::Result<String> {
-    let shown = path.display();
-    let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(stdin())
-    } else {
-        Box::new(File::open(path).with_context(|| format!("opening {shown}"))?)
-    };
-    let mut bytes = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    source.take(limit).read_to_end(&mut bytes).with_context(|| format!("reading {shown}"))?;
-    ensure!(bytes.len() <= most, "{shown} is larger than {most} bytes");
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        let start = valid.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let column = 1 + String::from_utf8_lossy(valid.get(start..).unwrap_or_default()).chars().count();
-        anyhow::anyhow!("{shown}:{line}:{column}: this is not UTF-8")
-    })
 }
 
 /// Returns what is known of a payment before its shopper chooses a brand: nothing of an account, and nothing that a

@@ -1,6 +1,6 @@
 //! `tillgate risk list`: the lists of an entity for the fraud check.
 
-use std::io::{Read as _, stdin};
+use std::io::stdin;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
@@ -22,6 +22,7 @@ use crate::store::AdminStore;
 use crate::store::risk_audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk_list::ListSelection;
 use crate::store::risk_rules::RiskKeys;
+use crate::text_file::read_text;
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";
@@ -195,9 +196,8 @@ impl EntryOptions {
 
 /// Reads a value from the standard input, without the line break at its end.
 fn read_value() -> anyhow::Result<Zeroizing<String>> {
-    let mut text = Zeroizing::new(String::with_capacity(MAX_LIST_VALUE + 2));
-    let limit = u64::try_from(MAX_LIST_VALUE + 1).unwrap_or(u64::MAX);
-    stdin().take(limit).read_to_string(&mut text).context("reading the value from the standard input")?;
+    let limit = u64::try_from(MAX_LIST_VALUE + 2).unwrap_or(u64::MAX);
+    let mut text = read_text(stdin(), limit).context("reading the value from the standard input")?;
     let length = text.trim_end_matches(['\r', '\n']).len();
     text.truncate(length);
     ensure!(!text.is_empty(), "the standard input has no value");

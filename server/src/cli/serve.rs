@@ -21,6 +21,7 @@ use super::ftp_options::{BoundFtp, FtpArguments};
 use super::limits::LimitOptions;
 use super::ports::PortOptions;
 use super::risk::RiskFileOptions;
+use super::setup_check::check_setup;
 use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_store};
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
@@ -28,7 +29,9 @@ use crate::app::App;
 use crate::clock::{Clock as _, SystemClock};
 use crate::directory::Directory;
 use crate::domain::id::is_node_name;
+use crate::domain::ip_text;
 use crate::domain::payment::TimeLimits;
+use crate::domain::target_url::TargetUrl;
 use crate::form::Builds;
 use crate::ftp;
 use crate::gateway::create_evidence_places;
@@ -87,11 +90,13 @@ pub(super) struct GatewaySettings {
     #[arg(long, value_name = "URL", env = "TILLGATE_FIELDS_URL", value_parser = parse_public_url, requires = "public_url")]
     pub(super) fields_url: Option<String>,
     /// A network whose X-Forwarded-For, -Host and -Proto are believed, such as 10.0.0.0/8. May be repeated.
-    #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',')]
-    trusted_proxies: Vec<IpNet>,
+    #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
+    pub(super) trusted_proxies: Vec<IpNet>,
     /// A network that messages to merchants may go to although it is not public, such as 10.0.0.0/8. May be repeated.
-    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
-    allowed_networks: Vec<IpNet>,
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
+    pub(super) allowed_networks: Vec<IpNet>,
     #[command(flatten)]
     ports: PortOptions,
     #[command(flatten)]
@@ -297,8 +302,7 @@ impl GatewaySettings {
             fields_url.as_ref().map(FieldsUrl::as_str),
             self.form_key.as_ref().map(|key| &key.0[..]),
         )?;
-        let directory = Arc::new(Directory::default());
-        directory.risk.set_operator_lists(self.risk_files.load_lists()?);
+        let directory = self.create_directory()?;
         let opening = |error: StoreError| {
             let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
             anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
@@ -311,7 +315,7 @@ impl GatewaySettings {
         let store =
             Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
         correct_bookings(data, &vault).map_err(opening)?;
-        self.check_live_requirements(&directory)?;
+        let setup_faults = check_setup(self, data, &directory, &store)?;
         self.check_review_lifetime()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.load_account_index_key(&vault).await?;
@@ -349,7 +353,15 @@ impl GatewaySettings {
             fields_url,
             wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),
+            setup_faults,
         }))
+    }
+
+    /// Creates the directory, with the operator's lists for risk rules.
+    fn create_directory(&self) -> anyhow::Result<Arc<Directory>> {
+        let directory = Arc::new(Directory::default());
+        directory.risk.set_operator_lists(self.risk_files.load_lists()?);
+        Ok(directory)
     }
 
     /// Refuses a lifetime of reviews beyond that of the cards.
@@ -372,23 +384,6 @@ impl GatewaySettings {
             review_lifetime: self.review_lifetime.unwrap_or(REVIEW_LIFETIME).min(self.card_window),
             limits: self.limits.velocity_limits(),
         }
-    }
-
-    /// Refuses live entities without a public address with HTTPS, and warns if no trusted proxy can report HTTPS.
-    /// Without live entities everything passes.
-    fn check_live_requirements(&self, directory: &Directory) -> anyhow::Result<()> {
-        if directory.has_live_entity() {
-            anyhow::ensure!(
-                self.public_url.as_ref().is_some_and(|url| url.starts_with("https://")),
-                "the store has live entities: name the address that shoppers' browsers reach, --public-url https://…"
-            );
-            if self.trusted_proxies.is_empty() {
-                tracing::warn!(
-                    "requests for live entities are refused: no --trusted-proxy says that they came over HTTPS"
-                );
-            }
-        }
-        Ok(())
     }
 
     /// Returns the address of the card frames, `None` if they have no host of their own. Refuses an address that does
@@ -448,14 +443,11 @@ fn parse_form_key(text: &str) -> Result<FormKey, String> {
 
 /// Checks an address with http or https, a host, no query and no fragment, and ends it with one slash.
 fn parse_public_url(text: &str) -> Result<String, String> {
-    let uri: axum::http::Uri = text.parse().map_err(|error| format!("{error}"))?;
-    // `Uri` drops a fragment, and the text is used in its place.
-    let has_suffix = text.contains(['?', '#']);
-    let valid = !has_suffix && matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
-    if !valid {
-        return Err("an address looks like https://pay.example".to_owned());
+    let target = TargetUrl::parse(text).map_err(|fault| format!("the address {fault}, such as https://pay.example"))?;
+    if text.contains(['?', '#']) {
+        return Err("an address looks like https://pay.example, without a query and a fragment".to_owned());
     }
-    Ok(format!("{}/", text.trim_end_matches('/')))
+    Ok(format!("{}/", target.uri().to_string().trim_end_matches('/')))
 }
 
 /// Checks a node's name.
@@ -488,6 +480,9 @@ mod tests {
             ("https://pay.example?", None),
             ("pay.example", None),
             ("ftp://pay.example", None),
+            ("https://user@pay.example", None),
+            ("https://Bücher.example/zahlung für", None),
+            ("https://Bücher.example/für", Some("https://xn--bcher-kva.example/f%C3%BCr/")),
         ] {
             assert_eq!(parse_public_url(text).ok().as_deref(), parsed, "{text}");
         }

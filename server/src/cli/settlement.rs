@@ -1,7 +1,6 @@
 //! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange. The
 //! files of clearing institutes are in [`super::settlement_import`] and [`super::settlement_queue`].
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow, ensure};
@@ -11,6 +10,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use tillgate_shared::money::Currency;
 
+use super::input_file::read_input_file;
 use super::risk_versions::load_entity_argument;
 use super::settlement_import::ImportFile;
 use super::settlement_queue::{ListUnmatched, MatchLine, RejectLine};
@@ -18,6 +18,11 @@ use super::{CommonOptions, open_existing};
 use crate::domain::settlement::SettlementTerms;
 use crate::store::AdminStore;
 use crate::store::settlement::StoredBatch;
+
+/// Largest size of a file with terms, in bytes.
+const MAX_TERMS: u64 = 1024 * 1024;
+/// Largest size of a file with rates, in bytes.
+const MAX_RATES: u64 = 128 * 1024 * 1024;
 
 /// The settlements of sandboxes, and the files of clearing institutes.
 #[derive(Debug, Subcommand)]
@@ -120,7 +125,7 @@ impl SetTerms {
     fn run(self) -> anyhow::Result<()> {
         let terms = match &self.file {
             Some(file) => {
-                let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+                let text = read_input_file(file, MAX_TERMS)?;
                 Some(SettlementTerms::parse(&text).map_err(|error| anyhow!("{}: {error}", file.display()))?)
             }
             None => None,
@@ -180,7 +185,8 @@ impl ImportRates {
     /// Stores all rates of the file, or none if a line is wrong.
     fn run(self) -> anyhow::Result<()> {
         let name = self.file.display();
-        let mut reader = csv::Reader::from_path(&self.file).with_context(|| format!("cannot read {name}"))?;
+        let text = read_input_file(&self.file, MAX_RATES)?;
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
         ensure!(
             reader.headers()?.iter().eq(["date", "from", "to", "rate"]),
             "{name}: the first line must be date,from,to,rate"

@@ -1,12 +1,12 @@
 //! `tillgate settlement import`: settlement files of clearing institutes.
 
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 
+use super::input_file::read_input_file;
 use super::risk_versions::load_entity_argument;
 use super::{CommonOptions, open_existing};
 use crate::domain::settlement_file::FileMapping;
@@ -85,10 +85,7 @@ impl ImportFile {
 /// Reads a mapping.
 fn read_mapping(path: &Path) -> anyhow::Result<FileMapping> {
     let name = path.display();
-    let mut text = String::new();
-    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-    file.take(MAX_MAPPING + 1).read_to_string(&mut text).with_context(|| format!("cannot read {name}"))?;
-    ensure!(text.len() as u64 <= MAX_MAPPING, "{name} has more than {MAX_MAPPING} bytes");
+    let text = read_input_file(path, MAX_MAPPING)?;
     FileMapping::parse(&text).map_err(|error| anyhow!("{name}: {error}"))
 }
 

@@ -11,6 +11,7 @@ use super::{CommonOptions, open_existing};
 use crate::credential::Credential;
 use crate::directory::bearer_token;
 use crate::domain::id::{EntityId, to_hex};
+use crate::domain::ip_text;
 use crate::domain::scope::{Scope, Scopes};
 use crate::gateway::random_bytes;
 use crate::store::AdminStore;
@@ -47,7 +48,7 @@ pub(super) struct CreateToken {
     #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
     expires: Option<Timestamp>,
     /// A network that it may be used from, such as 192.0.2.0/24. May be repeated; every network, if not given.
-    #[arg(long = "network", value_name = "CIDR", value_parser = parse_network)]
+    #[arg(long = "network", value_name = "CIDR", value_parser = ip_text::parse_network)]
     networks: Vec<IpNet>,
     /// A kind of requests that it may make: read, pay, refund or admin. May be repeated; all of them, if not given.
     #[arg(long = "scope", value_name = "SCOPE")]
@@ -222,12 +223,6 @@ fn parse_expiry(text: &str) -> Result<Timestamp, String> {
         now.checked_add(time).map_err(|error| error.to_string())?
     };
     if moment > now { Ok(moment) } else { Err("a token cannot end in the past".to_owned()) }
-}
-
-/// Reads a network, or a single address as a network. An IPv4 address in IPv6 form becomes IPv4.
-fn parse_network(text: &str) -> Result<IpNet, String> {
-    let network = text.parse().or_else(|_| text.parse().map(|address: std::net::IpAddr| address.to_canonical().into()));
-    network.map_err(|_| "a network looks like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.1".to_owned())
 }
 
 #[cfg(test)]

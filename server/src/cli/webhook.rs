@@ -7,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_shared::format::url;
 
 use super::options::load_existing_entity;
 use super::ports::PortOptions;
@@ -17,6 +16,8 @@ use super::vault_key::VaultKeyOptions;
 use super::webhook_rotation::RotateWebhookSecret;
 use super::{CommonOptions, open_existing};
 use crate::domain::id::{MessageId, to_hex};
+use crate::domain::ip_text;
+use crate::domain::target_url::TargetUrl;
 use crate::gateway::random_bytes;
 use crate::outgoing::OutgoingClient;
 use crate::store::AdminStore;
@@ -120,7 +121,8 @@ pub(super) struct TestWebhook {
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
     /// A network that it may be in although it is not public, as for `serve`. May be repeated.
-    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
     #[command(flatten)]
     ports: PortOptions,
@@ -226,9 +228,10 @@ impl CreateWebhook {
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        ensure!(url::check(&self.url).is_ok(), "{} is no address of http or https", self.url);
-        if let Err(message) = self.ports.allowed_ports().check_address(&self.url) {
-            bail!("{} {message}; an operator may allow it: --allow-port", self.url);
+        // The address is not repeated, because a wrong one may contain a password.
+        let target = TargetUrl::parse(&self.url).map_err(|fault| anyhow::anyhow!("the address in --url {fault}"))?;
+        if !self.ports.allowed_ports().allows(target.port()) {
+            bail!("{} names a port that requests may not go to; an operator may allow it: --allow-port", self.url);
         }
         let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
         let now = Timestamp::now();

@@ -9,6 +9,7 @@ use super::ports::PortOptions;
 use super::vault_key::VaultKeyOptions;
 use super::webhook::{SecretOutput, find_webhook, send_test_event};
 use super::{CommonOptions, open_existing};
+use crate::domain::ip_text;
 use crate::outgoing::OutgoingClient;
 use crate::store::webhook::Webhook;
 
@@ -33,7 +34,8 @@ pub(super) struct RotateWebhookSecret {
     #[arg(long, conflicts_with = "finish")]
     cancel: bool,
     /// A network that it may be in although it is not public, as for `serve`. May be repeated.
-    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',')]
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
     #[command(flatten)]
     ports: PortOptions,

@@ -3,6 +3,7 @@
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
+use tillgate_shared::format::url;
 use tillgate_shared::parameter::Requirements;
 
 use super::channel::Channel;
@@ -51,10 +52,10 @@ pub struct EntitySettings {
     pub origins: Vec<String>,
     /// Decline a payment whose merchantTransactionId has already been paid (800.110.100).
     pub refuse_duplicates: bool,
-    /// Let a browser store accounts: `createRegistration` is accepted from a form. A single checkout can allow it as
-    /// well.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub browser_registrations: bool,
+    /// Let a browser store accounts: `createRegistration` is accepted from a form (contract, 0.34). `None` for the
+    /// default, which is yes. A single checkout can allow or refuse it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser_registrations: Option<bool>,
     /// Let a browser set `customer.merchantCustomerId`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub browser_customer_ids: bool,
@@ -79,7 +80,30 @@ pub struct EntitySettings {
     pub channel: Channel,
 }
 
+/// Name of the setting for registrations by browsers.
+const BROWSER_REGISTRATIONS: &str = "browser-registrations";
+
 impl EntitySettings {
+    /// Reads stored settings. Stores of earlier versions, whose default for registrations by browsers was no, have only
+    /// a mark where no was chosen.
+    ///
+    /// # Errors
+    /// If the text is not JSON of settings.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        let mut settings: Self = serde_json::from_str(text)?;
+        let is_marked = settings.chosen_defaults.iter().any(|name| name == BROWSER_REGISTRATIONS);
+        if is_marked && settings.browser_registrations.is_none() {
+            settings.browser_registrations = Some(false);
+            settings.chosen_defaults.retain(|name| name != BROWSER_REGISTRATIONS);
+        }
+        Ok(settings)
+    }
+
+    /// Returns true if browsers may store accounts.
+    pub fn allows_browser_registrations(&self) -> bool {
+        self.browser_registrations.unwrap_or(true)
+    }
+
     /// Returns true if an address is a page of the merchant: it begins with a named origin, in any case, which its
     /// path, query or fragment follows. Without named origins every address is accepted.
     pub fn allows_page(&self, address: &str) -> bool {
@@ -88,6 +112,12 @@ impl EntitySettings {
             Some(start.eq_ignore_ascii_case(origin) && (rest.is_empty() || rest.starts_with(['/', '?', '#'])))
         };
         self.origins.is_empty() || self.origins.iter().any(|origin| matches_origin(origin).unwrap_or(false))
+    }
+
+    /// Returns true if a shopper may return to an address: a page of the merchant, or an app, whose address has no
+    /// origin.
+    pub fn allows_result(&self, address: &str) -> bool {
+        !url::is_http(address) || self.allows_page(address)
     }
 
     /// Returns true if an address has an origin that the operator named for this entity. Without named origins it
@@ -158,8 +188,26 @@ impl Entity {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn browsers_store_accounts_unless_the_entity_has_said_no() {
+        for (stored, allowed) in [
+            ("{}", true),
+            (r#"{"browser_registrations":true}"#, true),
+            (r#"{"browser_registrations":false}"#, false),
+            // The mark of an earlier version.
+            (r#"{"chosen_defaults":["strict","browser-registrations"]}"#, false),
+            (r#"{"browser_registrations":true,"chosen_defaults":["strict"]}"#, true),
+        ] {
+            let settings = EntitySettings::from_json(stored).unwrap();
+            assert_eq!(settings.allows_browser_registrations(), allowed, "{stored}");
+            let again = EntitySettings::from_json(&serde_json::to_string(&settings).unwrap()).unwrap();
+            assert_eq!(again, settings, "{stored}");
+        }
+    }
 
     #[test]
     fn a_page_is_the_merchants_when_its_origin_is() {
@@ -176,7 +224,9 @@ mod tests {
         ] {
             assert_eq!(settings.allows_page(address), expected, "{address}");
             assert_eq!(settings.has_named_origin(address), expected, "{address}");
+            assert_eq!(settings.allows_result(address), expected, "{address}");
         }
+        assert!(settings.allows_result("my.app://done") && !settings.has_named_origin("my.app://done"));
         assert!(EntitySettings::default().allows_page("https://anywhere.example/"));
         assert!(!EntitySettings::default().has_named_origin("https://anywhere.example/"));
     }

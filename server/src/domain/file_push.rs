@@ -3,18 +3,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use percent_encoding::percent_decode_str;
+use url::Host;
 
 use super::reconciliation::file::FileName;
+use super::target_url;
 
 /// Largest length of an address in bytes.
 const MAX_ADDRESS: usize = 1024;
-/// Largest length of a host name (RFC 1035).
-const MAX_HOST: usize = 253;
 /// Beginning of a fingerprint, as OpenSSH prints it.
 const FINGERPRINT_PREFIX: &str = "SHA256:";
 
@@ -101,7 +100,7 @@ impl PushAddress {
     /// # Errors
     /// The fault of the address. An address with a password is refused, because addresses are shown.
     pub fn parse(text: &str) -> Result<Self, PushAddressError> {
-        let is_printable = |byte: u8| matches!(byte, b'!'..=b'~') && !matches!(byte, b'?' | b'#' | b'\\');
+        let is_printable = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '?' | '#' | '\\');
         let (scheme, rest) = text.split_once("://").ok_or(PushAddressError::Scheme)?;
         let protocol = PushProtocol::parse(scheme).ok_or(PushAddressError::Scheme)?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -111,7 +110,7 @@ impl PushAddress {
             Some((user, host)) if !user.is_empty() => (user, host),
             _ => return Err(PushAddressError::User),
         };
-        if text.len() > MAX_ADDRESS || !text.bytes().all(is_printable) {
+        if text.len() > MAX_ADDRESS || !text.chars().all(is_printable) {
             return Err(PushAddressError::Text);
         }
         let (host, port) = parse_host(host)?;
@@ -132,22 +131,14 @@ impl PushAddress {
     }
 }
 
-/// Splits and checks host and port.
+/// Splits and checks host and port. The host is converted to its IDNA form.
 fn parse_host(text: &str) -> Result<(String, Option<u16>), PushAddressError> {
-    let (host, port) = match text.strip_prefix('[') {
-        Some(rest) => {
-            let (address, port) = rest.split_once(']').ok_or(PushAddressError::Host)?;
-            let address: IpAddr = address.parse().map_err(|_| PushAddressError::Host)?;
-            (address.to_string(), port)
-        }
-        None => {
-            let (host, port) = text.split_at(text.find(':').unwrap_or(text.len()));
-            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-            if host.is_empty() || host.len() > MAX_HOST || !host.bytes().all(is_allowed) {
-                return Err(PushAddressError::Host);
-            }
-            (host.to_ascii_lowercase(), port)
-        }
+    let end = if text.starts_with('[') { text.find(']').map(|end| end + 1) } else { text.find(':') };
+    let (host, port) = text.split_at(end.unwrap_or(text.len()));
+    let host = match target_url::parse_host(host).ok_or(PushAddressError::Host)? {
+        Host::Domain(name) => name,
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
     };
     if port.is_empty() {
         return Ok((host, None));
@@ -209,6 +200,14 @@ mod tests {
             ("FTPS://shop@Files.Example/in/daily/", PushProtocol::Ftps, "shop", "files.example", 21, "in/daily"),
             ("ftp://a%40b@10.0.0.1:2121//in%20box", PushProtocol::Ftp, "a@b", "10.0.0.1", 2121, "/in box"),
             ("sftp://shop@[2001:db8::1]:2222//", PushProtocol::Sftp, "shop", "2001:db8::1", 2222, "/"),
+            (
+                "sftp://jürgen@BÜCHER.example/täglich",
+                PushProtocol::Sftp,
+                "jürgen",
+                "xn--bcher-kva.example",
+                22,
+                "täglich",
+            ),
         ] {
             let expected =
                 PushAddress { protocol, user: user.to_owned(), host: host.to_owned(), port, folder: folder.to_owned() };

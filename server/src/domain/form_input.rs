@@ -34,7 +34,7 @@ pub struct BrowserRights {
 impl BrowserRights {
     /// Returns the rights that an entity's settings grant.
     pub fn from_settings(settings: &EntitySettings) -> Self {
-        Self { registrations: settings.browser_registrations, customer_ids: settings.browser_customer_ids }
+        Self { registrations: settings.allows_browser_registrations(), customer_ids: settings.browser_customer_ids }
     }
 }
 
@@ -71,16 +71,16 @@ impl Checkout {
             return !is_refused;
         }
         match name {
-            "createRegistration" => rights.registrations || self.allows_registration(),
+            "createRegistration" => self.allows_registration().unwrap_or(rights.registrations),
             "customer.merchantCustomerId" => rights.customer_ids,
             _ => true,
         }
     }
 
     /// Returns true if the merchant allows the shopper of this checkout to store the account
-    /// (`registrationsCreatable`).
-    fn allows_registration(&self) -> bool {
-        self.parameters.get("registrationsCreatable") == Some("true")
+    /// (`registrationsCreatable`), false if the merchant refuses it. `None` if the merchant says neither.
+    fn allows_registration(&self) -> Option<bool> {
+        self.parameters.get("registrationsCreatable").map(|value| value == "true")
     }
 }
 
@@ -221,10 +221,12 @@ mod tests {
         let form = build_parameters(&[(STORE, "true"), (CUSTOMER, "4711")]);
         let all_rights = BrowserRights { registrations: true, customer_ids: true };
         let allowed = [("registrationsCreatable", "true")];
+        let refused = [("registrationsCreatable", "false")];
         for (merchant, rights, stores, names) in [
             (&[][..], BrowserRights::default(), None, None),
             (&allowed, BrowserRights::default(), Some("true"), None),
             (&[], all_rights, Some("true"), Some("4711")),
+            (&refused, all_rights, None, Some("4711")),
             (&[(STORE, "false"), (CUSTOMER, "1")], all_rights, Some("false"), Some("1")),
             (&[(STORE, "false"), allowed[0]], BrowserRights::default(), Some("false"), None),
         ] {

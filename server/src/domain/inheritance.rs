@@ -244,7 +244,8 @@ mod tests {
                     registrations_require_cvv,
                 },
         } = EntitySettings::default();
-        let flags = [strict, customer_names_optional, refuse_duplicates, browser_registrations, browser_customer_ids];
+        assert_eq!(browser_registrations, None);
+        let flags = [strict, customer_names_optional, refuse_duplicates, browser_customer_ids];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let lists = [origins, brands, currencies, test_modes];
         let others = (three_d, connector, acquirer_merchant, screen, error);
@@ -252,6 +253,6 @@ mod tests {
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
         let schedules = [time_zone, schedule_retries];
-        assert_eq!(flags.len() + more.len() + lists.len() + schedules.len() + 6, SETTINGS.len());
+        assert_eq!(flags.len() + more.len() + lists.len() + schedules.len() + 7, SETTINGS.len());
     }
 }

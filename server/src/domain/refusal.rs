@@ -9,6 +9,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::schedule::MAX_RUNS_OF_JUMP;
 use super::scope::Scope;
+use super::setup_fault::SetupFault;
 
 /// Reason for not carrying out a request.
 #[derive(Debug, Clone)]
@@ -155,6 +156,12 @@ impl Refusal {
     /// 403: the gateway runs without `--public-url`, which live entities need.
     pub fn no_live_entities() -> Self {
         let description = "This gateway serves no live entities: start it with --public-url https://";
+        Self::new(403, codes::AUTHENTICATION_FAILED, description)
+    }
+
+    /// 403: the set-up of the gateway opens it to strangers.
+    pub fn unsafe_setup(fault: SetupFault) -> Self {
+        let description = format!("This gateway serves no live entities: its option {} is unsafe", fault.as_str());
         Self::new(403, codes::AUTHENTICATION_FAILED, description)
     }
 

@@ -15,6 +15,11 @@ use rustls::sign::CertifiedKey;
 
 use super::tls::FtpTls;
 
+use crate::text_file::read_text_file;
+
+/// Largest size of a file, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
+
 /// Files in PEM: a certificate with those of its issuers, and its private key.
 #[derive(Debug, Clone)]
 pub struct CertificateFiles {
@@ -55,11 +60,15 @@ impl CertificateFiles {
 
     /// Reads both files.
     fn load_key(&self) -> anyhow::Result<Arc<CertifiedKey>> {
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&self.certificate)
-            .and_then(Iterator::collect)
-            .with_context(|| format!("reading the certificate {}", self.certificate.display()))?;
-        let key = PrivateKeyDer::from_pem_file(&self.key)
-            .with_context(|| format!("reading the key {}", self.key.display()))?;
+        let read_chain = || -> anyhow::Result<Vec<CertificateDer<'static>>> {
+            let text = read_text_file(&self.certificate, MAX_FILE)?;
+            Ok(CertificateDer::pem_slice_iter(text.as_bytes()).collect::<Result<_, _>>()?)
+        };
+        let read_key = || -> anyhow::Result<PrivateKeyDer<'static>> {
+            Ok(PrivateKeyDer::from_pem_slice(read_text_file(&self.key, MAX_FILE)?.as_bytes())?)
+        };
+        let chain = read_chain().with_context(|| format!("reading the certificate {}", self.certificate.display()))?;
+        let key = read_key().with_context(|| format!("reading the key {}", self.key.display()))?;
         let certified = CertifiedKey::from_der(chain, key, &ring::default_provider())
             .with_context(|| format!("using the certificate {}", self.certificate.display()))?;
         Ok(Arc::new(certified))

@@ -38,7 +38,7 @@ impl Addresses<'_> {
     /// # Errors
     /// `shopperResultUrl` by name if there is neither; `reason` says in the refusal why one is needed.
     pub(super) fn return_url(self, parameters: &Parameters, reason: &str) -> Result<String, Refusal> {
-        let form_page = self.result.filter(|address| url::check(address).is_ok());
+        let form_page = self.result.filter(|address| url::check_return(address).is_ok());
         let address = parameters.get("shopperResultUrl").or(form_page).map(str::to_owned);
         address
             .ok_or_else(|| Refusal::invalid_parameter("shopperResultUrl", None, format!("may not be empty: {reason}")))

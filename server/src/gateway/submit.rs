@@ -165,7 +165,7 @@ impl Gateway {
         let parameters = self.merge_form(checkout, &entity, form, shopper)?;
         // The address in the form is used only for the redirect back and is never repeated, because the merchant has
         // not confirmed it. If the entity has a list of its pages, the address has to be one of them.
-        let result = form.get("shopperResultUrl").filter(|address| entity.settings.allows_page(address));
+        let result = form.get("shopperResultUrl").filter(|address| entity.settings.allows_result(address));
         let reminder = reminder_address(checkout, &entity, result);
         if checkout.is_tokenisation() {
             return self.attempt_registration(checkout, &entity, parameters, shopper, reminder).await;
@@ -353,7 +353,7 @@ impl Gateway {
 
 /// Returns the valid address for the merchant's reminder: `shopperResultUrl` of the checkout, or else the form's
 /// (`result`) on an origin that the operator has set. The gateway itself sends the reminder, so a browser must not
-/// choose its host.
+/// choose its host. An app's address gets no reminder.
 fn reminder_address(checkout: &Checkout, entity: &Entity, result: Option<&str>) -> Option<String> {
     let trusted = result.filter(|address| entity.settings.has_named_origin(address));
     let reminder = checkout.parameters.get("shopperResultUrl").or(trusted).map(str::to_owned);

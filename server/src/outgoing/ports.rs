@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::domain::target_url::TargetUrl;
+
 /// Parameters with an address to which the gateway may send a request.
 pub const ADDRESS_PARAMETERS: [&str; 2] = ["notificationUrl", "shopperResultUrl"];
 
@@ -100,23 +102,16 @@ impl Ports {
         LOW_PORTS.contains(&port) || self.0.contains(&port) || (port >= 1024 && !refused())
     }
 
-    /// Checks the port of a well-formed address. An address without a port is accepted.
+    /// Checks an address that requests are sent to, and its port.
     ///
     /// # Errors
-    /// The message for `parameterErrors`, if the port is not allowed or no number up to 65535.
-    pub fn check_address(&self, address: &str) -> Result<(), &'static str> {
-        let rest = address.split_once("://").map(|(_, rest)| rest).unwrap_or_default();
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // Colons inside the brackets of an IPv6 address do not precede a port.
-        let host_end = authority.rfind(']').unwrap_or_default();
-        let Some((_, port)) = authority.get(host_end..).unwrap_or_default().rsplit_once(':') else { return Ok(()) };
-        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
-        match port.parse() {
-            _ if port.is_empty() => Ok(()),
-            Ok(port) if digits && self.allows(port) => Ok(()),
-            Ok(_) if digits => Err("names a port that requests may not go to"),
-            _ => Err("names no valid port"),
+    /// The message for `parameterErrors`: the fault of the address, or a port that is not allowed.
+    pub fn check_address(&self, address: &str) -> Result<TargetUrl, String> {
+        let target = TargetUrl::parse(address).map_err(|fault| fault.to_string())?;
+        if !self.allows(target.port()) {
+            return Err("names a port that requests may not go to".to_owned());
         }
+        Ok(target)
     }
 }
 

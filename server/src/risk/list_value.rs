@@ -4,6 +4,8 @@ use ipnet::IpNet;
 use tillgate_shared::parameter::Parameters;
 
 use super::{CheckInput, Facts, RiskLists, VelocityKey};
+use crate::domain::ip_text;
+use crate::domain::spelling::fold_mail_address;
 
 /// Largest length of a value in a list, in bytes.
 pub const MAX_LIST_VALUE: usize = 2_048;
@@ -48,14 +50,14 @@ fn fill_input(input: &mut CheckInput, key: &VelocityKey, text: &str) -> Result<(
             *index = Some(text.to_owned());
         }
         VelocityKey::Email => {
-            let (name, domain) = text.rsplit_once('@').unwrap_or_default();
-            if name.is_empty() || domain.is_empty() {
+            if fold_mail_address(text).is_none() {
                 return Err("must be a mail address, such as jo@shop.example".to_owned());
             }
             set(&mut input.parameters, "customer.email", text);
         }
         VelocityKey::Ip => {
-            input.address = Some(text.parse().map_err(|_| "must be an IP address, such as 203.0.113.7".to_owned())?);
+            let address = ip_text::parse_address(text);
+            input.address = Some(address.ok_or_else(|| "must be an IP address, such as 203.0.113.7".to_owned())?);
         }
         VelocityKey::Network => input.address = Some(parse_network(text)?.addr()),
         VelocityKey::Device => set(&mut input.parameters, "customer.browserFingerprint.id", text),
@@ -76,7 +78,7 @@ fn fill_input(input: &mut CheckInput, key: &VelocityKey, text: &str) -> Result<(
 
 /// Reads a /24 of IPv4 or a /48 of IPv6, the networks that payments are counted by.
 fn parse_network(text: &str) -> Result<IpNet, String> {
-    let network: Option<IpNet> = text.parse().ok();
+    let network = ip_text::parse_network(text).ok();
     let fits = |network: &IpNet| network.prefix_len() == if network.addr().is_ipv4() { 24 } else { 48 };
     network.filter(fits).ok_or_else(|| "must be a /24 of IPv4 or a /48 of IPv6, such as 203.0.113.0/24".to_owned())
 }
@@ -95,6 +97,16 @@ mod tests {
         let index = "0f".repeat(32);
         for (key, text, value) in [
             ("email", " Jo@Shop.Example ", "jo@shop.example"),
+            ("email", "jo@shop.example.", "jo@shop.example"),
+            ("email", "\"jo\"@shop.example", "jo@shop.example"),
+            ("email", "Jo <jo@shop.example>", "jo@shop.example"),
+            ("email", "ｊｏ＠shop.example", "jo@shop.example"),
+            ("email", "jo@xn--mll-hoa.example", "jo@müll.example"),
+            ("ip", "[2001:db8::1]", "2001:db8::1"),
+            ("ip", "fe80::1%eth0", "fe80::1"),
+            ("network", "::ffff:203.0.113.0/120", "203.0.113.0/24"),
+            ("holder", "ＡNNE  MU\u{308}LLER", "anne müller"),
+            ("address", "Ｍain St. 1|D-123|DE", "mainst1|d123|de"),
             ("ip", "::ffff:203.0.113.7", "203.0.113.7"),
             ("ip", "2001:DB8::1", "2001:db8::1"),
             ("network", "203.0.113.9/24", "203.0.113.0/24"),
@@ -118,6 +130,8 @@ mod tests {
             ("ip", "203.0.113.0/24"),
             ("network", "203.0.113.0/25"),
             ("network", "::ffff:203.0.113.0/24"),
+            ("email", "jo@shop.example, x@evil.example"),
+            ("email", "jo doe@shop.example"),
             ("network", "203.0.113.7"),
             ("device", "  "),
             ("holder", ""),

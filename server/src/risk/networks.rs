@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 
 use super::TextError;
+use crate::domain::ip_text;
 
 /// Largest number of networks in a table. A row takes 16 bytes of memory (IPv4) or 32 bytes (IPv6).
 const MAX_NETWORKS: usize = 2_000_000;
@@ -104,8 +105,8 @@ impl NetworkTable {
 /// Reads a network. An address alone is a network of one address.
 fn parse_network(text: &str) -> Result<IpNet, String> {
     let text = text.trim_matches('"');
-    let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-    let network = network.map_err(|_| "this is not a network, such as 203.0.113.0/24 or 2001:db8::/32".to_owned())?;
+    let network = ip_text::parse_network(text)
+        .map_err(|_| "this is not a network, such as 203.0.113.0/24 or 2001:db8::/32".to_owned())?;
     if network.addr() == network.network() {
         Ok(network)
     } else {

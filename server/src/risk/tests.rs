@@ -10,6 +10,7 @@ mod language;
 mod lists;
 mod offers;
 mod properties;
+mod spellings;
 mod stored;
 mod velocity;
 

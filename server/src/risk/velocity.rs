@@ -7,6 +7,7 @@ use tillgate_shared::money::Currency;
 use super::fact::{Fact, FactSlot};
 use super::input::{Facts, Reading};
 use super::sliding_window::{Increment, SlidingWindow};
+use crate::domain::spelling::{fold_mail_address, fold_text};
 
 /// Shortest and longest window of a counter, in seconds.
 pub(super) const WINDOW_SECONDS: std::ops::RangeInclusive<i64> = 60..=90 * 86_400;
@@ -16,7 +17,7 @@ pub(super) const WINDOW_SECONDS: std::ops::RangeInclusive<i64> = 60..=90 * 86_40
 pub enum VelocityKey {
     /// The card, by the blind index of its number.
     Card,
-    /// `customer.email`. ASCII case is ignored.
+    /// The mailbox of `customer.email`, in any spelling.
     Email,
     /// The shopper's address.
     Ip,
@@ -26,7 +27,7 @@ pub enum VelocityKey {
     Device,
     /// The account, by a blind index.
     Account,
-    /// `card.holder`. ASCII case and the number of spaces are ignored.
+    /// `card.holder`. Case, width and the number of spaces are ignored.
     Holder,
     /// Street, postcode and country of the billing address. Only letters and digits count.
     Address,
@@ -63,20 +64,25 @@ impl VelocityKey {
         let parameter = |name: &str| input.parameters.get(name);
         match self {
             Self::Card => input.card.clone(),
-            Self::Email => parameter("customer.email").map(|email| email.trim().to_ascii_lowercase()),
+            Self::Email => {
+                // Stored orders may have a text that is no address.
+                parameter("customer.email")
+                    .map(|email| fold_mail_address(email).unwrap_or_else(|| fold_text(email.trim())))
+            }
             Self::Ip => facts.find_address().map(|address| address.to_string()),
             Self::Network => facts.find_network(),
             Self::Device => facts.find_device().map(str::to_owned),
             Self::Account => input.account.clone(),
             Self::Holder => parameter("card.holder")
-                .map(|holder| holder.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase()),
+                .map(|holder| fold_text(holder).split_whitespace().collect::<Vec<_>>().join(" ")),
             Self::Address => {
                 let parts =
                     [parameter("billing.street1")?, parameter("billing.postcode")?, parameter("billing.country")?];
-                let letters = |part: &str| -> String { part.chars().filter(|c| c.is_alphanumeric()).collect() };
-                Some(parts.map(letters).join("|").to_ascii_lowercase())
+                let letters =
+                    |part: &str| -> String { fold_text(part).chars().filter(|c| c.is_alphanumeric()).collect() };
+                Some(parts.map(letters).join("|"))
             }
-            Self::Parameter(name) => parameter(name).map(str::to_ascii_lowercase),
+            Self::Parameter(name) => parameter(name).map(fold_text),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::admin::Act;
 use super::error::unreadable_column;
 use super::{AdminStore, StoreError, clock, risk_rules, token};
 use crate::directory::{Credentials, Directory};
-use crate::domain::entity::Entity;
+use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
 
@@ -57,7 +57,7 @@ fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
         level: Level::parse(&level).ok_or_else(|| unreadable_column(6, "level"))?,
         parent: parent.as_deref().and_then(EntityId::parse),
         ahead: SignedDuration::from_millis(row.get(5)?),
-        settings: serde_json::from_str(&settings)?,
+        settings: EntitySettings::from_json(&settings)?,
     })
 }
 

@@ -1,7 +1,8 @@
 //! The lock of a data folder: servers share it, and a restore takes it exclusively. The system releases it when the
-//! process ends.
+//! process ends. Its file contains what other commands have to know about the server that runs.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -42,6 +43,26 @@ pub fn is_served(folder: &Path) -> Result<bool, StoreError> {
         Err(error) if error.kind() == StoreErrorKind::InUse => Ok(true),
         Err(error) => Err(error),
     }
+}
+
+/// Writes why the server that runs serves no live entities. Empty if it serves them.
+pub(super) fn write_live_refusal(mut file: &File, reason: &str) -> io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(reason.as_bytes())
+}
+
+/// Returns why the server of a data folder serves no live entities. `None` if it serves them, or if none runs.
+///
+/// # Errors
+/// If the file of the lock cannot be read.
+pub fn read_live_refusal(folder: &Path) -> Result<Option<String>, StoreError> {
+    if !is_served(folder)? {
+        return Ok(None);
+    }
+    let path = folder.join(FILE);
+    let reason = fs::read(&path).map_err(|error| Cause::File(path, error))?;
+    Ok(Some(String::from_utf8_lossy(&reason).into_owned()).filter(|reason| !reason.is_empty()))
 }
 
 /// Opens the lock file, creating it with mode 0600 if absent, and locks it without waiting. Fails with `InUse` if

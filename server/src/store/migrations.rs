@@ -132,9 +132,9 @@ mod tests {
         migrations.to_latest(&mut connection).unwrap();
         let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
         let settings: crate::domain::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
-        assert!(settings.strict && settings.browser_registrations && settings.browser_customer_ids);
+        assert!(settings.strict && settings.browser_registrations == Some(true) && settings.browser_customer_ids);
         let new = crate::domain::entity::EntitySettings::default();
-        assert!(!new.browser_registrations && !new.browser_customer_ids);
+        assert!(new.allows_browser_registrations() && !new.browser_customer_ids);
     }
 
     #[test]

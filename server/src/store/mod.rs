@@ -117,7 +117,7 @@ use error::Cause;
 pub use error::{StoreError, StoreErrorKind};
 pub use fault::{Damage, DiskFault};
 pub use health::HealthFault;
-pub use lock::is_served;
+pub use lock::{is_served, read_live_refusal};
 pub use long_reads::{Cancellation, LongReads, lower_priority};
 pub use payment_history::{HistoricPayment, PaymentHistory};
 pub use queries::PaymentRow;
@@ -143,7 +143,7 @@ pub struct Store {
     folder: PathBuf,
     /// File lock that tells `tillgate restore` that the file is in use. The system releases it when the process ends,
     /// even after a crash.
-    _lock: std::fs::File,
+    lock: std::fs::File,
     /// Damage that was found. Shared with the writer, which then refuses all writes, and with the readers.
     damage: Arc<Damage>,
     /// Result of the latest health check, guarded by its own lock.
@@ -176,6 +176,14 @@ impl Store {
     /// If the folder or the file cannot be opened or migrated, or a restore is in progress or was interrupted.
     pub fn open(folder: &Path, directory: Arc<Directory>, sources: Sources) -> Result<Self, StoreError> {
         Self::open_inner(folder, directory, None, WriteLimits::default(), sources)
+    }
+
+    /// Notes for other commands why this server serves no live entities. `None` if it serves them.
+    ///
+    /// # Errors
+    /// If the file of the lock cannot be written.
+    pub fn note_live_refusal(&self, reason: Option<&str>) -> std::io::Result<()> {
+        lock::write_live_refusal(&self.lock, reason.unwrap_or_default())
     }
 
     /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another
@@ -215,7 +223,7 @@ impl Store {
         let change_log = Arc::new(ChangeLog::default());
         Ok(Self {
             folder: folder.to_owned(),
-            _lock: lock,
+            lock,
             readers,
             long_reads: LongReads::default(),
             writer: Writer::start(

@@ -2,7 +2,7 @@
 //! entity is limited; further reports are counted in one row.
 
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::{Store, StoreError};
 use crate::domain::id::EntityId;
@@ -22,9 +22,10 @@ pub struct ReportedViolation {
 }
 
 impl Store {
-    /// Counts reports, each under its violation. A new violation is stored while the entity has fewer than
-    /// [`MAX_VIOLATIONS`]; reports of further ones are counted together. Deletes the entity's violations whose
-    /// retention has ended.
+    /// Counts reports, each under its violation. At most `limit` new violations are stored, each in place of one that
+    /// was reported once if the entity has [`MAX_VIOLATIONS`]: a violation that happens again is never replaced. Reports of
+    /// further ones are counted together. Deletes the entity's violations whose retention has ended. Returns the number
+    /// of new violations.
     ///
     /// # Errors
     /// Same as [`Store::update`].
@@ -32,39 +33,28 @@ impl Store {
         &self,
         entity: EntityId,
         reports: Vec<PolicyReport>,
+        limit: u32,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u32, StoreError> {
         self.run_write(move |connection| {
             let milliseconds = now.as_millisecond();
             let oldest_kept = milliseconds - i64::try_from(RETENTION.as_millis()).unwrap_or(0);
             connection
                 .prepare_cached("DELETE FROM policy_report WHERE entity = ?1 AND last < ?2")?
                 .execute(params![entity.as_str(), oldest_kept])?;
-            let mut count = connection.prepare_cached(
-                "UPDATE policy_report SET count = count + 1, last = ?7
-                 WHERE entity = ?1 AND directive = ?2 AND blocked = ?3 AND document = ?4 AND source = ?5 AND enforced = ?6",
-            )?;
-            let mut add = connection.prepare_cached(
-                "INSERT INTO policy_report (entity, directive, blocked, document, source, enforced, count, first, last)
-                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7
-                 WHERE ?2 = 'others' OR (SELECT count(*) FROM policy_report WHERE entity = ?1) < ?8",
-            )?;
-            let others = PolicyReport::overflow_entry();
+            let (others, mut added) = (PolicyReport::overflow_entry(), 0);
             for report in &reports {
-                for report in [report, &others] {
-                    let PolicyReport { directive, blocked, document, source, enforced } = report;
-                    let updated =
-                        count.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])?;
-                    if updated > 0
-                        || add.execute(params![
-                            entity.as_str(), directive, blocked, document, source, enforced, milliseconds, MAX_VIOLATIONS
-                        ])? > 0
-                    {
-                        break;
-                    }
+                if count_again(connection, &entity, report, milliseconds)? {
+                    continue;
+                }
+                if added < limit && make_room(connection, &entity)? {
+                    insert_violation(connection, &entity, report, milliseconds)?;
+                    added += 1;
+                } else if !count_again(connection, &entity, &others, milliseconds)? {
+                    insert_violation(connection, &entity, &others, milliseconds)?;
                 }
             }
-            Ok(())
+            Ok(added)
         })
         .await
     }
@@ -97,4 +87,51 @@ impl Store {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// Counts a report of a violation that is stored. Returns false if it is not.
+fn count_again(
+    connection: &Connection,
+    entity: &EntityId,
+    report: &PolicyReport,
+    milliseconds: i64,
+) -> rusqlite::Result<bool> {
+    let PolicyReport { directive, blocked, document, source, enforced } = report;
+    let mut update = connection.prepare_cached(
+        "UPDATE policy_report SET count = count + 1, last = ?7
+         WHERE entity = ?1 AND directive = ?2 AND blocked = ?3 AND document = ?4 AND source = ?5 AND enforced = ?6",
+    )?;
+    Ok(update.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])? > 0)
+}
+
+/// Makes room for a new violation. Of a full list the oldest of those that were reported once goes. Returns false if
+/// all were reported again.
+fn make_room(connection: &Connection, entity: &EntityId) -> rusqlite::Result<bool> {
+    let number: i64 = connection
+        .prepare_cached("SELECT count(*) FROM policy_report WHERE entity = ?1 AND directive <> 'others'")?
+        .query_row([entity.as_str()], |row| row.get(0))?;
+    if number < MAX_VIOLATIONS {
+        return Ok(true);
+    }
+    let mut delete = connection.prepare_cached(
+        "DELETE FROM policy_report WHERE entity = ?1 AND (directive, blocked, document, source, enforced) IN (
+             SELECT directive, blocked, document, source, enforced FROM policy_report
+             WHERE entity = ?1 AND directive <> 'others' AND count = 1 ORDER BY last LIMIT 1)",
+    )?;
+    Ok(delete.execute([entity.as_str()])? > 0)
+}
+
+/// Stores a violation with its first report.
+fn insert_violation(
+    connection: &Connection,
+    entity: &EntityId,
+    report: &PolicyReport,
+    milliseconds: i64,
+) -> rusqlite::Result<()> {
+    let PolicyReport { directive, blocked, document, source, enforced } = report;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO policy_report (entity, directive, blocked, document, source, enforced, count, first, last)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7)",
+    )?;
+    insert.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds]).map(drop)
 }

@@ -42,7 +42,7 @@ pub struct TestCard {
 }
 
 /// Test cards of the contract outside 3-D Secure, a few of each brand.
-pub static CARDS: [TestCard; 27] = [
+pub static CARDS: [TestCard; 28] = [
     succeeding_card("VISA", "4200000000000000"),
     succeeding_card("VISA", "4242424242424242"),
     TestCard { number: "4111111111111111", brand: "VISA", outcome: &EXTERNAL_CARD },
@@ -58,6 +58,7 @@ pub static CARDS: [TestCard; 27] = [
     succeeding_card("VISAELECTRON", "4917300800000000"),
     succeeding_card("DANKORT", "5019717010103742"),
     succeeding_card("HIPERCARD", "6062825624254001"),
+    TestCard { number: "5204730000002514", brand: "MASTER", outcome: &DECLINES[0] },
     TestCard { number: "4200000000000083", brand: "VISA", outcome: &SOFT_DECLINE },
     TestCard { number: "5200000000000080", brand: "MASTER", outcome: &SOFT_DECLINE },
     TestCard { number: "4200000000000001", brand: "VISA", outcome: &WRONG_CHECK_DIGIT },

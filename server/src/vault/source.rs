@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::key::{KeyError, MasterKey};
+use crate::text_file::read_text_file;
+
+/// Largest size of a key file, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// A source of master keys.
 #[derive(Debug, Clone)]
@@ -33,8 +37,8 @@ impl KeySource {
             }
             Self::File(path) => {
                 let file_error = |error| KeyError::File(path.clone(), error);
-                let text = match fs::read_to_string(path) {
-                    Ok(text) => Zeroizing::new(text),
+                let text = match read_text_file(path, MAX_FILE).map_err(std::io::Error::from) {
+                    Ok(text) => text,
                     Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                     Err(error) => return Err(file_error(error)),
                 };

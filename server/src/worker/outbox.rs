@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use axum::http::Request;
+use axum::http::{Request, Uri};
 use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::watch;
@@ -20,6 +20,7 @@ use crate::api::webhook_payload;
 use crate::app::App;
 use crate::domain::delivery;
 use crate::domain::id::MessageId;
+use crate::domain::target_url::TargetUrl;
 use crate::gateway::{Gateway, random_bytes};
 use crate::outgoing::{OutgoingError, ReceiverResponse};
 use crate::store::message::{DeliveryResult, Message, MessageContent, REMINDER};
@@ -232,7 +233,8 @@ fn build_request(app: &App, message: &Message, now: Timestamp) -> Result<Request
             return Err(OutgoingError::CallbackRemoved);
         }
         MessageContent::Get(address) => {
-            let request = Request::get(address).header("webhook-id", message.id.as_str());
+            let target = TargetUrl::parse(address).map_err(|_| OutgoingError::InvalidAddress)?;
+            let request = Request::get(Uri::from(target)).header("webhook-id", message.id.as_str());
             return request.body(Full::default()).map_err(|_| OutgoingError::InvalidAddress);
         }
         MessageContent::Webhook(webhook, document) => (webhook, document),

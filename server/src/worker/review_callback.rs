@@ -49,10 +49,12 @@ async fn send_callback(
     let document: CallbackDocument = serde_json::from_slice(document).map_err(|_| OutgoingError::Document)?;
     let address = config.active_url().ok_or(OutgoingError::CallbackRemoved)?;
     let is_live = app.gateway.directory.find_entity(&stored.entity).is_some_and(|entity| entity.live);
-    let uri = check_destination(address, false).map_err(|_| OutgoingError::InvalidAddress)?;
-    if is_live && uri.scheme_str() != Some("https") {
+    let target = check_destination(address, false).map_err(|_| OutgoingError::InvalidAddress)?;
+    if is_live && !target.is_https() {
         return Err(OutgoingError::PlainHttp);
     }
     let body = render_body(config, &document);
-    app.outgoing.send_expecting(&ExpectingPost { uri: &uri, headers: &config.user_headers(), body: &body }).await
+    app.outgoing
+        .send_expecting(&ExpectingPost { uri: target.uri(), headers: &config.user_headers(), body: &body })
+        .await
 }

@@ -1,4 +1,4 @@
-//! Amounts in text: `amount` may omit its decimals; values of type money in the specification may not.
+//! Amounts in text. On the wire they have two decimals, which a sender may leave out.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,6 @@ use super::digits;
 pub const PATTERN: &str = r"^[0-9]{1,10}(\.[0-9]{2})?$";
 /// Message of `parameterErrors` for another format.
 pub const MESSAGE: &str = r"must match ^[0-9]{1,10}(\.[0-9]{2})?$";
-/// Format of a money value: up to ten digits and exactly two decimals.
-pub const MONEY_PATTERN: &str = r"^[0-9]{1,10}\.[0-9]{2}$";
-const MONEY_MESSAGE: &str = r"must match ^[0-9]{1,10}\.[0-9]{2}$";
 
 /// Returns the value in hundredths; an amount without decimals has zero ones. `None` for another format.
 pub fn parse_hundredths(text: &str) -> Option<i64> {
@@ -31,12 +28,4 @@ pub fn parse_hundredths(text: &str) -> Option<i64> {
 /// The message for `parameterErrors`.
 pub fn check(text: &str) -> Result<(), Cow<'static, str>> {
     parse_hundredths(text).map(drop).ok_or(Cow::Borrowed(MESSAGE))
-}
-
-/// Checks the format of a money value: one to ten digits, a dot and two decimals.
-///
-/// # Errors
-/// The message for `parameterErrors`.
-pub fn check_money(text: &str) -> Result<(), Cow<'static, str>> {
-    parse_hundredths(text).filter(|_| text.contains('.')).map(drop).ok_or(Cow::Borrowed(MONEY_MESSAGE))
 }

@@ -13,6 +13,7 @@ pub mod date;
 pub mod date_time;
 pub mod decimal;
 pub mod digits;
+pub mod email;
 pub mod expiry;
 pub mod flag;
 pub mod holder;
@@ -59,6 +60,13 @@ pub enum Format {
         /// Maximum number of characters that are kept.
         max: u16,
     },
+    /// A mail address. Card numbers in it are masked.
+    Email {
+        /// Minimum number of characters.
+        min: u16,
+        /// Maximum number of characters.
+        max: u16,
+    },
     /// Characters of one class.
     Characters {
         /// The class.
@@ -72,10 +80,8 @@ pub enum Format {
     OneOf(&'static [&'static str]),
     /// `true` or `false`. Other spellings ([`flag::parse`]) become one of them before a value is checked.
     Flag,
-    /// Up to ten digits, optionally two decimals.
+    /// Up to ten digits, optionally two decimals. A value without decimals gets two before it is checked.
     Amount,
-    /// Up to ten digits and exactly two decimals.
-    Money,
     /// An ISO 4217 currency in use.
     Currency,
     /// An ISO 3166-1 alpha-2 country, two uppercase letters.
@@ -95,10 +101,14 @@ pub enum Format {
     ThreeDsVersion,
     /// An http or https address of 6 to 2048 characters.
     Url,
+    /// An address of 6 to 2048 characters that a browser is sent to: http, https, or the scheme of an app.
+    ReturnUrl,
     /// 12 to 19 digits.
     CardNumber,
     /// 3 to 4 digits.
     SecurityCode,
+    /// A code of two digits. One digit gets a zero in front before it is checked.
+    TwoDigits,
     /// 01 to 12.
     ExpiryMonth,
     /// Four digits that start with 19 or 20.
@@ -145,7 +155,7 @@ pub enum Format {
     Bic,
     /// An asterisk, or numbers separated by commas.
     Schedule {
-        /// Number of digits of each number.
+        /// Number of digits of each number. Of two digits a leading zero may be left out.
         digits: u8,
         /// Minimum.
         min: u16,
@@ -171,11 +181,11 @@ impl Format {
             Self::Lines { min, max } => text::check_lines(value, min, max),
             // Longer values are cut before use.
             Self::Cut { .. } => text::check_line(value, 1, u16::MAX),
+            Self::Email { min, max } => email::check(value, min, max),
             Self::Characters { class, min, max } => class.check_value(value, min, max),
             Self::OneOf(words) => choice::check(value, words),
             Self::Flag => choice::check(value, &["true", "false"]),
             Self::Amount => amount::check(value),
-            Self::Money => amount::check_money(value),
             Self::Currency => currency::check(value),
             Self::Country => country::check(value),
             Self::Date => date::check(value),
@@ -183,8 +193,10 @@ impl Format {
             Self::Offset => characters::check_offset(value),
             Self::ThreeDsVersion => characters::check_three_ds_version(value),
             Self::Url => url::check(value),
+            Self::ReturnUrl => url::check_return(value),
             Self::CardNumber => card_number::check(value),
             Self::SecurityCode => security_code::check(value),
+            Self::TwoDigits => Class::Digits.check_value(value, 1, 2),
             Self::ExpiryMonth => expiry::check_month(value),
             Self::ExpiryYear => expiry::check_year(value),
             Self::Decimal { whole, min, max } => decimal::check(value, whole, min, max),
@@ -206,7 +218,10 @@ impl Format {
 
     /// Returns true if the value is free text, in which someone may have typed a card number.
     pub fn is_free_text(self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. } | Self::Place { .. })
+        matches!(
+            self,
+            Self::Text { .. } | Self::Lines { .. } | Self::Cut { .. } | Self::Email { .. } | Self::Place { .. }
+        )
     }
 
     /// Returns the format as a regular expression, for descriptions and for the browser. If the expression alone does
@@ -216,11 +231,11 @@ impl Format {
             Self::Text { min, max } | Self::Verbatim { min, max } => Cow::Owned(format!("^.{{{min},{max}}}$")),
             Self::Lines { min, max } => Cow::Owned(format!(r"^[\s\S]{{{min},{max}}}$")),
             Self::Cut { .. } => Cow::Borrowed("^.+$"),
+            Self::Email { .. } => Cow::Borrowed(email::PATTERN),
             Self::Characters { class, min, max } => Cow::Owned(class.pattern(min, max)),
             Self::OneOf(words) => Cow::Owned(format!("^({})$", words.join("|"))),
             Self::Flag => Cow::Borrowed("^(true|false)$"),
             Self::Amount => Cow::Borrowed(amount::PATTERN),
-            Self::Money => Cow::Borrowed(amount::MONEY_PATTERN),
             Self::Currency => Cow::Borrowed(currency::PATTERN),
             Self::Country => Cow::Borrowed(country::PATTERN),
             Self::Date => Cow::Borrowed(date::PATTERN),
@@ -228,8 +243,10 @@ impl Format {
             Self::Offset => Cow::Borrowed(characters::OFFSET_PATTERN),
             Self::ThreeDsVersion => Cow::Borrowed(characters::VERSION_PATTERN),
             Self::Url => Cow::Borrowed(url::PATTERN),
+            Self::ReturnUrl => Cow::Borrowed(url::RETURN_PATTERN),
             Self::CardNumber => Cow::Borrowed(card_number::PATTERN),
             Self::SecurityCode => Cow::Borrowed(security_code::PATTERN),
+            Self::TwoDigits => Cow::Owned(Class::Digits.pattern(1, 2)),
             Self::ExpiryMonth => Cow::Borrowed(expiry::MONTH_PATTERN),
             Self::ExpiryYear => Cow::Borrowed(expiry::YEAR_PATTERN),
             Self::Decimal { whole, min, max } => Cow::Owned(decimal::pattern(whole, min, max)),

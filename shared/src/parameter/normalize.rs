@@ -7,7 +7,7 @@ use super::set::Parameters;
 use super::{Parameter, ParameterGroup};
 use crate::format::mask::{mask_card_numbers, mask_known_number};
 use crate::format::text::truncate_text;
-use crate::format::{Format, amount, flag};
+use crate::format::{Format, digits, flag, schedule};
 
 /// Parameters with a house number, each with the second line of the street, which the specification then ignores.
 const HOUSE_NUMBERS: [(&str, &str); 4] = [
@@ -17,6 +17,10 @@ const HOUSE_NUMBERS: [(&str, &str); 4] = [
     ("merchant.shipping.houseNumber1", "merchant.shipping.street2"),
 ];
 
+/// The two days of a schedule, of which one can be sent, and the text that a client sends for the other one.
+const SCHEDULE_DAYS: [&str; 2] = ["job.dayOfMonth", "job.dayOfWeek"];
+const ANY_DAY: &str = "?";
+
 /// Characters that are removed around a value.
 const BLANKS: [char; 2] = [' ', '\t'];
 
@@ -25,7 +29,8 @@ const BLANKS: [char; 2] = [' ', '\t'];
 /// * spaces around a value are removed: PHP clients leave a plus sign unencoded, which reads as a space;
 /// * an empty value counts as absent, except where the format allows it;
 /// * technical fields of the form are dropped, and so is the second line of a street beside a house number;
-/// * amounts have two decimals;
+/// * amounts of money have two decimals, and the numbers of a schedule and the challenge window all their digits;
+/// * `?` for one of a schedule's two days counts as absent;
 /// * names of people are cut at 48 characters;
 /// * card numbers in free text and in unknown parameters are masked; the request's own card number is masked
 ///   everywhere, even in values that are stored unchanged;
@@ -46,6 +51,11 @@ pub fn normalize_parameters(parameters: &mut Parameters) {
         }
         true
     });
+    // With both, the question marks stay, and are refused as in a cron expression.
+    let [of_month, of_week] = SCHEDULE_DAYS.map(|name| parameters.get(name) == Some(ANY_DAY));
+    if of_month != of_week {
+        parameters.remove(SCHEDULE_DAYS[usize::from(of_week)]);
+    }
     for (house_number, second_line) in HOUSE_NUMBERS {
         if parameters.contains(house_number) {
             parameters.remove(second_line);
@@ -70,7 +80,16 @@ fn normalize_value(name: &str, row: Option<&Parameter>, value: &mut String) {
             value.truncate(length);
             trim_blanks(value);
         }
-        Some(Format::Amount) if !value.contains('.') && amount::check(value).is_ok() => value.push_str(".00"),
+        // A fraction of exactly two digits is one of money.
+        Some(format @ (Format::Amount | Format::Decimal { min: 2, max: 2, .. }))
+            if !value.contains('.') && format.check_value(value).is_ok() =>
+        {
+            value.push_str(".00");
+        }
+        Some(Format::TwoDigits) if value.len() == 1 && digits::has_only_digits(value) => value.insert(0, '0'),
+        Some(format @ Format::Schedule { digits: count, .. }) if format.check_value(value).is_ok() => {
+            *value = schedule::pad_part(value, count);
+        }
         Some(Format::Flag) => {
             if let Some(set) = flag::parse(value) {
                 flag::as_str(set).clone_into(value);

@@ -71,6 +71,31 @@ async fn without_a_usable_header_the_answer_is_401() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn a_sandbox_says_what_a_status_without_a_header_lacks() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[]).await?;
+    let encoded = tillgate_tests::encode_form([("access_token", shop.token.as_str())]);
+    for query in
+        [format!("entityId={}", shop.entity_id), format!("entityId={}&{encoded}", shop.entity_id), String::new()]
+    {
+        let path = format!("v1/checkouts/{}/payment?{query}", made.id());
+        let answer = ApiResponse::read_from(shop.bare_request(reqwest::Method::GET, &path).send().await?).await?;
+        assert_result(&answer, 401, "800.900.300");
+        for word in ["Authorization: Bearer", "also when you read a status"] {
+            assert!(answer.text.contains(word), "{}", answer.text);
+        }
+        assert!(!answer.text.contains(&shop.token), "{}", answer.text);
+    }
+    // A live entity says no more than that the header is missing.
+    let live = live_shop();
+    let path = format!("v1/checkouts/{}/payment?entityId={}", made.id(), live.entity_id);
+    let answer = ApiResponse::read_from(live.bare_request(reqwest::Method::GET, &path).send().await?).await?;
+    assert_result(&answer, 401, "800.900.300");
+    assert!(answer.text.contains("header is missing") && !answer.text.contains("Bearer"), "{}", answer.text);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_malformed_header_is_not_saved_by_good_fields() -> anyhow::Result<()> {
     let shop = sandbox_shop();
     let (user, password) = decode_token(&shop.token)?;

@@ -28,7 +28,7 @@ pub fn sample_value(format: Format, number: usize, variant: usize) -> String {
         return words[variant.min(words.len() - 1)].to_owned();
     }
     let (digit, letter) = (["3", "4"][variant], ["d", "f"][variant]);
-    let mut choices = vec![format!("https://{unique}.example/")];
+    let mut choices = vec![format!("https://{unique}.example/"), format!("{unique}@shop.example")];
     choices.extend(
         [
             ["true", "false"],

@@ -30,6 +30,12 @@ fn permissive_shop() -> MerchantClient {
     shared_merchant(&PERMISSIVE, &["--browser-registrations", "--browser-customer-ids", "--customer-names-optional"])
 }
 
+/// Returns the shared merchant that does not let browsers store accounts.
+fn strict_about_browsers() -> MerchantClient {
+    static STRICT: OnceLock<MerchantClient> = OnceLock::new();
+    shared_merchant(&STRICT, &["--browser-registrations", "off"])
+}
+
 #[tokio::test]
 async fn a_code_that_is_demanded_is_asked_of_every_way_to_submit() -> anyhow::Result<()> {
     for (shop, checkout) in [(codes_required_shop(), &[][..]), (sandbox_shop(), &CODES)] {
@@ -196,12 +202,16 @@ async fn a_mandate_of_the_merchants_is_signed_or_nobody_is_debited() -> anyhow::
 #[tokio::test]
 async fn a_browser_stores_an_account_only_where_the_merchant_allows_it() -> anyhow::Result<()> {
     let creatable = [("registrationsCreatable", "true")];
+    let forbidden = [("registrationsCreatable", "false")];
     let wish: FormFields = to_fields(&[("createRegistration", "true"), ("registrationsCreatable", "true")]);
     for (shop, checkout, stores) in [
-        (sandbox_shop(), &[][..], false),
-        (sandbox_shop(), &creatable, true),
+        (sandbox_shop(), &[][..], true),
+        (sandbox_shop(), &forbidden, false),
         (sandbox_shop(), &[creatable[0], ("createRegistration", "false")], false),
+        (strict_about_browsers(), &[], false),
+        (strict_about_browsers(), &creatable, true),
         (permissive_shop(), &[], true),
+        (permissive_shop(), &forbidden, false),
         (permissive_shop(), &[("createRegistration", "false")], false),
     ] {
         for way in [SubmitFlow::Form, SubmitFlow::Plain, SubmitFlow::Summary] {

@@ -52,7 +52,7 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
             json!(["https://shop.example", "http://localhost:1"]),
         ),
         (&["--browser-registrations"], "browser_registrations", json!(true)),
-        (&["--browser-registrations", "off"], "browser_registrations", Value::Null),
+        (&["--browser-registrations", "off"], "browser_registrations", json!(false)),
         (&["--browser-customer-ids", "on"], "browser_customer_ids", json!(true)),
         (&["--compatible"], "compatible", json!(true)),
         (&["--compatible", "off"], "compatible", Value::Null),

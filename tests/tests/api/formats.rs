@@ -35,6 +35,14 @@ fn text_boundary(names: &'static [&'static str], min: usize, max: usize) -> Boun
     Boundary { names, good: vec![letters(min), letters(max)], bad: short.into_iter().chain(bad).collect() }
 }
 
+/// Returns mail addresses of 6 to 128 characters, and texts that name no mailbox.
+fn email_boundary(names: &'static [&'static str]) -> Boundary {
+    let address = |length: usize| format!("{}@ab.de", "é".repeat(length - 6));
+    let good = ["a@b.de".to_owned(), address(128), "Jo <jo@shop.example>".to_owned()];
+    let bad = ["a@b.c", "abcdef", "a@b.de, c@d.de", "jo doe@shop.example", "jo@shop.example\u{7}"].map(str::to_owned);
+    Boundary { names, good: good.to_vec(), bad: bad.into_iter().chain([address(129)]).collect() }
+}
+
 /// Returns values of `min` to `max` ASCII digits: both lengths, and as refused values fewer and more digits, letters,
 /// signs and Arabic-Indic digits.
 fn digits_boundary(names: &'static [&'static str], min: usize, max: usize) -> Boundary {
@@ -50,14 +58,7 @@ const DAYS: (&[&str], &[&str]) =
     (&["2000-02-29", "1931-12-31"], &["2001-02-29", "2000-13-01", "2000-1-1", "01-02-2000", "2000/01/01", "20000101"]);
 const ADDRESSES: (&[&str], &[&str]) = (
     &["https://shop.example/result?a=1&b=2", "http://shop.example:8081"],
-    &[
-        "shop.example",
-        "javascript:alert(1)",
-        "//shop.example",
-        "https://",
-        "https://shop .example",
-        "ftp://shop.example",
-    ],
+    &["shop.example", "javascript:alert(1)", "//shop.example", "https://", "https://shop .example"],
 );
 
 /// Returns the limits of payments, cards, customers, billing, 3-D Secure and stored credentials. The others are in
@@ -68,6 +69,9 @@ fn boundaries() -> Vec<Boundary> {
     let mut addresses = boundary(&["shopperResultUrl", "notificationUrl"], ADDRESSES.0, ADDRESSES.1);
     addresses.good.push(long_address(2048));
     addresses.bad.push(long_address(2049));
+    // A browser may be sent to an app, and a request needs http or https.
+    let app = boundary(&["shopperResultUrl"], &["my.app://custom/url", "ftp://shop.example"], &["data:text/html,x", "a_b://x"]);
+    let request = boundary(&["notificationUrl"], &[], &["my.app://custom/url", "ftp://shop.example"]);
     let mut custom = boundary(&["customParameters[a.b_1]"], &["x", "two\nlines"], &["bell\u{7}bell"]);
     custom.good.push("é".repeat(2048));
     custom.bad.push("é".repeat(2049));
@@ -108,7 +112,7 @@ fn boundaries() -> Vec<Boundary> {
         phone,
         mobile,
         text_boundary(&["customer.workPhone"], 1, 25),
-        text_boundary(&["customer.email"], 6, 128),
+        email_boundary(&["customer.email"]),
         text_boundary(&["customer.companyName"], 1, 60),
         boundary(&["customer.identificationDocType"], &["IDCARD", "PASSPORT", "TAXSTATEMENT"], &["idcard", "DRIVER"]),
         text_boundary(&["customer.identificationDocId"], 8, 64),
@@ -121,7 +125,7 @@ fn boundaries() -> Vec<Boundary> {
         digits_boundary(&["customer.browser.screenHeight", "customer.browser.screenWidth"], 1, 6),
         boundary(&["customer.browser.timezone"], &["0", "-60", "-720", "+60", "840"], &["-", "1.5", "123456", "UTC", "6-0"]),
         digits_boundary(&["customer.browser.screenColorDepth"], 1, 2),
-        digits_boundary(&["customer.browser.challengeWindow"], 2, 2),
+        digits_boundary(&["customer.browser.challengeWindow"], 1, 2),
         text_boundary(&["customer.browser.deviceId"], 1, 32),
         // billing
         text_boundary(&["billing.street1", "billing.street2", "billing.houseNumber1", "billing.houseNumber2"], 1, 100),
@@ -133,6 +137,8 @@ fn boundaries() -> Vec<Boundary> {
         // custom, asynchronous
         custom,
         addresses,
+        app,
+        request,
         // 3-D Secure results of an external authentication
         boundary(&["threeDSecure.eci"], &["01", "08"], &["00", "09", "5", "005", "xx"]),
         boundary(&["threeDSecure.verificationId"], &["AAACAgSRBklmQCFgMpEGAAAAAAA=", "a+/a+/a+/a+/a+/a+/a+/a+/a+/a"], &["AAACAgSRBklmQCFgMpEGAAAAAA==x", "AAACAgSRBklmQCFgMpEGAAAAAA=", "AAACAgSRBklmQCFgMpEGAAAAAA-_"]),

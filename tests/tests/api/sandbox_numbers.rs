@@ -269,3 +269,30 @@ async fn every_number_of_the_published_vendors_lists_is_taken() -> anyhow::Resul
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn the_numbers_of_resellers_pay_and_stand_in_the_reference() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let reference = shop.client.get(format!("{}reference", shop.base)).send().await?.text().await?;
+    for (brand, number, paid) in [
+        ("MADA", "4464040000000007", true),
+        ("MADA", "5297412542005689", true),
+        ("MADA", "5360230159427034", true),
+        ("MASTER", "5123450000000008", true),
+        ("MASTER", "5123456789012346", true),
+        ("VISA", "4228230000000001", true),
+        ("VISA", "4440000009900010", true),
+        ("VISA", "4440000042200014", true),
+        ("VISA", "4012000033330026", true),
+        // Their lists name it as the one that fails.
+        ("MASTER", "5204730000002514", false),
+    ] {
+        let answer = shop.pay_by_card(&[("card.number", number), ("paymentBrand", brand)]).await?;
+        assert_eq!(answer.result_code() == "000.100.110", paid, "{number}: {}", answer.text);
+        assert_ne!(answer.result_code(), DECLINED, "{number} is no test number");
+        let shown =
+            [number.to_owned(), number.as_bytes().chunks(4).map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ")];
+        assert!(shown.iter().any(|number| reference.contains(number.as_str())), "the reference lacks {number}");
+    }
+    Ok(())
+}

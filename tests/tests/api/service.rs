@@ -113,7 +113,22 @@ async fn a_forwarded_address_is_believed_from_a_trusted_proxy_only() -> anyhow::
     assert_eq!(address(&trusting, "203.0.113.9").await?, "203.0.113.9");
     assert_eq!(address(&trusting, "1.2.3.4, 203.0.113.9, 10.0.0.2").await?, "203.0.113.9");
     assert_eq!(address(&trusting, "2001:db8::7").await?, "2001:db8::7");
+    for (header, client) in [
+        ("203.0.113.7:51234", "203.0.113.7"),
+        ("198.51.100.4, 203.0.113.7:51234", "203.0.113.7"),
+        ("\"203.0.113.7:51234\",", "203.0.113.7"),
+        ("[2001:db8::7]:4711", "2001:db8::7"),
+        ("\"[2001:db8::7]\", 10.0.0.2:80,", "2001:db8::7"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+    ] {
+        assert_eq!(address(&trusting, header).await?, client, "{header}");
+    }
+    assert!(!trusting.read_log().contains("failed to report an address"));
     assert_eq!(address(&trusting, "nonsense").await?, "127.0.0.1");
+    assert_eq!(address(&trusting, "203.0.113.7:x").await?, "127.0.0.1");
+    // One warning a minute, however many requests there are.
+    trusting.wait_for_log("failed to report an address").await?;
+    assert_eq!(trusting.read_log().matches("failed to report an address").count(), 1);
     assert_eq!(address(TestGateway::shared(), "203.0.113.9").await?, "127.0.0.1");
     Ok(())
 }
@@ -131,6 +146,33 @@ async fn configured_base(gateway: &TestGateway, headers: &[(&str, &str)]) -> any
     let document = request.send().await?.text().await?;
     let base = document.split_once(r#""base":""#).map_or("", |(_, rest)| rest);
     Ok(base.split('"').next().unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn the_standard_header_of_proxies_is_read_as_well() -> anyhow::Result<()> {
+    let trusting = TestGateway::start_with(&["--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "10.0.0.0/8"])?;
+    let shop = trusting.create_merchant()?;
+    for (headers, client) in [
+        (&[("forwarded", "for=192.0.2.60;proto=http;by=203.0.113.43")][..], "192.0.2.60"),
+        (&[("forwarded", "for=\"[2001:db8::17]:4711\"")], "2001:db8::17"),
+        (&[("forwarded", "for=1.2.3.4, For=192.0.2.43;host=\"a,b\", for=10.0.0.2")], "192.0.2.43"),
+        (&[("forwarded", "for=192.0.2.60"), ("x-forwarded-for", "203.0.113.9")], "203.0.113.9"),
+    ] {
+        let made = shop.create_checkout(&[]).await?;
+        let mut request = shop
+            .bare_request(Method::POST, &format!("v1/checkouts/{}/payment", made.id()))
+            .header("content-type", "application/x-www-form-urlencoded");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let submitted = request.body(tillgate_tests::encode_form(tillgate_tests::CARD)).send().await?;
+        assert_eq!(submitted.status(), 200);
+        assert_eq!(shop.read_status(made.id()).await?.json["customer"]["ip"], client, "{headers:?}");
+    }
+    let https = [("host", "pay.example"), ("forwarded", "for=192.0.2.60;proto=https")];
+    assert_eq!(configured_base(&trusting, &https).await?, "https://pay.example/");
+    assert_eq!(configured_base(TestGateway::shared(), &https).await?, "http://pay.example/");
+    Ok(())
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Takes the shopper to another page: the brand's, the issuer's, or the result page.
 
+use tillgate_shared::format::url;
 use tillgate_shared::wire::{NextStep, Page, PageMethod};
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlIFrameElement, Window};
@@ -131,9 +132,9 @@ pub fn open_page(session: &Session, handle: &FormHandle, page: &Page, destinatio
         session.raise(ErrorName::Widget, "there is no shopperResultUrl and no form action");
         return false;
     };
-    if !is_web_address(&address) {
-        // Anything else would be a script of the page, or a page of its own making.
-        session.raise(ErrorName::Widget, &["shopperResultUrl is no http or https address: ", &address].concat());
+    if !is_allowed_address(&address) {
+        // Such an address would be a script of the page, or a page of its own making.
+        session.raise(ErrorName::Widget, &["shopperResultUrl has a scheme that is not allowed: ", &address].concat());
         return false;
     }
     if page.method == PageMethod::Post {
@@ -174,10 +175,11 @@ fn post_form(address: &str, parameters: &[(String, String)], target: &str) {
     form.remove();
 }
 
-/// Returns true if a shopper may be sent to an address: of http or https, also relative to the page.
-fn is_web_address(address: &str) -> bool {
+/// Returns true if a shopper may be sent to an address, which may be relative to the page: one of http or https, or of
+/// an app.
+fn is_allowed_address(address: &str) -> bool {
     web_sys::Url::new_with_base(address, &document::base_uri())
-        .is_ok_and(|url| matches!(url.protocol().as_str(), "http:" | "https:"))
+        .is_ok_and(|parsed| url::allows_scheme(parsed.protocol().trim_end_matches(':')))
 }
 
 /// Returns the result page of a checkout, with the two parameters that say which payment it was.

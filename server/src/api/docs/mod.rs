@@ -14,9 +14,10 @@ mod schedule_schemas;
 mod schema;
 mod table;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 pub use route::{
@@ -25,6 +26,7 @@ pub use route::{
 };
 pub use table::ROUTES;
 
+use super::AppState;
 use super::response::json_response;
 
 /// Cache lifetime of a document. It is short, because a new build may change the document.
@@ -36,14 +38,31 @@ static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {
     (Bytes::from(page), policy)
 });
 
-/// Serves the OpenAPI description. The bytes are the same for the life of a build. Any page may read it, because it
-/// contains nothing secret.
-pub(super) async fn serve_openapi() -> Response {
-    let mut response = json_response(StatusCode::OK, OPENAPI.clone());
+/// The document of a gateway whose public address has a path, which is the same for the life of the process.
+static OPENAPI_BELOW_PATH: OnceLock<Bytes> = OnceLock::new();
+
+/// Serves the OpenAPI description. The bytes are the same for the life of the process. Any page may read it, because
+/// it contains nothing secret.
+pub(super) async fn serve_openapi(State(state): State<Arc<AppState>>) -> Response {
+    let document = match public_path(state.public_url.as_deref()) {
+        "" => &*OPENAPI,
+        path => OPENAPI_BELOW_PATH.get_or_init(|| {
+            let mut document = openapi::build_document();
+            document["servers"] = serde_json::json!([{ "url": format!("/{path}") }]);
+            Bytes::from(document.to_string())
+        }),
+    };
+    let mut response = json_response(StatusCode::OK, document.clone());
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, CACHE);
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
+}
+
+/// Returns the path of the public address without slashes at its ends: `pay` of `https://host/pay/`. Empty without one.
+fn public_path(public_url: Option<&str>) -> &str {
+    let rest = public_url.and_then(|url| url.split_once("://")).map(|(_, rest)| rest).unwrap_or_default();
+    rest.split_once('/').map(|(_, path)| path.trim_matches('/')).unwrap_or_default()
 }
 
 /// Serves the reference page: one document without scripts and without anything to load, so that it can be saved and

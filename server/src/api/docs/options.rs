@@ -12,7 +12,7 @@ pub(super) fn render_options() -> Markup {
             h2 { "Options of the form" }
             p { "Set the global " code { "wpwlOptions" } " before the form's script runs; there are " (OPTIONS.len()) ". It is read when it \
                 is needed, so that it may be changed in " code { "onReady" } ", and names that are not known do no harm. For \
-                TypeScript: " a href="/v1/wpwl.d.ts" { "/v1/wpwl.d.ts" } "." }
+                TypeScript: " a href="v1/wpwl.d.ts" { "/v1/wpwl.d.ts" } "." }
             @for group in OptionGroup::ALL {
                 @if group.options().next().is_some() {
                     h3 #(option_group_anchor(group)) { (group.title()) a.anchor href={ "#" (option_group_anchor(group)) } aria-label="Link to these options" { "#" } }

@@ -45,7 +45,7 @@ fn render_page() -> Markup {
                     p { "Everything that the service understands: " b { (table::ROUTES.len()) } " routes, "
                         b #parameter-count { (count) } " parameters in " (schema::parameter_groups().len()) " groups, "
                         b { (ResultCode::all().count()) } " result codes. For programs: "
-                        a href="/openapi.json" { "/openapi.json" } "." }
+                        a href="openapi.json" { "/openapi.json" } "." }
                 }
                 div.columns {
                     (render_contents())
@@ -330,7 +330,7 @@ fn render_result_codes() -> Markup {
     html! {
         section #result-codes {
             h2 { "Result codes" }
-            p { "By group, which is what to branch on. As JSON: " a href="/v1/resultcodes" { "/v1/resultcodes" } "." }
+            p { "By group, which is what to branch on. As JSON: " a href="v1/resultcodes" { "/v1/resultcodes" } "." }
             @for (name, codes) in groups {
                 details #(anchor_of_title(&format!("codes {name}"))) {
                     summary { (name.replace('_', " ")) " " small { (codes.len()) } }

@@ -410,7 +410,16 @@ fn service_schemas() -> Vec<(&'static str, Value)> {
             "Health",
             response_schema(
                 &["status"],
-                json!({ "status": text_schema(), "reason": text_schema(), "description": text_schema() }),
+                json!({
+                    "status": text_schema(),
+                    "reason": text_schema(),
+                    "description": text_schema(),
+                    "warnings": { "type": "array", "items": {
+                        "type": "object",
+                        "required": ["option", "description"],
+                        "properties": { "option": text_schema(), "description": text_schema() },
+                    } },
+                }),
             ),
         ),
         (

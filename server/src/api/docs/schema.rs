@@ -105,9 +105,12 @@ fn format_schema(format: Format) -> Value {
         Format::Text { min, max } | Format::Verbatim { min, max } | Format::Lines { min, max } => text(min, max),
         Format::Cut { .. } => json!({ "type": "string", "minLength": 1 }),
         Format::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Format::Email { min, max } => {
+            json!({ "type": "string", "minLength": min, "maxLength": max, "pattern": format.pattern() })
+        }
         Format::Flag => json!({ "type": "string", "enum": ["true", "false"] }),
         Format::Date => json!({ "type": "string", "format": "date", "pattern": format.pattern() }),
-        Format::Url => json!({ "type": "string", "format": "uri", "pattern": format.pattern() }),
+        Format::Url | Format::ReturnUrl => json!({ "type": "string", "format": "uri", "pattern": format.pattern() }),
         _ => json!({ "type": "string", "pattern": format.pattern() }),
     }
 }
@@ -124,11 +127,11 @@ pub(super) fn describe_format(format: Format) -> String {
         Format::Verbatim { min, max } => format!("{} characters, kept to the letter", length(min, max)),
         Format::Lines { min, max } => format!("{} characters, line breaks allowed", length(min, max)),
         Format::Cut { max } => format!("cut after {max} characters"),
+        Format::Email { min, max } => format!("mail address, {} characters", length(min, max)),
         Format::Characters { class, min, max } => format!("{} {}", length(min, max), describe_class(class)),
         Format::OneOf(_) => "one of".to_owned(),
         Format::Flag => "true or false; 1 and 0 too, and letters of either case".to_owned(),
         Format::Amount => "amount: up to 10 digits, then none or two decimals".to_owned(),
-        Format::Money => "money: up to 10 digits and two decimals".to_owned(),
         Format::Currency => "ISO 4217 currency".to_owned(),
         Format::Country => "ISO 3166-1 country, two capital letters".to_owned(),
         Format::Date => "day, yyyy-MM-dd".to_owned(),
@@ -136,8 +139,10 @@ pub(super) fn describe_format(format: Format) -> String {
         Format::Offset => "minutes with an optional sign, up to 5 characters".to_owned(),
         Format::ThreeDsVersion => "3D protocol version, such as 2.2.0".to_owned(),
         Format::Url => "http or https address, 6 to 2048 characters".to_owned(),
+        Format::ReturnUrl => "address of http, https or an app, 6 to 2048 characters".to_owned(),
         Format::CardNumber => "12 to 19 digits with a right check digit".to_owned(),
         Format::SecurityCode => "3 or 4 digits".to_owned(),
+        Format::TwoDigits => "two digits, or one".to_owned(),
         Format::ExpiryMonth => "01 to 12".to_owned(),
         Format::ExpiryYear => "four digits, 19xx or 20xx".to_owned(),
         Format::Decimal { whole, max, .. } => format!("up to {whole} digits, then up to {max} decimals"),

@@ -242,7 +242,8 @@ impl<'a> PlainFormRequest<'a> {
     fn shop_return_url(&self, checkout: &Checkout, result: Option<&str>) -> Option<String> {
         let entity = self.state.gateway.directory.find_entity(&checkout.entity);
         let is_allowed = |address: &&str| {
-            url::check(address).is_ok() && entity.as_ref().is_some_and(|entity| entity.settings.allows_page(address))
+            url::check_return(address).is_ok()
+                && entity.as_ref().is_some_and(|entity| entity.settings.allows_result(address))
         };
         let address = checkout.parameters.get("shopperResultUrl").or_else(|| result.filter(is_allowed))?;
         Some(add_parameters(address, &[("id", checkout.id.as_str()), ("resourcePath", &checkout.resource_path())]))
@@ -261,7 +262,8 @@ impl<'a> PlainFormRequest<'a> {
             // Chromium checks form-action against every address in a submit's redirect chain, and the redirects of a
             // brand's or a shop's page are unknown.
             directives: &format!(
-                "form-action 'self' https: http:{}",
+                "form-action 'self' https: http:{}{}",
+                app_source(checkout),
                 report_directive("", checkout.map(|checkout| checkout.id.as_str()))
             ),
             ancestors: &checkout_ancestors(self.state, checkout),
@@ -344,6 +346,14 @@ impl PlainFormRequest<'_> {
             }
         }
     }
+}
+
+/// Returns the source of a Content-Security-Policy for the app that the shopper returns to, after a space. Empty if the
+/// merchant names none.
+fn app_source(checkout: Option<&Checkout>) -> String {
+    let address = checkout.and_then(|checkout| checkout.parameters.get("shopperResultUrl"));
+    let app = address.filter(|address| !url::is_http(address)).and_then(|address| address.split_once(':'));
+    app.map(|(scheme, _)| format!(" {scheme}:")).unwrap_or_default()
 }
 
 /// Renders a form that posts to a brand's page. Without scripts, the shopper has to submit it.

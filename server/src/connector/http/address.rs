@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use axum::http::Uri;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 
+use crate::domain::target_url::{TargetUrl, TargetUrlError};
+
 /// A base address: `https://…`, or `http://…` for the local machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
@@ -18,8 +20,11 @@ pub struct HostAddress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostAddressError {
     /// The text is no URL with a scheme, a host, and optionally a port and a path.
-    #[error("an address looks like https://acquirer.example/gateway, without a user, a query and a fragment")]
-    Malformed,
+    #[error("an address looks like https://acquirer.example/gateway; this one {0}")]
+    Malformed(#[from] TargetUrlError),
+    /// The address has a part behind its path.
+    #[error("an address looks like https://acquirer.example/gateway, without a query and a fragment")]
+    ExtraPart,
     /// Card numbers would be sent over a network without encryption.
     #[error("the address of an acquirer's host begins with https://, except on 127.0.0.1, [::1] and localhost")]
     Plaintext,
@@ -30,28 +35,23 @@ impl HostAddress {
     ///
     /// # Errors
     /// [`HostAddressError::Plaintext`] for `http://` with a host that is not the local machine,
-    /// [`HostAddressError::Malformed`] for any other invalid text.
+    /// [`HostAddressError::ExtraPart`] for a query or fragment, [`HostAddressError::Malformed`] for any other fault.
     pub fn parse(text: &str) -> Result<Self, HostAddressError> {
-        let uri: Uri = text.parse().map_err(|_| HostAddressError::Malformed)?;
-        let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
-            return Err(HostAddressError::Malformed);
-        };
-        let host = authority.host();
-        let has_extra_part =
-            uri.query().is_some() || text.contains(['@', '#']) || host.is_empty() || authority.as_str().ends_with(':');
-        if has_extra_part {
-            return Err(HostAddressError::Malformed);
+        let target = TargetUrl::parse(text)?;
+        if text.contains(['?', '#']) {
+            return Err(HostAddressError::ExtraPart);
         }
-        let prefix = uri.path().trim_end_matches('/').to_owned();
-        let authority = match (scheme.as_str(), loopback_address(host)) {
-            ("https", _) => authority.clone(),
-            // Other names are not resolved: in some network they could belong to another machine.
-            ("http", Some(address)) => {
-                build_authority(address, authority.port_u16()).ok_or(HostAddressError::Malformed)?
-            }
-            ("http", None) => return Err(HostAddressError::Plaintext),
-            _ => return Err(HostAddressError::Malformed),
+        let uri = target.uri();
+        let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
+            return Err(TargetUrlError::Host.into());
         };
+        let authority = match loopback_address(authority.host()) {
+            _ if target.is_https() => authority.clone(),
+            // Other names are not resolved: in some network they could belong to another machine.
+            Some(address) => build_authority(address, authority.port_u16()).ok_or(TargetUrlError::Host)?,
+            None => return Err(HostAddressError::Plaintext),
+        };
+        let prefix = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { scheme: scheme.clone(), authority, prefix })
     }
 
@@ -116,6 +116,9 @@ mod tests {
             ("http://[::1]:8090", "http://[::1]:8090/v1/authorize"),
             ("http://localhost:8090", "http://127.0.0.1:8090/v1/authorize"),
             ("http://LOCALHOST", "http://127.0.0.1/v1/authorize"),
+            ("http://2130706433", "http://127.0.0.1/v1/authorize"),
+            ("https://acquirer.example:", "https://acquirer.example/v1/authorize"),
+            ("https://bücher.example/grüße/", "https://xn--bcher-kva.example/gr%C3%BC%C3%9Fe/v1/authorize"),
         ] {
             let address = HostAddress::parse(text).unwrap();
             assert_eq!(address.build_uri(&address.route_path("/v1/authorize")).unwrap().to_string(), uri);
@@ -142,21 +145,21 @@ mod tests {
 
     #[test]
     fn another_address_is_refused() {
-        use HostAddressError::{Malformed, Plaintext};
+        use HostAddressError::{ExtraPart, Malformed, Plaintext};
         for (text, error) in [
-            ("", Malformed),
-            ("acquirer.example", Malformed),
-            ("/v1", Malformed),
-            ("ftp://127.0.0.1", Malformed),
-            ("https://user:password@acquirer.example", Malformed),
-            ("https://acquirer.example?key=1", Malformed),
-            ("https://acquirer.example/#part", Malformed),
-            ("https://acquirer.example:", Malformed),
+            ("", Malformed(TargetUrlError::Scheme)),
+            ("acquirer.example", Malformed(TargetUrlError::Scheme)),
+            ("/v1", Malformed(TargetUrlError::Scheme)),
+            ("ftp://127.0.0.1", Malformed(TargetUrlError::Scheme)),
+            ("https://user:password@acquirer.example", Malformed(TargetUrlError::User)),
+            ("https://acquirer.example:65536", Malformed(TargetUrlError::Port)),
+            ("https://acquirer..example", Malformed(TargetUrlError::Host)),
+            ("https://acquirer.example?key=1", ExtraPart),
+            ("https://acquirer.example/#part", ExtraPart),
             ("http://acquirer.example", Plaintext),
             ("http://10.0.0.1:8090", Plaintext),
             ("http://localhost.example", Plaintext),
             ("http://127.0.0.1.example", Plaintext),
-            ("http://2130706433", Plaintext),
             ("http://[::ffff:127.0.0.1]", Plaintext),
         ] {
             assert_eq!(HostAddress::parse(text), Err(error), "{text}");

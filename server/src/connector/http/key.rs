@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::domain::id::{decode_hex, to_hex};
+use crate::text_file::read_text_file;
 
+/// Largest size of a key file, in bytes.
+const MAX_FILE: u64 = 1024;
 /// Length of a key in bytes.
 const LENGTH: usize = 32;
 
@@ -63,7 +66,7 @@ impl SharedKey {
     /// If the file cannot be read, other users may read it, or it contains no key.
     pub fn read_from_file(path: &Path) -> Result<Self, SharedKeyError> {
         let failed = |error| SharedKeyError::File(path.to_owned(), error);
-        let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
+        let text = read_text_file(path, MAX_FILE).map_err(|error| failed(error.into()))?;
         if fs::metadata(path).map_err(failed)?.permissions().mode() & 0o077 != 0 {
             return Err(SharedKeyError::Permissions(path.to_owned()));
         }

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use tillgate_shared::parameter::Parameters;
 
 use crate::domain::entity::Entity;
+use crate::domain::ip_text;
 
 /// Name of a count: a hash prefix, so that all names have the same length and collisions cannot be provoked.
 pub type CountName = [u8; 16];
@@ -53,7 +54,7 @@ impl ShopperAddress {
     /// Returns the browser's address, or else the address that the merchant reports (`customer.ip`). `None` if there is
     /// neither, or the reported one is malformed.
     pub fn from_request(browser: Option<IpAddr>, parameters: &Parameters) -> Option<Self> {
-        let reported = || parameters.get("customer.ip")?.parse().ok();
+        let reported = || ip_text::parse_address(parameters.get("customer.ip")?);
         browser.map(Self::Browser).or_else(|| reported().map(Self::Reported))
     }
 

@@ -69,7 +69,7 @@ impl Parser<'_, '_> {
         };
         match (kind, self.peek_token()) {
             (FactKind::Text, ConditionToken::Text(text)) => {
-                let value = Value::from_text(text);
+                let value = Value::from_named_text(name, text);
                 self.take_token();
                 Ok(value)
             }

@@ -58,7 +58,7 @@ fn make_row(parameter: &'static Parameter) -> FactRow {
 /// Returns the type of a format. Codes in digits, such as `05`, are texts.
 fn find_kind(format: Format) -> FactKind {
     match format {
-        Format::Amount | Format::Money => FactKind::Amount,
+        Format::Amount => FactKind::Amount,
         Format::Decimal { .. } | Format::Percent | Format::Number { .. } | Format::Offset => FactKind::Number,
         Format::Characters { class: Class::Digits, min: 1, max: 0..=6 } => FactKind::Number,
         Format::Flag => FactKind::Flag,
@@ -98,7 +98,7 @@ fn read_value(row: FactRow, text: &str) -> Option<Value> {
         _ => {
             let length = CUT.iter().find(|(name, _)| *name == row.name).map_or(usize::MAX, |(_, length)| *length);
             let end = text.char_indices().nth(length).map_or(text.len(), |(end, _)| end);
-            text.get(..end).map(Value::from_text)
+            text.get(..end).map(|text| Value::from_named_text(row.name, text))
         }
     }
 }

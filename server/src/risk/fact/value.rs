@@ -1,5 +1,8 @@
 //! Values of facts. There are no floats: a number is a whole number of ten-thousandths.
 
+use crate::domain::ip_text;
+use crate::domain::spelling::{fold_domain, fold_mail_part, fold_phone, fold_text};
+
 /// The number of parts of a whole in [`Value::Number`].
 pub(in crate::risk) const SCALE: i128 = 10_000;
 /// Decimals of a number at most.
@@ -10,7 +13,7 @@ const WHOLE_DIGITS: usize = 15;
 /// A value of a fact, or one that a condition compares with.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::risk) enum Value {
-    /// A text in ASCII lower case.
+    /// A text in one spelling: lowercase letters, and one form of each character.
     Text(String),
     /// Ten-thousandths of a number or amount; seconds of a duration; minutes since midnight.
     Number(i128),
@@ -19,9 +22,27 @@ pub(in crate::risk) enum Value {
 }
 
 impl Value {
-    /// Creates a text, for which ASCII case is ignored.
+    /// Creates a text, for which case, width and invisible characters are ignored.
     pub(in crate::risk) fn from_text(text: &str) -> Self {
-        Self::Text(text.to_ascii_lowercase())
+        Self::Text(fold_text(text))
+    }
+
+    /// Creates a text of the fact with this name. Mail addresses, domains, telephone numbers and IP addresses have one
+    /// spelling each.
+    pub(in crate::risk) fn from_named_text(name: &str, text: &str) -> Self {
+        let folded = match name.rsplit('.').next().unwrap_or_default() {
+            "email" => fold_mail_part(text),
+            "domain" => fold_domain(text),
+            "phone" | "mobile" | "workPhone" | "fax" => fold_phone(text),
+            "ip" => ip_text::parse_address(text).map_or_else(|| fold_text(text), |address| address.to_string()),
+            "network" => match ip_text::parse_network(text) {
+                Ok(network) if text.contains('/') => network.trunc().to_string(),
+                _ => fold_text(text),
+            },
+            _ => fold_text(text),
+        };
+        // A text of invisible characters only would be contained in every other one.
+        Self::Text(if folded.is_empty() { text.to_lowercase() } else { folded })
     }
 
     /// Creates a whole number.

@@ -11,6 +11,8 @@ use tillgate_shared::parameter::Parameters;
 
 use super::fact::{Value, parse_decimal};
 use super::{BinTable, DomainList, NetworkTable};
+use crate::domain::ip_text;
+use crate::domain::spelling::fold_text;
 
 /// The payment to assess. What is not known (yet) is `None`, and the facts that need it are missing.
 #[derive(Debug, Clone, Default)]
@@ -99,9 +101,9 @@ impl Reading<'_> {
     }
 }
 
-/// Returns true if two texts differ in their letters and digits. ASCII case is ignored.
+/// Returns true if two texts differ in their letters and digits, whose case and width are ignored.
 fn is_different(one: &str, other: &str) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
+    let letters = |text: &str| fold_text(text).chars().filter(|c| c.is_alphanumeric()).collect();
     let (one, other): (String, String) = (letters(one), letters(other));
     one != other
 }
@@ -117,7 +119,7 @@ impl Facts<'_> {
 
     /// Returns the shopper's address: the one that the gateway saw, otherwise `customer.ip`.
     pub(super) fn find_address(&self) -> Option<IpAddr> {
-        let sent = || self.input.parameters.get("customer.ip")?.trim().parse().ok();
+        let sent = || ip_text::parse_address(self.input.parameters.get("customer.ip")?);
         self.input.address.or_else(sent).map(|address: IpAddr| address.to_canonical())
     }
 

@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 use tillgate_shared::parameter::parse_index;
 
 use super::{Reading, is_different};
+use crate::domain::spelling::domain_of_mail;
 use crate::risk::fact::{SCALE, Value, parse_decimal};
 
 fn convert_text(value: Option<&String>) -> Option<Value> {
@@ -74,19 +75,18 @@ pub(in crate::risk) fn ip_country_mismatch(reading: &Reading<'_>) -> Option<Valu
     Some(Value::Flag(is_different(country, reading.facts.input.parameters.get("billing.country")?)))
 }
 
-fn find_domain<'a>(reading: &Reading<'a>) -> Option<&'a str> {
-    let (_, domain) = reading.facts.input.parameters.get("customer.email")?.rsplit_once('@')?;
-    Some(domain.trim()).filter(|domain| !domain.is_empty())
+fn find_domain(reading: &Reading<'_>) -> Option<String> {
+    domain_of_mail(reading.facts.input.parameters.get("customer.email")?)
 }
 
 pub(in crate::risk) fn email_domain(reading: &Reading<'_>) -> Option<Value> {
-    find_domain(reading).map(Value::from_text)
+    find_domain(reading).map(Value::Text)
 }
 
 pub(in crate::risk) fn email_disposable(reading: &Reading<'_>) -> Option<Value> {
     let list = &reading.facts.lists.disposable;
     let domain = find_domain(reading).filter(|_| !list.is_empty())?;
-    Some(Value::Flag(list.contains(domain)))
+    Some(Value::Flag(list.contains(&domain)))
 }
 
 pub(in crate::risk) fn ip(reading: &Reading<'_>) -> Option<Value> {

@@ -21,7 +21,7 @@ macro_rules! delivery {
             "MILITARY", "NEXT_DAY_OVERNIGHT", "OTHER", "STORE_PICKUP", "SAME_DAY_SERVICE", "TWO_DAY_SERVICE",
             "THREE_DAY_SERVICE", "PUDO", "EXPEDITED",
         ]), "How the goods travel."),
-        $row(concat!($of, "cost"), Conditional, Format::Money, "What sending costs; contained in the amount."),
+        $row(concat!($of, "cost"), Conditional, Format::Amount, "What sending costs; contained in the amount."),
         $row(concat!($of, "comment"), Conditional, Format::Lines { min: 1, max: 160 }, "A remark on the delivery."),
         $row(concat!($of, "expectedDate"), Optional, Format::Date, "Day on which the goods should arrive."),
         $row(concat!($of, "logisticsProvider"), Optional, text(1, 255), "Who carries the goods."),

@@ -15,7 +15,7 @@ macro_rules! person {
         $row(concat!($of, "phone"), Optional, Format::Phone { min: 8, max: 26 }, "Telephone number.").with_compatible_format(verbatim(8, 26)),
         $row(concat!($of, "mobile"), Optional, Format::Phone { min: 6, max: 26 }, "Mobile number.").with_compatible_format(verbatim(6, 26)),
         $row(concat!($of, "workPhone"), Optional, verbatim(1, 25), "Telephone number at work."),
-        $row(concat!($of, "email"), Optional, text(6, 128), "Mail address; some risk checks and direct debit mandates need it."),
+        $row(concat!($of, "email"), Optional, Format::Email { min: 6, max: 128 }, "Mail address; some risk checks and direct debit mandates need it."),
         $row(concat!($of, "companyName"), Optional, text(1, 60), "The company, for business customers."),
         $row(concat!($of, "identificationDocType"), Conditional, Format::OneOf(&["IDCARD", "PASSPORT", "TAXSTATEMENT"]),
             "Kind of identity document; comes with its number."),
@@ -37,7 +37,7 @@ macro_rules! person {
         $row(concat!($of, "browser.userAgent"), Conditional, text(1, 2048), "The browser's User-Agent header."),
         $row(concat!($of, "browser.javaEnabled"), Conditional, Format::Flag, "Whether the browser runs Java."),
         $row(concat!($of, "browser.screenColorDepth"), Optional, digits(1, 2), "Bits per pixel."),
-        $row(concat!($of, "browser.challengeWindow"), Optional, digits(2, 2), "Code of the size of the challenge window, 01 to 05."),
+        $row(concat!($of, "browser.challengeWindow"), Optional, Format::TwoDigits, "Code of the size of the challenge window, 01 to 05."),
         $($more),*
     ] };
 }

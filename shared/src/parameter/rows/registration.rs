@@ -22,8 +22,8 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("registrationsRequireCvv", Optional, Format::Flag,
         "Whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
     new_row("registrationsCreatable", Optional, Format::Flag,
-        "Lets the shopper store the account in this checkout: createRegistration then counts from the form. Our addition; an \
-         entity can allow it always (entity set --browser-registrations)."),
+        "Says if the shopper may store the account in this checkout, so that createRegistration counts from the form. \
+         Without it the entity's setting decides, which is yes (entity set --browser-registrations). Our addition."),
     new_row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
         .allowed_in_browser()
         .with_single_value(),

@@ -9,7 +9,7 @@ use crate::format::{Class, Format};
 /// Creates a row. The browser may set the address, but no amount of money.
 const fn new_row(name: &'static str, need: Need, format: Format, note: &'static str) -> Parameter {
     let row = Parameter::new(ParameterGroup::Shipping, name, need, format, note);
-    if matches!(format, Format::Money) { row } else { row.allowed_in_browser() }
+    if matches!(format, Format::Amount) { row } else { row.allowed_in_browser() }
 }
 
 #[rustfmt::skip] // a row reads as a line

@@ -155,3 +155,68 @@ fn a_number_that_begins_in_the_end_of_its_own_mask_is_masked_too() {
     assert!(!masked.contains(number), "{masked}");
     assert_eq!(masked, "424242******424242******4242");
 }
+
+#[test]
+fn money_is_read_with_no_or_two_decimals_and_kept_with_two_whatever_the_parameter() {
+    let rows: Vec<_> = all_parameters()
+        .filter(|row| matches!(row.format, Format::Amount | Format::Decimal { min: 2, max: 2, .. }))
+        .collect();
+    assert!(rows.len() > 20, "{}", rows.len());
+    for row in rows {
+        let name = row.name.replace("[n]", "[0]");
+        for (sent, kept) in [
+            ("5", "5.00"),
+            ("5.00", "5.00"),
+            ("0", "0.00"),
+            (" 12.50 ", "12.50"),
+            ("5.0", "5.0"),
+            ("5.", "5."),
+            ("x", "x"),
+        ] {
+            assert_eq!(normalize_value(&name, sent).as_deref(), Some(kept), "{name}={sent}");
+        }
+    }
+    // A quantity has up to three decimals and is no money.
+    assert_eq!(normalize_value("cart.items[0].quantity", "5").as_deref(), Some("5"));
+}
+
+#[test]
+fn numbers_of_a_schedule_have_all_their_digits() {
+    for row in all_parameters() {
+        let Format::Schedule { digits, min, max } = row.format else { continue };
+        let width = usize::from(digits);
+        for number in [min, 1, 7, max].into_iter().filter(|number| digits < 4 && *number >= min) {
+            let kept = format!("{number:0width$}");
+            for sent in [number.to_string(), format!("{number:02}"), format!(" {number} ")] {
+                assert_eq!(normalize_value(row.name, &sent), Some(kept.clone()), "{}={sent}", row.name);
+            }
+        }
+    }
+    for (name, sent, kept) in [
+        ("job.hour", "6,18", "06,18"),
+        ("job.minute", "*", "*"),
+        ("job.year", "26", "26"),
+        ("job.month", "006", "006"),
+        ("job.dayOfMonth", "32", "32"),
+        ("customer.browser.challengeWindow", "5", "05"),
+        ("shipping.customer.browser.challengeWindow", "05", "05"),
+        ("customer.browser.challengeWindow", "x", "x"),
+    ] {
+        assert_eq!(normalize_value(name, sent).as_deref(), Some(kept), "{name}={sent}");
+    }
+}
+
+#[test]
+fn a_question_mark_for_one_of_the_two_days_counts_as_not_sent() {
+    let normalize = |of_month: &str, of_week: &str| {
+        let mut set = build_parameters(&[("job.dayOfMonth", of_month), ("job.dayOfWeek", of_week)]);
+        normalize_parameters(&mut set);
+        let faults = check_formats(&set, FormatSet::Specified).len();
+        (set.get("job.dayOfMonth").map(str::to_owned), set.get("job.dayOfWeek").map(str::to_owned), faults)
+    };
+    assert_eq!(normalize("?", "1"), (None, Some("1".to_owned()), 0));
+    assert_eq!(normalize("15", "?"), (Some("15".to_owned()), None, 0));
+    assert_eq!(normalize("?", "").0, None);
+    assert_eq!(normalize("?", "?").2, 2, "a day has to be known");
+    assert_eq!(normalize_value("job.hour", "?").as_deref(), Some("?"), "an hour is no day");
+}

@@ -27,6 +27,16 @@ pub(super) fn format_samples(format: Format) -> Samples {
             good: [1, max, max + 1, 10 * max].map(|length| "é".repeat(length.into())).to_vec(),
             bad: owned_texts(&["", "a\0", "a\nb"]),
         },
+        Format::Email { min, max } => {
+            let address = |length: u16| format!("{}@ab.de", "é".repeat(usize::from(length) - 6));
+            Samples {
+                good: vec!["a@b.de".to_owned(), address(max), "Jo <jo@shop.example>".to_owned()],
+                bad: owned_texts(&["", "shop.example", "a@b.de, c@d.de", "jo doe@shop.example", "jo@shop.example\0"])
+                    .into_iter()
+                    .chain([address(max + 1), "a@b.c".chars().take(usize::from(min) - 1).collect()])
+                    .collect(),
+            }
+        }
         Format::Characters { class, min, max } => class_samples(class, min, max),
         Format::OneOf(words) => {
             let mut bad = owned_texts(&["", " ", "?"]);
@@ -52,10 +62,6 @@ pub(super) fn format_samples(format: Format) -> Samples {
                 " 1",
                 "x",
             ],
-        ),
-        Format::Money => new_samples(
-            &["0.00", "12.50", "9999999999.99"],
-            &["", "1", "9999999999", "10000000000.00", "1.0", "1.000", "1,00", "-1.00", "x"],
         ),
         Format::Currency => new_samples(&["EUR", "JPY", "KWD"], &["", "EU", "EURO", "eur", "XXX", "HRK", "E1R", "€"]),
         Format::Country => new_samples(&["DE", "XK"], &["", "D", "DEU", "de", "ZZ", "1A", "日本"]),
@@ -93,6 +99,17 @@ pub(super) fn format_samples(format: Format) -> Samples {
                 ],
             }
         }
+        Format::ReturnUrl => {
+            let address = |length: usize| format!("my.app://{}", "a".repeat(length - 9));
+            Samples {
+                good: vec!["http://a".to_owned(), "a.b:/c".to_owned(), address(10), address(2048)],
+                bad: [address(2049)]
+                    .into_iter()
+                    .chain(owned_texts(&["", "a:b", "my.app:", "javascript:alert(1)", "my.app://a\0", "my.app://a b"]))
+                    .collect(),
+            }
+        }
+        Format::TwoDigits => new_samples(&["5", "05", "12"], &["", "005", "x", "0x", "-1", "٣"]),
         Format::CardNumber => {
             let mut samples = class_samples(Class::Digits, 12, 19);
             samples.bad.push("4111 1111 1111 1111".to_owned());
@@ -165,11 +182,13 @@ pub(super) fn format_samples(format: Format) -> Samples {
             let width = usize::from(digits);
             let number = |number: u16| format!("{number:0width$}");
             let mut bad = owned_texts(&["", "**", "x", "1-2", "*/5", "1;2"]);
-            bad.extend(["1".repeat(width + 1), "1".repeat(width - 1)]);
+            bad.push("1".repeat(width.max(2) + 1));
+            bad.extend((width > 2).then(|| "1".repeat(width - 1)));
             bad.extend([format!("{},", number(max)), format!("{}, {0}", number(max)), number(max + 1)]);
             bad.extend(min.checked_sub(1).map(number));
             let list = format!("{},{}", number(min), number(max));
-            Samples { good: vec!["*".to_owned(), number(min), number(max), list], bad }
+            let short = if width > 2 { number(min) } else { min.to_string() };
+            Samples { good: vec!["*".to_owned(), number(min), number(max), short, list], bad }
         }
         Format::Cron => new_samples(
             &["0 0 1 * *", "0 0 6 15 * ?", "0 0 12 ? * MON-FRI 2027"],

@@ -1,7 +1,8 @@
 //! Formats of accounts other than cards, shipping and merchant addresses, the cart, flights, risk and schedules.
 
 use super::{
-    ADDRESSES, BAD_PHONES, Boundary, DAYS, FLAGS, PHONES, boundary, digits_boundary, owned_values, text_boundary,
+    ADDRESSES, BAD_PHONES, Boundary, DAYS, FLAGS, PHONES, boundary, digits_boundary, email_boundary, owned_values,
+    text_boundary,
 };
 
 /// Returns values of a text of `min` to `max` characters that may have several lines. Refused are shorter and longer
@@ -42,7 +43,7 @@ const MOMENTS: (&[&str], &[&str]) = (
     &["2026-11-21", "2026-11-21 24:00:00", "2026-11-21 23:60:00", "2025-02-29 10:00:00", "2026-11-21 10:00", "x"],
 );
 const MONEY: (&[&str], &[&str]) =
-    (&["0.00", "9999999999.99"], &["1", "1.5", "1.555", "-1.00", "+1.00", "1,50", "10000000000.00", "1e3", "٣"]);
+    (&["1", "0.00", "9999999999.99"], &["1.", "1.5", "1.555", "-1.00", "+1.00", "1,50", "10000000000.00", "1e3", "٣"]);
 const LETTERS: (&[&str], &[&str]) = (&["DE", "US", "JP"], &["D", "DEU", "D1", "ZZ", "12"]);
 const UNITS: (&[&str], &[&str]) =
     (&["YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"], &["year", "CENTURY", "DAYS"]);
@@ -118,7 +119,8 @@ fn shipping_boundaries() -> Vec<Boundary> {
         phone_boundary(&["shipping.customer.phone"], 8),
         phone_boundary(&["shipping.customer.mobile", "shipping.phone", "shipping.mobile", "merchant.shipping.phone", "merchant.shipping.mobile"], 6),
         text_boundary(&["shipping.customer.workPhone", "shipping.workPhone", "merchant.shipping.workPhone"], 1, 25),
-        text_boundary(&["shipping.customer.email", "shipping.email", "merchant.shipping.email"], 6, 128),
+        email_boundary(&["shipping.customer.email"]),
+        text_boundary(&["shipping.email", "merchant.shipping.email"], 6, 128),
         text_boundary(&["shipping.customer.companyName", "shipping.companyName", "merchant.shipping.companyName"], 1, 60),
         boundary(&["shipping.customer.identificationDocType"], &["IDCARD", "PASSPORT", "TAXSTATEMENT"], &["idcard", "DRIVER"]),
         text_boundary(&["shipping.customer.identificationDocId"], 8, 64),
@@ -132,7 +134,7 @@ fn shipping_boundaries() -> Vec<Boundary> {
         boundary(&["shipping.customer.browser.timezone"], &["0", "-60", "840"], &["-", "1.5", "123456"]),
         boundary(&["shipping.customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),
         digits_boundary(&["shipping.customer.browser.screenColorDepth"], 1, 2),
-        digits_boundary(&["shipping.customer.browser.challengeWindow"], 2, 2),
+        digits_boundary(&["shipping.customer.browser.challengeWindow"], 1, 2),
         // destination and origin of the goods
         text_boundary(&["shipping.street1", "shipping.street2", "shipping.houseNumber1", "shipping.houseNumber2", "shipping.warehouse"], 1, 100),
         text_boundary(&["merchant.shipping.street1", "merchant.shipping.street2", "merchant.shipping.houseNumber1", "merchant.shipping.houseNumber2", "merchant.shipping.warehouse"], 1, 100),
@@ -252,11 +254,11 @@ fn risk_and_schedule_boundaries() -> Vec<Boundary> {
         text_boundary(&["risk.merchantWebsite"], 1, 60),
         text_boundary(&["risk.accountToken", "job.name"], 1, 64),
         boundary(&["job.year"], &["*", "2026", "2026,2027"], &["26", "20266", "2026,", "every"]),
-        boundary(&["job.month"], &["*", "01", "01,12"], &["001", "1", "01-05", "01,", "**", "xx", "00", "13", "01,13"]),
-        boundary(&["job.dayOfMonth"], &["*", "01", "01,31"], &["001", "1", "01-05", "01,", "**", "xx", "00", "32"]),
-        boundary(&["job.hour"], &["*", "00", "00,23"], &["000", "0", "01-05", "01,", "**", "xx", "24"]),
-        boundary(&["job.minute", "job.second"], &["*", "00", "00,59"], &["000", "0", "01-05", "01,", "**", "xx", "60"]),
-        boundary(&["job.dayOfWeek"], &["*", "1", "1,5"], &["11", "MON", "1;5", "8"]),
+        boundary(&["job.month"], &["*", "1", "01", "1,12"], &["001", "0", "01-05", "01,", "**", "xx", "00", "13", "01,13"]),
+        boundary(&["job.dayOfMonth"], &["*", "?", "1", "01", "1,31"], &["001", "0", "01-05", "01,", "**", "xx", "00", "32"]),
+        boundary(&["job.hour"], &["*", "0", "00", "0,23"], &["000", "?", "01-05", "01,", "**", "xx", "24"]),
+        boundary(&["job.minute", "job.second"], &["*", "0", "00", "0,59"], &["000", "?", "01-05", "01,", "**", "xx", "60"]),
+        boundary(&["job.dayOfWeek"], &["*", "1", "01", "1,5"], &["11", "001", "MON", "1;5", "8"]),
         boundary(&["job.noticeUnit", "job.durationUnit"], UNITS.0, UNITS.1),
         boundary(&["job.noticeNumber", "job.durationNumber"], &["0", "12"], &["-1", "1.5", "x"]),
         boundary(&["job.noticeCallable"], &["ANYTIME", "DURATION_END"], &["anytime", "NEVER"]),

@@ -9,7 +9,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("virtualAccount.", "accountId 1-100"),
     ("bankAccount.", "holder 4-128, bankName 1-255"),
     ("customer. shipping.customer.",
-        "merchantCustomerId 1-255, middleName 2-50, workPhone 1-25, email 6-128, companyName 1-60, \
+        "merchantCustomerId 1-255, middleName 2-50, workPhone 1-25, companyName 1-60, \
          identificationDocId 8-64, ip 1-255, merchantReference 1-255, browser.acceptHeader 1-2048, \
          browser.userAgent 1-2048"),
     ("customer.", "browserFingerprint.id 1-255, browserFingerprint.value 1-4096, browser.deviceId 1-32"),
@@ -69,7 +69,7 @@ pub(super) const DIGITS: &[(&str, &str)] = &[
     ("bankAccount.", "number 3-64, bankCode 1-12, mandate.id 1-35, mandate.reference 1-32"),
     ("customer. shipping.customer.",
         "phone 8-26, mobile 6-26, browser.screenHeight 1-6, browser.screenWidth 1-6, browser.timezone 1-5, \
-         browser.screenColorDepth 1-2, browser.challengeWindow 2-2"),
+         browser.screenColorDepth 1-2, browser.challengeWindow 1-2"),
     ("shipping. merchant.shipping.", "postcode 1-16, phone 6-26, mobile 6-26"),
     ("merchant.billing.", "mobile 6-26"),
     ("corporate.", "phone 1-25, fax 1-25"),
@@ -125,7 +125,7 @@ const METHODS: &str = "LOWEST_COST CARRIER_DESIGNATED_BY_CUSTOMER ELECTRONIC_DEL
                        NEXT_DAY_OVERNIGHT OTHER STORE_PICKUP SAME_DAY_SERVICE TWO_DAY_SERVICE THREE_DAY_SERVICE PUDO \
                        EXPEDITED";
 
-/// Amounts with exactly two decimals.
+/// Amounts with two decimals, which a sender may leave out (contract, 0.33).
 pub(super) const MONEY: &str = "shipping.cost merchant.shipping.cost cart.items[n].price cart.items[n].totalAmount \
      cart.items[n].taxAmount cart.items[n].totalTaxAmount cart.items[n].shipping cart.items[n].discount \
      cart.items[n].totalDiscountAmount cart.payments[n].amount airline.totalTaxAmount airline.totalFeesAmount \
