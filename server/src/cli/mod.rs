@@ -14,6 +14,7 @@ mod demo;
 mod demo_rules;
 mod demo_shop;
 mod entity;
+mod entity_argument;
 mod entity_tree;
 mod file_push;
 mod file_push_status;
@@ -57,7 +58,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use tillgate_shared::parameter::ParameterError;
 
 use crate::domain::refusal::Refusal;
@@ -182,7 +183,8 @@ fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
 /// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives
 /// the exit code 1.
 pub fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let arguments = entity_argument::name_entity(&Cli::command(), std::env::args_os().collect());
+    let outcome = match Cli::parse_from(arguments).command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::AcquirerHost(command) => command.run(),
@@ -219,8 +221,6 @@ pub fn run() -> ExitCode {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
