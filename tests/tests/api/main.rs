@@ -3,7 +3,6 @@
 
 #![allow(missing_docs)]
 
-mod accounting;
 mod accounts;
 mod acquirer_faults;
 mod acquirer_host;
@@ -114,7 +113,6 @@ mod risk_rules;
 mod risk_screen;
 mod risk_screening;
 mod risk_store;
-mod risk_walkthrough;
 mod risk_webhooks;
 mod routes;
 mod sandbox_numbers;
@@ -142,6 +140,7 @@ mod two_step_debit_faults;
 mod two_step_debit_reviews;
 mod two_step_debits;
 mod vault_rotation;
+mod walkthroughs;
 mod wallet;
 mod wallet_sheet;
 mod webhooks;
