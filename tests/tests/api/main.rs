@@ -59,6 +59,7 @@ mod frame_document;
 mod ftp;
 mod ftp_attacks;
 mod fuzz;
+mod generated_clients;
 mod held_payments;
 mod id_order;
 mod idempotency;
