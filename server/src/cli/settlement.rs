@@ -127,6 +127,12 @@ impl SetTerms {
         };
         let store = open_existing(&self.common.data)?;
         let entity = load_entity_argument(&store, &self.entity)?;
+        ensure!(
+            terms.is_none() || !entity.live,
+            "{} is live: its institute settles it, and the terms of a sandbox would have no effect; import the institute's \
+             files with: tillgate settlement import",
+            entity.id
+        );
         store.save_settlement_terms(&entity.id, terms.as_ref())?;
         let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches: Vec::new() };
         self.common.print_output(&output, |output| match output.terms {
