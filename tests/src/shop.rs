@@ -24,12 +24,13 @@ impl TestDemoShop {
         Self::start_for(gateway, gateway.create_merchant()?).await
     }
 
-    /// Starts the shop on a free port for a merchant that checks its payments by the rules of the demo.
+    /// Starts the shop on a free port for a merchant that checks its payments by the rules of the demo, and does with
+    /// suspicious ones what `review` says (`decline`, `hold` or `authorize`).
     ///
     /// # Errors
     /// If there is no free port, or the merchant or its rules cannot be created.
-    pub async fn start_with_risk_check(gateway: &TestGateway) -> anyhow::Result<Self> {
-        let merchant = gateway.create_merchant_with(&["--risk", "on"])?;
+    pub async fn start_with_risk_check(gateway: &TestGateway, review: &str) -> anyhow::Result<Self> {
+        let merchant = gateway.create_merchant_with(&["--risk", "on", "--review", review])?;
         let rules = include_str!("../../server/src/cli/demo_rules.toml");
         let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;
         let version = added.json["version"].as_str().unwrap_or_default();
@@ -48,6 +49,7 @@ impl TestDemoShop {
             public: public.clone(),
             entity_id: merchant.entity_id.clone(),
             token: merchant.token.clone(),
+            command: "tillgate".to_owned(),
             data: None,
         };
         tokio::spawn(tillgate_shop::serve_shop(shop, listener, std::future::pending()));

@@ -107,7 +107,7 @@ async fn a_result_of_another_order_is_not_shown() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_suspicious_order_is_stopped_by_the_risk_check_and_an_ordinary_one_is_paid() -> anyhow::Result<()> {
-    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared()).await?;
+    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared(), "decline").await?;
     let shopper = ShopperClient { demo, client: reqwest::Client::builder().redirect(Policy::none()).build()? };
     let order = [("item", "teapot"), ("quantity", "1"), ("suspicious", "1")];
     let page = shopper.post_form("/checkout", &order).await?;

@@ -35,7 +35,9 @@ pub struct ShopConfig {
     pub entity_id: String,
     /// The shop's access token. It never leaves this server except in the `Authorization` header to the gateway.
     pub token: String,
-    /// Folder of the gateway's data, for the command that a result page shows. `None` leaves it out of the command.
+    /// Command that starts the gateway's program, as a shell reads it, for the commands that a result page shows.
+    pub command: String,
+    /// Folder of the gateway's data, as a shell reads it, for the same commands. `None` leaves it out of them.
     pub data: Option<String>,
 }
 

@@ -17,7 +17,8 @@ The demo shop of Tillgate. `tillgate demo` starts it; by hand, set:
   TILLGATE_SHOP_GATEWAY_FIELDS  the address of the card frames, if they have a host of their own
   TILLGATE_SHOP_ENTITY_ID       the channel that it sells through
   TILLGATE_SHOP_TOKEN           its access token
-  TILLGATE_SHOP_DATA            the gateway's data folder, for the command that a result page shows; may be left out
+  TILLGATE_SHOP_COMMAND         the command of the gateway, for those that a result page shows; `tillgate` without it
+  TILLGATE_SHOP_DATA            the gateway's data folder as a shell reads it, for the same commands; may be left out
 
 It prints its address for browsers, and ends when its standard input ends: it does not outlive the program that
 started it.";
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
 /// browsers once it listens.
 ///
 /// # Errors
-/// If a setting other than `GATEWAY_FIELDS` and `DATA` is missing, or the address cannot be listened on.
+/// If a setting other than `GATEWAY_FIELDS`, `COMMAND` and `DATA` is missing, or the address cannot be listened on.
 fn serve_from_environment() -> anyhow::Result<()> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let address = read_setting("LISTEN")?;
@@ -57,6 +58,7 @@ fn serve_from_environment() -> anyhow::Result<()> {
             public: public.clone(),
             entity_id: read_setting("ENTITY_ID")?,
             token: read_setting("TOKEN")?,
+            command: read_setting("COMMAND").unwrap_or_else(|_| "tillgate".to_owned()),
             data: read_setting("DATA").ok(),
         };
         println!("{public}");

@@ -100,6 +100,7 @@ fn router_for(gateway: &str) -> Router {
         public: "http://shop.localhost:8081/".into(),
         entity_id: "e".repeat(32),
         token: "a-token".into(),
+        command: "/opt/tillgate".into(),
         data: Some("/var/lib/tillgate".into()),
     })
 }
@@ -278,9 +279,15 @@ async fn a_suspicious_order_that_is_stopped_says_why_and_is_ordinary_at_the_seco
         gateway.lock().unwrap().status = Some((StatusCode::BAD_REQUEST, body));
         let (_, page) = load_page(&shop, &format!("/result/{reference}?id=AAAA1.test-1")).await;
         assert!(page.contains(&format!(r#"data-outcome="{outcome}""#)) && page.contains(title), "{page}");
-        let command = format!("tillgate risk explain {} {payment} --data '/var/lib/tillgate'", "e".repeat(32));
-        let is_stopped = code.starts_with("100.400.");
-        assert_eq!(page.contains(&command.replace('\'', "&#39;")) || page.contains(&command), is_stopped, "{page}");
+        let explain = format!("risk explain --entity {} {payment}", "e".repeat(32));
+        let decide = [format!("review approve {payment}"), format!("review cancel {payment} --reason 1")];
+        let shown =
+            |command: &str| page.contains(&format!("<code>/opt/tillgate {command} --data /var/lib/tillgate</code>"));
+        assert_eq!(shown(&explain), code.starts_with("100.400."), "{page}");
+        // Only a held order can be decided.
+        for command in decide.iter().map(String::as_str).chain(["review list"]) {
+            assert_eq!(shown(command), code == "100.400.500", "{command}: {page}");
+        }
     }
     let address = post_form(&shop, &format!("/checkout/{reference}/again"), "").await;
     assert!(load_page(&shop, &address).await.1.contains("Hamburg"));

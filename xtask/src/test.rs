@@ -19,7 +19,7 @@ use crate::{form, server};
 /// Text of `cargo xtask test --help`.
 pub const HELP: &str = "\
 Sets up what is missing (the wasm toolchain, Chromium with its driver, Firefox, axe-core, TypeScript,
-and the frameworks of merchants' pages), builds the form and the gateway, and runs all tests: units
+generators of clients, and the frameworks of merchants' pages), builds the form and the gateway, and runs all tests: units
 and properties, HTTP against the real binary, and the form in real browsers. Prints the time of each
 phase, of which some run beside each other, and the ten slowest tests.
 

@@ -5,6 +5,7 @@
 pub mod binaryen;
 pub mod debian;
 mod progress;
+pub mod python;
 
 pub use progress::{print_step, run_beside, run_step};
 

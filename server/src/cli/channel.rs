@@ -93,6 +93,11 @@ enum RiskErrorChoice {
 }
 
 impl ChannelOptions {
+    /// Returns true if test modes were given, and not `all` of them.
+    pub(super) fn has_test_modes(&self) -> bool {
+        self.test_modes.iter().flatten().any(|word| word != ALL)
+    }
+
     /// Replaces the settings that were given. `all` empties a list, and `none` removes the connector or the acquirer's
     /// id.
     pub(super) fn apply(&self, channel: &mut Channel) {

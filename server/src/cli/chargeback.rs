@@ -67,12 +67,14 @@ struct ReportOptions {
 
 /// Open a dispute about a payment. A chargeback is made with it, so balances follow.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate chargeback open 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4")]
+#[command(
+    after_help = "Example:\n  tillgate chargeback open --entity 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4"
+)]
 pub(super) struct OpenDispute {
     #[command(flatten)]
     common: CommonOptions,
     /// The id of the merchant or channel that owns the payment.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The payment's id.
     #[arg(value_name = "PAYMENT")]
@@ -102,12 +104,12 @@ pub(super) struct AdvanceDispute {
 
 /// List disputes, all or those of an entity.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate chargeback list 8a01… --state all")]
+#[command(after_help = "Example:\n  tillgate chargeback list --entity 8a01… --state all")]
 pub(super) struct ListDisputes {
     #[command(flatten)]
     common: CommonOptions,
     /// The id of a merchant or channel.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
     /// The state: open, ended or all.
     #[arg(long, value_name = "STATE", default_value = "open", value_parser = ["open", "ended", "all"])]

@@ -51,6 +51,8 @@ struct DemoOutput {
     #[serde(flatten)]
     merchant: DemoMerchant,
     curl: String,
+    /// Command that lists the held orders.
+    review: String,
 }
 
 impl Demo {
@@ -66,7 +68,11 @@ impl Demo {
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
+            let data = fs::canonicalize(&self.common.data)?;
+            let command = find_command()?;
             let mut started = describe_demo(gateway, &merchant);
+            let data = quote_for_shell(&data.to_string_lossy());
+            started.review = format!("{command} review list --data {data}");
             if self.settings.public_url.is_none() {
                 self.settings.public_url = Some(started.gateway.clone());
                 self.settings.fields_url = Some(started.fields.clone());
@@ -78,7 +84,6 @@ impl Demo {
                 create_key(&store, &state.gateway.vault, entity)?;
             }
             drop(store);
-            let data = fs::canonicalize(&self.common.data)?;
             let limits = self.settings.connection_limits();
             let stop = stop_signal()?;
             // Dropping the shop ends its process. It is dropped after the gateway.
@@ -91,6 +96,7 @@ impl Demo {
                     gateway_fields: self.settings.fields_url.as_deref(),
                     entity_id: &merchant.entity_id,
                     token: &merchant.token,
+                    command: &command,
                     data: &data,
                 },
             )?;
@@ -102,8 +108,9 @@ impl Demo {
     }
 }
 
-/// Builds the addresses to print; that of the shop is still empty. Gateway and frames have host names of their own
-/// instead of ports of one host, so that browsers treat the form's frames as cross-site, as on the internet.
+/// Builds the addresses to print. The shop's address and the command for reviews are still empty. Gateway and frames
+/// have host names of their own instead of ports of one host, so that browsers treat the form's frames as cross-site,
+/// as on the internet.
 fn describe_demo(gateway: SocketAddr, merchant: &DemoMerchant) -> DemoOutput {
     let curl = format!(
         "curl -H 'Authorization: Bearer {}' -d entityId={} -d amount=92.00 -d currency=EUR -d paymentType=DB http://{gateway}/v1/checkouts",
@@ -116,16 +123,44 @@ fn describe_demo(gateway: SocketAddr, merchant: &DemoMerchant) -> DemoOutput {
         fields: format!("http://fields.localhost:{}/", gateway.port()),
         merchant: merchant.clone(),
         curl,
+        review: String::new(),
     }
 }
 
-/// Formats addresses, credentials, a test card and a command for a checkout as text.
+/// Formats addresses, credentials, a test card, and commands for a checkout and for held orders as text.
 fn format_demo(started: &DemoOutput) -> String {
     format!(
         "\n  Demo shop   {}\n  Playground  {}playground\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
-         Prepare a checkout yourself:\n\n  {}\n",
-        started.shop, started.shop, started.gateway, started.merchant.entity_id, started.merchant.token, started.curl
+         Prepare a checkout yourself:\n\n  {}\n\n  \
+         An order with the demo setting \"A suspicious order\" is held for review. List what is held:\n\n  {}\n",
+        started.shop,
+        started.shop,
+        started.gateway,
+        started.merchant.entity_id,
+        started.merchant.token,
+        started.curl,
+        started.review
     )
+}
+
+/// Returns the command that starts this program, as a shell reads it: `tillgate` if the search path leads to this
+/// program, otherwise its path. In a clone of the repository it is in no folder of the search path.
+fn find_command() -> anyhow::Result<String> {
+    let program = fs::canonicalize(std::env::current_exe().context("looking for this program")?)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let first = std::env::split_paths(&path).map(|folder| folder.join("tillgate")).find(|file| file.is_file());
+    if first.and_then(|file| fs::canonicalize(file).ok()).is_some_and(|file| file == program) {
+        return Ok("tillgate".to_owned());
+    }
+    Ok(quote_for_shell(&program.to_string_lossy()))
+}
+
+/// Quotes a text for a shell, unless it has only characters that mean nothing there.
+fn quote_for_shell(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte)) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Returns the demo merchant that `demo.json` in the data folder names. If the file is missing or the store does not
@@ -146,4 +181,16 @@ fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;
     Ok(merchant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote_for_shell;
+
+    #[test]
+    fn a_path_is_quoted_where_a_shell_would_split_it() {
+        assert_eq!(quote_for_shell("/home/jane/tillgate-data"), "/home/jane/tillgate-data");
+        assert_eq!(quote_for_shell("/home/jane doe/$x"), "'/home/jane doe/$x'");
+        assert_eq!(quote_for_shell("jane's"), r"'jane'\''s'");
+    }
 }

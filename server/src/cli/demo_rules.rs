@@ -1,10 +1,11 @@
-//! Risk rules of the demo shop: its orders are checked, and an order with suspicious data is reviewed.
+//! Risk rules of the demo shop: its orders are checked, and an order with suspicious data is held for review.
 
 use anyhow::{Context as _, anyhow};
 use jiff::Timestamp;
 
 use super::options::load_existing_entity;
 use crate::domain::id::EntityId;
+use crate::domain::risk::ReviewPolicy;
 use crate::domain::risk_rules::{RiskChange, VersionRole};
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
@@ -13,8 +14,8 @@ use crate::store::risk_rules::RiskKeys;
 /// The rules file.
 const RULES: &str = include_str!("demo_rules.toml");
 
-/// Switches the risk check of the demo merchant on, and lets the demo's rules decide. Does nothing if the merchant has
-/// rules already, so that a visitor may change them.
+/// Switches the risk check of the demo merchant on, holds the payments that should be reviewed, and lets the demo's
+/// rules decide. Does nothing if the merchant has rules already, so that a visitor may change them.
 pub(super) fn ensure_demo_rules(store: &AdminStore, merchant: &EntityId) -> anyhow::Result<()> {
     store.in_transaction(|store| {
         let mut entity = load_existing_entity(store, merchant)?;
@@ -33,6 +34,7 @@ pub(super) fn ensure_demo_rules(store: &AdminStore, merchant: &EntityId) -> anyh
         let used = store.load_risk_state(&keys)?.use_version(VersionRole::Active, Some(&version));
         write_change(used.map_err(|refusal| anyhow!("{refusal:?}"))?)?;
         entity.settings.channel.risk = true;
+        entity.settings.channel.risk_settings.review = ReviewPolicy::Hold;
         store.update_entity(&entity)?;
         Ok(())
     })

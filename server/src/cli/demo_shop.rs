@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, ensure};
@@ -26,8 +26,10 @@ pub(super) struct ShopSettings<'a> {
     pub(super) entity_id: &'a str,
     /// The shop's access token.
     pub(super) token: &'a str,
-    /// The gateway's data folder.
-    pub(super) data: &'a Path,
+    /// Command that starts this program, as a shell reads it.
+    pub(super) command: &'a str,
+    /// The gateway's data folder, as a shell reads it.
+    pub(super) data: &'a str,
 }
 
 /// A running demo shop. Dropping it ends the process.
@@ -68,6 +70,7 @@ impl DemoShop {
         set("GATEWAY_PUBLIC", &settings.gateway_public);
         set("ENTITY_ID", &settings.entity_id);
         set("TOKEN", &settings.token);
+        set("COMMAND", &settings.command);
         set("DATA", &settings.data);
         match settings.gateway_fields {
             Some(fields) => set("GATEWAY_FIELDS", &fields),

@@ -14,6 +14,7 @@ mod demo;
 mod demo_rules;
 mod demo_shop;
 mod entity;
+mod entity_argument;
 mod entity_tree;
 mod file_push;
 mod file_push_status;
@@ -192,7 +193,9 @@ fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
 /// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives
 /// the exit code 1.
 pub fn run() -> ExitCode {
-    let matches = add_key_option(Cli::command()).get_matches();
+    let command = add_key_option(Cli::command());
+    let arguments = entity_argument::name_entity(&command, std::env::args_os().collect());
+    let matches = command.get_matches_from(arguments);
     keep_key_option(&matches);
     let outcome = match Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command {
         Command::Serve(command) => command.run(),

@@ -1,6 +1,6 @@
 //! Options for the settings of an entity, shared by the commands that create and change entities.
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::tz::TimeZone;
 
@@ -11,6 +11,7 @@ use crate::domain::entity::DEFAULT_ZONE;
 use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::EntityId;
 use crate::domain::inheritance;
+use crate::domain::level::Level;
 use crate::domain::schedule::retry::RetryPlan;
 use crate::store::AdminStore;
 
@@ -84,14 +85,31 @@ impl EntityOptions {
     pub(super) fn apply(&self, store: &AdminStore, entity: &mut Entity) -> anyhow::Result<Vec<Entity>> {
         self.apply_settings(&mut entity.settings);
         let changed = self.place.apply(store, entity)?;
+        let id = &entity.id;
         ensure!(
             !entity.live || self.sandbox_any_number != Some(OnOff::On),
-            "{} is live and takes real cards: --sandbox-any-number is for a sandbox",
-            entity.id
+            "{id} is live and takes real cards: --sandbox-any-number is for a sandbox"
         );
+        ensure!(
+            !entity.live || !self.channel.has_test_modes(),
+            "{id} is live and has no test modes: --test-modes would have no effect"
+        );
+        self.check_compatible(store, entity)?;
         check_connector(entity)?;
         changed.iter().try_for_each(check_connector)?;
         Ok(changed)
+    }
+
+    /// Checks that `--compatible off` is not given for a channel of a merchant that has the mode on: a channel has the
+    /// mode with its merchant.
+    fn check_compatible(&self, store: &AdminStore, entity: &Entity) -> anyhow::Result<()> {
+        let merchant =
+            entity.parent.as_ref().filter(|_| entity.level == Level::Channel && self.compatible == Some(OnOff::Off));
+        let merchant = merchant.map(|id| load_existing_entity(store, id)).transpose()?;
+        if let Some(merchant) = merchant.filter(|merchant| merchant.settings.compatible) {
+            bail!("{} has the compatibility mode with its merchant {}: set it there", entity.id, merchant.id);
+        }
+        Ok(())
     }
 
     /// Resets the settings of `--inherit`, then replaces those that were given and marks them as the entity's own.

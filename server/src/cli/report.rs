@@ -36,39 +36,41 @@ use crate::store::{AdminStore, PaymentHistory, lower_priority};
 pub(super) enum ReportCommand {
     /// Print every payment as comma-separated values, oldest first for each entity.
     #[command(
-        after_help = "Example:\n  tillgate report transactions 8a01… --from 2026-10-01 --to 2026-10-31 > october.csv"
+        after_help = "Example:\n  tillgate report transactions --entity 8a01… --from 2026-10-01 --to 2026-10-31 > october.csv"
     )]
     Transactions(ReportTransactions),
     /// Add up payments by day, brand, payment type and result, for each currency.
     Totals(ReportTotals),
     /// Show the authorization rate by brand, and the reasons of declines.
     #[command(
-        after_help = "Example:\n  tillgate report authorizations 8a01… --from 2026-10-01 --to 2026-10-31 --svg authorizations.svg"
+        after_help = "Example:\n  tillgate report authorizations --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg authorizations.svg"
     )]
     Authorizations(ReportOptions),
     /// Show chargebacks beside the payments that were charged, and their reasons.
     #[command(
-        after_help = "Example:\n  tillgate report chargebacks 8a01… --from 2026-10-01 --to 2026-10-31 --svg chargebacks.svg"
+        after_help = "Example:\n  tillgate report chargebacks --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg chargebacks.svg"
     )]
     Chargebacks(ReportOptions),
     /// List the batches that were paid out, with their totals.
     #[command(
-        after_help = "Example:\n  tillgate report settlements 8a01… --from 2026-10-01 --to 2026-10-31 --svg settlements.svg"
+        after_help = "Example:\n  tillgate report settlements --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg settlements.svg"
     )]
     Settlements(DayReportOptions),
     /// Add up the fees of settlements by day, transaction type and brand, for each currency.
-    #[command(after_help = "Example:\n  tillgate report fees 8a01… --from 2026-10-01 --to 2026-10-31 --csv")]
+    #[command(after_help = "Example:\n  tillgate report fees --entity 8a01… --from 2026-10-01 --to 2026-10-31 --csv")]
     Fees(DayReportOptions),
     /// Add up reconciliation records by the day of their file and by what they are.
     #[command(
-        after_help = "Example:\n  tillgate report reconciliations 8a01… --from 2026-10-01 --to 2026-10-31 --json"
+        after_help = "Example:\n  tillgate report reconciliations --entity 8a01… --from 2026-10-01 --to 2026-10-31 --json"
     )]
     Reconciliations(DayReportOptions),
 }
 
 /// Options of `tillgate report totals`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate report totals 8a01… --from 2026-10-01 --to 2026-10-31 --group-by day")]
+#[command(
+    after_help = "Example:\n  tillgate report totals --entity 8a01… --from 2026-10-01 --to 2026-10-31 --group-by day"
+)]
 pub(super) struct ReportTotals {
     #[command(flatten)]
     report: ReportOptions,
@@ -83,7 +85,7 @@ pub(super) struct ReportTransactions {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id. The report includes what is below it.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     #[command(flatten)]
     period: Period,
@@ -128,7 +130,7 @@ struct ReportOutput {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id. The report includes what is below it.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// Print comma-separated values with a header (RFC 4180).
     #[arg(long, conflicts_with = "json")]

@@ -69,7 +69,7 @@ impl AnalystOptions {
 /// List held payments, all or those of an entity and of what is below it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate review list 8a01… --min-amount 500 --unclaimed --older-than 2h --data ./tillgate-data"
+    after_help = "Example:\n  tillgate review list --entity 8a01… --min-amount 500 --unclaimed --older-than 2h --data ./tillgate-data"
 )]
 pub(super) struct ListReviews {
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(super) struct ListReviews {
     #[command(flatten)]
     analyst: AnalystOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
     /// The state: open, approved, cancelled or expired.
     #[arg(long, value_name = "STATE", default_value = "open", value_parser = parse_state)]

@@ -10,12 +10,12 @@ use crate::store::risk_audit::RiskAuditRow;
 
 /// Show changes of rules and lists, and reached limits against card testing, the latest first.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk audit 8a01… --limit 20 --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk audit --entity 8a01… --limit 20 --data ./tillgate-data")]
 pub(super) struct ShowRiskAudit {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The maximum number of lines.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=30_000))]

@@ -26,8 +26,8 @@ const BAR_LENGTH: u32 = 1_000;
 /// Replay stored payments with a version, and report what it would have decided. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate risk dry-run 8a01… 0123456789abcdef --from 2026-10-01 --to 2026-10-31\n  \
-    tillgate risk dry-run 8a01… rules.toml --from 2026-10-31T18:00:00 --to 2026-10-31T23:59:59 --json\n\n\
+    after_help = "Example:\n  tillgate risk dry-run --entity 8a01… 0123456789abcdef --from 2026-10-01 --to 2026-10-31\n  \
+    tillgate risk dry-run --entity 8a01… rules.toml --from 2026-10-31T18:00:00 --to 2026-10-31T23:59:59 --json\n\n\
     It covers the entity and what is below it, except entities with an active version of their own.\n\
     It works for an eighth of the time, so that a running server is not slowed down."
 )]
@@ -37,7 +37,7 @@ pub(super) struct DryRunRules {
     #[command(flatten)]
     files: RiskFileOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The version, as `risk versions` shows it, or a rules file.
     #[arg(value_name = "VERSION|FILE")]

@@ -11,12 +11,12 @@ use crate::domain::risk::{RiskDecision, ShadowDecision};
 
 /// Show the decision of a payment's check: outcome, score, the rules that fired, and the names of their inputs.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk explain 8a01… 8a02… --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk explain --entity 8a01… 8a02… --data ./tillgate-data")]
 pub(super) struct ExplainPayment {
     #[command(flatten)]
     common: CommonOptions,
     /// The id of the entity that processed the payment.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The payment's id.
     #[arg(value_name = "PAYMENT")]

@@ -46,7 +46,7 @@ pub(super) enum RiskListCommand {
 #[derive(Debug, Args)]
 struct EntryOptions {
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The list: allow, review or deny.
     #[arg(value_name = "LIST", value_parser = parse_list)]
@@ -67,9 +67,9 @@ struct ListKey(&'static str, VelocityKey);
 /// Add an entry.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate risk list add 8a01… deny email jo@shop.example --expires 30d --reason 'Chargeback'\n\n\
+    after_help = "Example:\n  tillgate risk list add --entity 8a01… deny email jo@shop.example --expires 30d --reason 'Chargeback'\n\n\
     The number of a card is read from the standard input; the store keeps a blind index of it:\n  \
-    tillgate risk list add 8a01… deny card - < number.txt\n\n\
+    tillgate risk list add --entity 8a01… deny card - < number.txt\n\n\
     An account is an IBAN (iban:DE89…), an account at a brand (virtual:PAYPAL:jo@shop.example), a national bank account\n\
     (bank:COUNTRY:BANK:NUMBER) or a card (card:NUMBER)."
 )]
@@ -93,7 +93,7 @@ pub(super) struct AddListEntry {
 /// Remove an entry.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate risk list remove 8a01… deny email jo@shop.example --data ./tillgate-data\n\n\
+    after_help = "Example:\n  tillgate risk list remove --entity 8a01… deny email jo@shop.example --data ./tillgate-data\n\n\
     The value of a card or account is its number from the standard input, or its index as `risk list show` shows it."
 )]
 pub(super) struct RemoveListEntry {
@@ -112,12 +112,12 @@ pub(super) struct RemoveListEntry {
 
 /// Show the entries of an entity, all or those of a list and key.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk list show 8a01… deny email --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk list show --entity 8a01… deny email --data ./tillgate-data")]
 pub(super) struct ShowList {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// Only this list: allow, review or deny.
     #[arg(value_name = "LIST", value_parser = parse_list)]

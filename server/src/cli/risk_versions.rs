@@ -54,14 +54,14 @@ pub(super) fn parse_author(text: &str) -> Result<String, String> {
 
 /// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk add 8a01… rules.toml --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk add --entity 8a01… rules.toml --data ./tillgate-data")]
 pub(super) struct AddRules {
     #[command(flatten)]
     common: CommonOptions,
     #[command(flatten)]
     author: AuthorOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The rules file; `-` is the standard input.
     #[arg(value_name = "FILE")]
@@ -70,23 +70,23 @@ pub(super) struct AddRules {
 
 /// List the versions of an entity, and the latest changes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk versions 8a01… --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk versions --entity 8a01… --data ./tillgate-data")]
 pub(super) struct ListRuleVersions {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
 }
 
 /// Print the rules file of a version.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate risk show 8a01… 0123456789abcdef --data ./tillgate-data")]
+#[command(after_help = "Example:\n  tillgate risk show --entity 8a01… 0123456789abcdef --data ./tillgate-data")]
 pub(super) struct ShowRules {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The version, as `risk versions` shows it.
     #[arg(value_name = "VERSION")]
@@ -96,7 +96,7 @@ pub(super) struct ShowRules {
 /// Use a version; a running server follows within a second.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate risk activate 8a01… 0123456789abcdef --data ./tillgate-data\n  tillgate risk shadow 8a01… none --data ./tillgate-data"
+    after_help = "Example:\n  tillgate risk activate --entity 8a01… 0123456789abcdef --data ./tillgate-data\n  tillgate risk shadow --entity 8a01… none --data ./tillgate-data"
 )]
 pub(super) struct UseRules {
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub(super) struct UseRules {
     #[command(flatten)]
     author: AuthorOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The version, as `risk versions` shows it. `none` uses what the entity above uses.
     #[arg(value_name = "VERSION|none")]
@@ -181,7 +181,7 @@ impl AddRules {
         let added = self.run_on(&store, &entity)?;
         self.common.print_output(&added, |AddedRules { entity_id, version, added }| {
             let state = if *added { "" } else { " is stored already" };
-            format!("{version}{state}\n\nIt decides after: tillgate risk activate {entity_id} {version}")
+            format!("{version}{state}\n\nIt decides after: tillgate risk activate --entity {entity_id} {version}")
         })
     }
 }

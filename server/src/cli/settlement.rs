@@ -50,14 +50,14 @@ pub(super) enum FxRateCommand {
 
 /// Set the terms of an entity. They also apply to the entities below it that have none of their own.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate settlement set 8a01… --file terms.toml\n\n\
+#[command(after_help = "Example:\n  tillgate settlement set --entity 8a01… --file terms.toml\n\n\
     A file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
     [[fee]]\n  on = \"charge\"\n  percent = \"1.4\"\n  fixed = \"0.10\"")]
 pub(super) struct SetTerms {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The file.
     #[arg(long, value_name = "FILE", required_unless_present = "default", conflicts_with = "default")]
@@ -69,12 +69,12 @@ pub(super) struct SetTerms {
 
 /// Show the terms of an entity and its latest batches.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate settlement show 8a01…")]
+#[command(after_help = "Example:\n  tillgate settlement show --entity 8a01…")]
 pub(super) struct ShowSettlements {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
-    #[arg(value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
 }
 
@@ -132,6 +132,12 @@ impl SetTerms {
         };
         let store = open_existing(&self.common.data)?;
         let entity = load_entity_argument(&store, &self.entity)?;
+        ensure!(
+            terms.is_none() || !entity.live,
+            "{} is live: its institute settles it, and the terms of a sandbox would have no effect; import the institute's \
+             files with: tillgate settlement import",
+            entity.id
+        );
         store.save_settlement_terms(&entity.id, terms.as_ref())?;
         let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches: Vec::new() };
         self.common.print_output(&output, |output| match output.terms {

@@ -31,7 +31,7 @@ pub(super) struct ImportFile {
     #[arg(long, value_name = "NAME")]
     institute: String,
     /// The id of the merchant or division whose payments the file settles.
-    #[arg(long, value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The mapping of the institute's columns and formats. Without one, the file has the documented format.
     #[arg(long, value_name = "FILE")]

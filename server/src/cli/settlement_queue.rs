@@ -27,7 +27,7 @@ pub(super) struct ListUnmatched {
     #[command(flatten)]
     common: CommonOptions,
     /// The id of the merchant or division for which the files were imported, or of an entity above. Default: all.
-    #[arg(long, value_name = "ENTITY")]
+    #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
     /// The record after which the list begins: the last one of the list before.
     #[arg(long, value_name = "RECORD")]

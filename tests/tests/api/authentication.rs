@@ -33,7 +33,7 @@ fn bearer_header(token: &str) -> Vec<u8> {
 }
 
 /// Returns the user and the password in a token. Both are empty if the decoded token has no `|`.
-fn decode_token(token: &str) -> anyhow::Result<(String, String)> {
+pub fn decode_token(token: &str) -> anyhow::Result<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(token)?)?;
     let (user, password) = text.split_once('|').unwrap_or_default();
     Ok((user.to_owned(), password.to_owned()))

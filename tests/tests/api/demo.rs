@@ -5,7 +5,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_tests::{MerchantClient, poll_until};
 
-use crate::command_line::{RunningCommand, run_tillgate, start_tillgate};
+use crate::command_line::{RunningCommand, start_tillgate};
 
 /// Starts a demo with its data in this folder, on free ports. Also returns the shop's address by IP, for clients that
 /// cannot resolve `shop.localhost`, and the demo's merchant.
@@ -40,8 +40,8 @@ async fn the_shop_of_a_demo_sells_through_its_gateway() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Orders a teapot with more form fields, and pays it. Returns the text of the result page.
-async fn order_and_pay(shop: &str, merchant: &MerchantClient, more: &str) -> anyhow::Result<String> {
+/// Orders a teapot with more form fields, and pays it. Returns the address and the text of the result page.
+async fn order_and_pay(shop: &str, merchant: &MerchantClient, more: &str) -> anyhow::Result<(String, String)> {
     let client = reqwest::Client::builder().redirect(Policy::none()).build()?;
     let order = client.post(format!("{shop}checkout")).header("content-type", "application/x-www-form-urlencoded");
     let ordered = order.body(format!("item=teapot&quantity=1{more}")).send().await?;
@@ -49,26 +49,51 @@ async fn order_and_pay(shop: &str, merchant: &MerchantClient, more: &str) -> any
     let html = client.get(format!("{shop}{}", page.trim_start_matches('/'))).send().await?.text().await?;
     let id = html.split_once("checkoutId=").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(id, _)| id);
     merchant.submit_card(id, &[]).await?;
-    let result = page.trim_start_matches('/').replacen("checkout/", "result/", 1);
-    Ok(client.get(format!("{shop}{result}")).send().await?.text().await?)
+    let result = format!("{shop}{}", page.trim_start_matches('/').replacen("checkout/", "result/", 1));
+    let text = client.get(&result).send().await?.text().await?;
+    Ok((result, text))
 }
 
 #[tokio::test]
-async fn a_demo_stops_a_suspicious_order_and_its_command_tells_why() -> anyhow::Result<()> {
+async fn a_demo_holds_a_suspicious_order_until_the_commands_of_its_page_decide() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
-    let (_demo, shop, merchant) = start_demo(&folder).await?;
-    let page = order_and_pay(&shop, &merchant, "").await?;
-    assert!(page.contains(r#"data-outcome="paid""#), "{page}");
-    let page = order_and_pay(&shop, &merchant, "&suspicious=1").await?;
-    assert!(page.contains(r#"data-outcome="declined""#) && page.contains("100.400.141"), "{page}");
-    let command = page.split_once("<code>tillgate ").and_then(|(_, rest)| rest.split_once("</code>")).map(|(it, _)| it);
-    let command = command.unwrap_or_default().replace(['\'', '"'], "").replace("&#39;", "").replace("&quot;", "");
-    let arguments: Vec<&str> = command.split(' ').collect();
-    let explained = run_tillgate(&arguments).await?;
-    let text = String::from_utf8(explained.stdout)?;
-    assert!(text.starts_with("review  score 60\n  fired    disposable e-mail, sent elsewhere\n"), "{command}: {text}");
-    assert!(text.contains("email.domain, mismatch.country") && !text.contains("trash.example"), "{text}");
+    let (demo, shop, merchant) = start_demo(&folder).await?;
+    let (_, page) = order_and_pay(&shop, &merchant, "").await?;
+    assert!(page.contains(r#"data-outcome="paid""#) && !page.contains("<code>"), "{page}");
+    for (decision, outcome, code) in [("approve", "paid", "000.100.110"), ("cancel", "declined", "100.400.142")] {
+        let (address, page) = order_and_pay(&shop, &merchant, "&suspicious=1").await?;
+        assert!(page.contains(r#"data-outcome="pending""#) && page.contains("100.400.500"), "{page}");
+        let commands: Vec<&str> =
+            page.split("<code>").skip(1).filter_map(|rest| rest.split("</code>").next()).collect();
+        let find = |part: &str| commands.iter().find(|command| command.contains(part)).copied().unwrap_or_default();
+        let explained = run_in_shell(find("risk explain")).await?;
+        let fired = "review  score 60\n  fired    disposable e-mail, sent elsewhere\n";
+        assert!(explained.starts_with(fired), "{commands:?}: {explained}");
+        assert!(
+            explained.contains("email.domain, mismatch.country") && !explained.contains("trash.example"),
+            "{explained}"
+        );
+        // The command that the demo prints at its start lists the order, too.
+        let printed: Value = serde_json::from_str(&demo.line)?;
+        assert_eq!(printed["review"], find("review list"));
+        let listed = run_in_shell(find("review list")).await?;
+        assert!(listed.contains("unclaimed  disposable e-mail, sent elsewhere"), "{listed}");
+        let decided = run_in_shell(find(&format!("review {decision}"))).await?;
+        assert!(decided.contains(code), "{decided}");
+        let page = reqwest::get(&address).await?.text().await?;
+        assert!(page.contains(&format!(r#"data-outcome="{outcome}""#)) && page.contains(code), "{decision}: {page}");
+        assert_eq!(run_in_shell(find("review list")).await?.trim(), "no payments");
+    }
     Ok(())
+}
+
+/// Runs a command of the shop's page in a shell, as a visitor does who copies it. Returns what it prints.
+async fn run_in_shell(command: &str) -> anyhow::Result<String> {
+    anyhow::ensure!(!command.is_empty(), "the page has no such command");
+    let output = tokio::process::Command::new("sh").args(["-c", command]).output().await?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{command}: {errors}");
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 #[tokio::test]
@@ -82,7 +107,8 @@ async fn a_demo_keeps_the_rules_of_its_visitor() -> anyhow::Result<()> {
     demo.wait_for_exit().await?;
     let (_demo, shop, merchant) = start_demo(&folder).await?;
     assert!(merchant.get("v2/risk/rules").await?.json["active"].is_null());
-    assert!(order_and_pay(&shop, &merchant, "&suspicious=1").await?.contains(r#"data-outcome="paid""#));
+    let (_, page) = order_and_pay(&shop, &merchant, "&suspicious=1").await?;
+    assert!(page.contains(r#"data-outcome="paid""#), "{page}");
     Ok(())
 }
 

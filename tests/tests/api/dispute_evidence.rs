@@ -98,6 +98,8 @@ async fn a_file_of_another_type_than_its_content_or_with_something_behind_it_is_
         ("image/png", png[..png.len() - 1].to_vec()),
         ("image/png", [&png[..], b"<script>alert(1)</script>"].concat()),
         ("image/png", [&png[..], &zip].concat()),
+        ("application/octet-stream", polyglot.clone()),
+        ("application/octet-stream", b"<html>".to_vec()),
         ("application/pdf", polyglot),
         ("image/png", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>".to_vec()),
         ("application/pdf", b"MZ".to_vec()),
@@ -107,7 +109,10 @@ async fn a_file_of_another_type_than_its_content_or_with_something_behind_it_is_
         assert_eq!(refused.status, 400, "{content_type} {}", refused.text);
         assert_errors(&refused, &["file"]);
     }
-    for content_type in ["text/html", "image/svg+xml", "application/octet-stream", "multipart/form-data", ""] {
+    // A client that knows no type leaves it to the content.
+    let stored = upload(&shop, &path, "proof", "application/octet-stream", &png).await?;
+    assert_eq!((stored.status, &stored.json["mediaType"]), (200, &"image/png".into()), "{}", stored.text);
+    for content_type in ["text/html", "image/svg+xml", "multipart/form-data", ""] {
         assert_errors(&upload(&shop, &path, "proof.png", content_type, &png).await?, &["Content-Type"]);
     }
     assert_errors(&upload(&shop, &path, "4200 0000 0000 0000.png", "image/png", &png).await?, &["name"]);

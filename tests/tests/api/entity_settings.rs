@@ -1,6 +1,7 @@
 //! Settings that an operator chooses for an entity: equal options for creation and change, and effective in a running
 //! server.
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 
@@ -257,5 +258,36 @@ async fn people_read_whether_duplicates_are_refused() -> anyhow::Result<()> {
     let show = ["entity", "show", "--entity", &shop.entity_id, "--data", data.to_str().unwrap_or_default()];
     let shown = String::from_utf8(run_tillgate(&show).await?.stdout)?;
     assert!(shown.lines().any(|line| line == "duplicates  refused"), "{shown}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_setting_that_would_have_no_effect_is_refused_and_changes_nothing() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let live = gateway.create_merchant_with(&["--live"])?;
+    let compatible = gateway.create_merchant_with(&["--compatible"])?;
+    let channel = gateway.create_merchant_with(&["--merchant", &compatible.entity_id])?;
+    let terms = gateway.folder().join("terms.toml");
+    std::fs::write(&terms, "cut_off = \"00:00\"\n")?;
+    let terms = terms.to_string_lossy();
+    for (entity, command, message) in [
+        (&live, &["settlement", "set", "--file", &terms][..], "settlement import"),
+        (&live, &["entity", "set", "--test-modes", "EXTERNAL"], "has no test modes"),
+        (&live, &["entity", "set", "--sandbox-any-number"], "is for a sandbox"),
+        (&live, &["clock", "advance", "30m"], "its clock cannot be moved"),
+        (&channel, &["entity", "set", "--compatible", "off"], &compatible.entity_id),
+    ] {
+        let show = ["entity", "show", "--entity", &entity.entity_id];
+        let before = gateway.run_command(&show)?;
+        let refused = gateway.run_command(&[command, &["--entity", &entity.entity_id]].concat());
+        let refused = format!("{:#}", refused.err().context(command.join(" "))?);
+        assert!(refused.contains(message) && refused.contains(&entity.entity_id), "{command:?}: {refused}");
+        assert_eq!(gateway.run_command(&show)?, before, "{command:?}");
+    }
+    // Taking such a setting away is accepted, and so is the same for a sandbox.
+    gateway.run_command(&["settlement", "set", "--default", "--entity", &live.entity_id])?;
+    gateway.run_command(&["entity", "set", "--test-modes", "all", "--entity", &live.entity_id])?;
+    gateway.run_command(&["settlement", "set", "--file", &terms, "--entity", &compatible.entity_id])?;
+    gateway.run_command(&["entity", "set", "--compatible", "on", "--entity", &channel.entity_id])?;
     Ok(())
 }

@@ -3,7 +3,6 @@
 
 #![allow(missing_docs)]
 
-mod accounting;
 mod accounts;
 mod acquirer_faults;
 mod acquirer_host;
@@ -66,6 +65,7 @@ mod ftp;
 mod ftp_attacks;
 mod ftp_clients;
 mod fuzz;
+mod generated_clients;
 mod held_payments;
 mod id_order;
 mod idempotency;
@@ -122,7 +122,6 @@ mod risk_rules;
 mod risk_screen;
 mod risk_screening;
 mod risk_store;
-mod risk_walkthrough;
 mod risk_webhooks;
 mod routes;
 mod sandbox_numbers;
@@ -162,6 +161,7 @@ mod two_step_debit_reviews;
 mod two_step_debits;
 mod vault_rotation;
 mod voided_payments;
+mod walkthroughs;
 mod wallet;
 mod wallet_sheet;
 mod webhooks;

@@ -50,9 +50,9 @@ async fn axe_finds_nothing_in_the_plain_and_the_bare_form() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn axe_finds_nothing_on_a_decline_and_where_nothing_is() -> anyhow::Result<()> {
+async fn axe_finds_nothing_on_a_decline_on_a_held_order_and_where_nothing_is() -> anyhow::Result<()> {
     let demo = TestDemoShop::start(TestGateway::shared()).await?;
-    let checked = TestDemoShop::start_with_risk_check(TestGateway::shared()).await?;
+    let checked = TestDemoShop::start_with_risk_check(TestGateway::shared(), "hold").await?;
     run_in_browser(move |browser| async move {
         let form = demo.open_card_form(&browser, "", "decline").await?;
         form.fill_fields().await?;
@@ -62,8 +62,8 @@ async fn axe_finds_nothing_on_a_decline_and_where_nothing_is() -> anyhow::Result
         let form = checked.open_card_form(&browser, "", "suspicious").await?;
         form.fill_fields().await?;
         form.press_pay_button().await?;
-        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "declined");
-        expect_no_findings(&browser, "stopped by the risk check").await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "pending");
+        expect_no_findings(&browser, "held by the risk check").await?;
         browser.goto(format!("{}nowhere", demo.public)).await?;
         expect_no_findings(&browser, "not found").await?;
         Ok(())

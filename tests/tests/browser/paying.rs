@@ -36,7 +36,7 @@ async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<(
 
 #[tokio::test]
 async fn a_suspicious_order_is_stopped_with_its_reason_and_a_command_that_fits_a_phone() -> anyhow::Result<()> {
-    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared()).await?;
+    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared(), "decline").await?;
     run_in_desktop_browser(move |browser| async move {
         for (query, title) in [("", "We stopped this order."), ("?lang=de", "Wir haben diese Bestellung angehalten.")] {
             let form = demo.open_card_form(&browser, query, "suspicious").await?;
@@ -57,6 +57,40 @@ async fn a_suspicious_order_is_stopped_with_its_reason_and_a_command_that_fits_a
         form.fill_fields().await?;
         form.press_pay_button().await?;
         assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_held_order_tells_the_shopper_and_its_page_follows_the_decision() -> anyhow::Result<()> {
+    let demo = TestDemoShop::start_with_risk_check(TestGateway::shared(), "hold").await?;
+    run_in_desktop_browser(move |browser| async move {
+        for (query, title, decision, outcome) in [
+            ("", "We are looking at this order.", "approve", "paid"),
+            ("?lang=de", "Wir sehen uns diese Bestellung an.", "cancel", "declined"),
+        ] {
+            browser.resize_page(1280, 900).await?;
+            let form = demo.open_card_form(&browser, query, "suspicious").await?;
+            let id = shop::read_checkout_id(&browser).await?;
+            form.fill_fields().await?;
+            form.press_pay_button().await?;
+            assert_eq!(TestDemoShop::read_outcome(&browser).await?, "pending");
+            let payment = demo.merchant.read_status(&id).await?;
+            assert_eq!(payment.result_code(), "100.400.500");
+            let page = browser.find(By::Css("main")).await?.text().await?;
+            let approve = format!("tillgate review approve {}", payment.id());
+            assert!(page.contains(title) && page.contains("tillgate review list") && page.contains(&approve), "{page}");
+            browser.save_screenshot(&format!("result-held{}", query.replace(['?', '='], "-"))).await?;
+            browser.resize_page(360, 780).await?;
+            assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth").await?, true, "{query}");
+            browser.save_screenshot(&format!("result-held-phone{}", query.replace(['?', '='], "-"))).await?;
+            let path = format!("v2/reviews/{}/{decision}", payment.id());
+            let decided = demo.merchant.post(&path, &[("reason", "1")][..usize::from(decision == "cancel")]).await?;
+            assert_eq!(decided.status, 200, "{}", decided.text);
+            browser.find(By::Css(".actions a.primary")).await?.click().await?;
+            browser.query(By::Css(&format!("[data-outcome={outcome}]"))).first().await?;
+        }
         Ok(())
     })
     .await

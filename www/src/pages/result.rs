@@ -13,7 +13,7 @@ use crate::view::View;
 const RISK_CODES: &str = "100.400.";
 
 /// Renders the page at `/result/{order}`. A declined order offers another try, a pending one a reload. If a risk check
-/// stopped or holds a suspicious order, the page says why, and shows the operator's command to look at it.
+/// stopped or holds a suspicious order, the page says why, and shows the operator's commands about it.
 pub fn render_result(
     view: View,
     shop: &ShopConfig,
@@ -58,7 +58,7 @@ pub fn render_result(
                 (checkout::render_summary(view, order))
             }
             @if let Some(id) = status.id.as_deref().filter(|_| checked) {
-                (render_command(view, shop, id))
+                (render_commands(view, shop, id, outcome))
             }
             p.small {
                 (texts.result_code) " " span.code { (status.result.code) }
@@ -70,15 +70,27 @@ pub fn render_result(
     layout::render_page(view, title, Some(&path), main)
 }
 
-/// Renders the operator's command that shows which rules stopped or hold a payment.
-fn render_command(view: View, shop: &ShopConfig, payment: &str) -> Markup {
+/// Renders the operator's commands: one shows which rules stopped or hold a payment, and the others decide a held one.
+fn render_commands(view: View, shop: &ShopConfig, payment: &str, outcome: OrderOutcome) -> Markup {
+    let texts = view.language().texts();
+    let mut commands = vec![(texts.look_at_it, format!("risk explain --entity {} {payment}", shop.entity_id))];
+    if outcome == OrderOutcome::Pending {
+        commands.extend([
+            (texts.list_held, "review list".to_owned()),
+            (texts.approve_held, format!("review approve {payment}")),
+            (texts.cancel_held, format!("review cancel {payment} --reason 1")),
+        ]);
+    }
     html! {
         div.operator {
-            p { (view.language().texts().look_at_it) }
-            pre tabindex="0" {
-                code {
-                    "tillgate risk explain " (shop.entity_id) " " (payment)
-                    @if let Some(data) = &shop.data { " --data '" (data) "'" }
+            p { (texts.for_operator) }
+            @for (meaning, command) in commands {
+                p { (meaning) }
+                pre tabindex="0" {
+                    code {
+                        (shop.command) " " (command)
+                        @if let Some(data) = &shop.data { " --data " (data) }
+                    }
                 }
             }
         }

@@ -7,13 +7,14 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use super::shops;
+use crate::toolchain::python::PythonProgram;
 use crate::toolchain::{debian, is_on_path, run_command, run_step};
 
 /// Packages from the npm registry, each with a file that exists once it is installed. Versions are pinned, because a
 /// new one may find more faults. This TypeScript is the last version written in JavaScript, which runs wherever node
 /// does, and this React the last one that a page can load without a bundler. The others are for the shops that are
 /// bundled.
-const PACKAGES: [(&str, &str); 19] = [
+const PACKAGES: [(&str, &str); 21] = [
     ("@angular/common@22.2.6", "@angular/common/package.json"),
     ("@angular/compiler@22.2.6", "@angular/compiler/package.json"),
     ("@angular/core@22.2.6", "@angular/core/package.json"),
@@ -24,6 +25,8 @@ const PACKAGES: [(&str, &str); 19] = [
     ("esbuild@0.28.2", shops::BUNDLER),
     ("htmx.org@2.0.11", "htmx.org/dist/htmx.min.js"),
     ("jquery@3.7.1", "jquery/dist/jquery.min.js"),
+    ("openapi-fetch@0.17.0", "openapi-fetch/dist/index.mjs"),
+    ("openapi-typescript@7.13.0", TYPE_GENERATOR),
     ("oxlint@1.94.0", LINTER),
     ("react@18.3.1", "react/umd/react.development.js"),
     ("react-19@npm:react@19.3.1", "react-19/package.json"),
@@ -37,12 +40,17 @@ const PACKAGES: [(&str, &str); 19] = [
 const AXE: &str = "axe-core/axe.min.js";
 const COMPILER: &str = "typescript/lib/tsc.js";
 const LINTER: &str = "oxlint/bin/oxlint";
+const TYPE_GENERATOR: &str = "openapi-typescript/bin/cli.js";
+
+/// Generator of a client of the gateway in Python, with a package that the client uses.
+const CLIENT_GENERATOR: PythonProgram =
+    PythonProgram { name: "openapi-python-client", version: "0.29.1", others: &["python-dateutil==2.9.0.post0"] };
 
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, servers for files, the packages of the npm registry, and
-/// if `browsers` is true Chromium and Firefox. Returns the variables with the paths of tools.
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, generators of clients, the packages
+/// of the npm registry, and if `browsers` is true Chromium and Firefox. Returns the variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
@@ -62,8 +70,14 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
-    let tools = [("TILLGATE_AXE", AXE), ("TILLGATE_TSC", COMPILER), ("TILLGATE_OXLINT", LINTER)];
+    let tools = [
+        ("TILLGATE_AXE", AXE),
+        ("TILLGATE_TSC", COMPILER),
+        ("TILLGATE_OXLINT", LINTER),
+        ("TILLGATE_OPENAPI_TYPESCRIPT", TYPE_GENERATOR),
+    ];
     let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
+    environment.push(("TILLGATE_OPENAPI_PYTHON_CLIENT", CLIENT_GENERATOR.ensure_installed()?.into()));
     if browsers {
         environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages)?.into()));
     }

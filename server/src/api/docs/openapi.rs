@@ -6,7 +6,10 @@ use tillgate_shared::parameter::{Parameter, all_parameters};
 
 use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
 use super::{response_schemas, responses, schema, table};
-use crate::domain::dispute::evidence::EvidenceType;
+use crate::domain::dispute::evidence::{ANY_FILE, EvidenceType};
+
+/// Names of the older pair of credentials. They are security schemes, and so no parameters of operations.
+const OLDER_CREDENTIALS: [&str; 2] = ["authentication.userId", "authentication.password"];
 
 /// Builds the document. Routes with the same path become operations of one path.
 pub(super) fn build_document() -> Value {
@@ -33,12 +36,9 @@ pub(super) fn build_document() -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": {
-                "bearer": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "The access token. Older clients send authentication.userId, authentication.password and \
-                                    authentication.entityId among the parameters instead.",
-                },
+                "bearer": { "type": "http", "scheme": "bearer", "description": "The access token." },
+                "userId": older_credential(OLDER_CREDENTIALS[0], "The user id of the access token"),
+                "password": older_credential(OLDER_CREDENTIALS[1], "The password of the access token"),
             },
             "schemas": component_schemas(),
             "parameters": { "idempotencyKey": {
@@ -51,11 +51,26 @@ pub(super) fn build_document() -> Value {
     })
 }
 
-/// Returns the schemas by name: one for each group of parameters, and those of the responses.
+/// Describes a part of the older pair of credentials. A POST may have the pair in its body instead.
+fn older_credential(name: &str, meaning: &str) -> Value {
+    json!({
+        "type": "apiKey",
+        "in": "query",
+        "name": name,
+        "description": format!("{meaning}, for older clients that send no Authorization header. A POST may have it in its body."),
+    })
+}
+
+/// Returns the schemas by name: one for the value of each parameter, one for each group of parameters, and those of the
+/// responses. References lead to whole schemas only: generators of clients know no others.
 fn component_schemas() -> Map<String, Value> {
     let mut schemas = Map::new();
+    for row in all_parameters().filter(is_no_credential) {
+        schemas.insert(schema::value_component_name(row), schema::parameter_schema(row));
+    }
     for group in schema::parameter_groups() {
-        let mut object = schema::object_schema(schema::parameters_of_group(group), schema::parameter_schema);
+        let rows = schema::parameters_of_group(group).filter(is_no_credential);
+        let mut object = schema::object_schema(rows, parameter_reference);
         object["title"] = group.title().into();
         schemas.insert(schema::component_name(group), object);
     }
@@ -69,7 +84,10 @@ fn describe_operation(route: &Route) -> Value {
         "operationId": route.operation,
         "tags": [route.section.title()],
         "summary": route.summary,
-        "security": if route.caller == Caller::Merchant { json!([{ "bearer": [] }]) } else { json!([]) },
+        "security": match route.caller {
+            Caller::Merchant => json!([{ "bearer": [] }, { "userId": [], "password": [] }]),
+            _ => json!([]),
+        },
     });
     if let Some(scope) = route.scope {
         operation["x-scope"] = scope.as_str().into();
@@ -99,10 +117,15 @@ fn describe_operation(route: &Route) -> Value {
     operation
 }
 
-/// Describes a body that is a file of one of the types of evidence.
+/// Describes a body that is a file of one of the types of evidence, or of a type that its content tells.
 fn file_content() -> Value {
-    let types = EvidenceType::ALL.map(|kind| (kind.as_str().to_owned(), json!({ "schema": { "type": "string" } })));
-    Value::Object(types.into_iter().collect())
+    let types = EvidenceType::ALL.map(EvidenceType::as_str).into_iter().chain([ANY_FILE]);
+    Value::Object(types.map(|media_type| (media_type.to_owned(), json!({ "schema": file_schema() }))).collect())
+}
+
+/// Returns the schema of a file's bytes.
+fn file_schema() -> Value {
+    json!({ "type": "string", "format": "binary" })
 }
 
 /// Describes the response with a status: `condition` says when it comes. Its schema is the content of a 200, also for a
@@ -119,15 +142,20 @@ fn describe_response(route: &Route, status: u16, condition: &str) -> Value {
         (_, ResponseContent::Html | ResponseContent::Empty) => None,
         _ => Some("Refusal"),
     };
-    let media_type = match name {
-        Some(_) if status != 200 => "application/json",
-        _ => responses::media_type(route.body),
+    let media_types = match name {
+        Some(_) if status != 200 => &["application/json"],
+        _ => responses::media_types(route.body),
     };
-    let schema = match name {
-        Some(name) => schema_reference(name),
-        None => json!({ "type": "string" }),
+    let describe_content = |media_type: &&str| {
+        let schema = match name {
+            Some(name) if media_type.starts_with("application/") => schema_reference(name),
+            None if media_type.starts_with("application/") || media_type.starts_with("image/") => file_schema(),
+            _ => json!({ "type": "string" }),
+        };
+        ((*media_type).to_owned(), json!({ "schema": schema }))
     };
-    json!({ "description": condition, "content": { media_type: { "schema": schema } } })
+    let content: Map<String, Value> = media_types.iter().map(describe_content).collect();
+    json!({ "description": condition, "content": content })
 }
 
 /// Returns a reference to a schema of the document.
@@ -153,7 +181,7 @@ fn describe_parameters(route: &Route) -> Vec<Value> {
         })
     }));
     if route.method != HttpMethod::Post || route.has_file {
-        parameters.extend(route.accepted_parameters().map(|row| {
+        parameters.extend(route.accepted_parameters().filter(is_no_credential).map(|row| {
             json!({
                 "name": row.name,
                 "in": "query",
@@ -174,23 +202,14 @@ fn is_required(route: &Route, row: &Parameter) -> bool {
     row.name == "entityId" || route.required.contains(&row.name)
 }
 
-/// Returns a reference to a parameter in the schema of its group; the name is escaped for it.
+/// Returns true if the parameter does not belong to the older pair of credentials.
+fn is_no_credential(row: &&Parameter) -> bool {
+    !OLDER_CREDENTIALS.contains(&row.name)
+}
+
+/// Returns a reference to the schema of a parameter's value.
 fn parameter_reference(row: &Parameter) -> Value {
-    let (kind, name) = match schema::name_pattern(row.name) {
-        Some(pattern) => ("patternProperties", pattern),
-        None => ("properties", row.name.to_owned()),
-    };
-    // Escapes for a JSON pointer in a URI fragment (RFC 6901, section 6).
-    let escaped: String = name
-        .replace('~', "~0")
-        .replace('/', "~1")
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        })
-        .collect();
-    json!({ "$ref": format!("#/components/schemas/{}/{kind}/{escaped}", schema::component_name(row.group)) })
+    schema_reference(&schema::value_component_name(row))
 }
 
 /// Returns the schema of a body: references to whole groups if the route accepts all of their parameters, otherwise
@@ -206,7 +225,7 @@ fn body_schema(route: &Route) -> Value {
             single.extend(schema::parameters_of_group(group).filter(|row| route.accepts_parameter(row)));
         }
     }
-    let mut object = schema::object_schema(single.into_iter(), parameter_reference);
+    let mut object = schema::object_schema(single.into_iter().filter(is_no_credential), parameter_reference);
     let mut required: Vec<&str> =
         route.accepted_parameters().filter(|row| is_required(route, row)).map(|row| row.name).collect();
     if route.has_parameters_in_body() {
@@ -231,16 +250,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reference_leads_somewhere() {
+    fn every_reference_leads_to_a_component() {
         let document = build_document();
         let mut open = vec![&document];
         let mut seen = 0;
         while let Some(value) = open.pop() {
             if let Some(target) = value.get("$ref").and_then(Value::as_str) {
                 let pointer = target.strip_prefix('#').unwrap();
-                let bytes = pointer.replace("%5B", "[").replace("%5D", "]");
-                let decoded = decode_percent(&bytes);
-                assert!(document.pointer(&decoded).is_some(), "{target}");
+                assert!(document.pointer(pointer).is_some(), "{target}");
+                assert_eq!(pointer.split('/').count(), 4, "{target}");
                 seen += 1;
             }
             match value {
@@ -250,22 +268,6 @@ mod tests {
             }
         }
         assert!(seen > 100, "{seen}");
-    }
-
-    /// Decodes percent encoding. Panics if it is not valid.
-    fn decode_percent(text: &str) -> String {
-        let mut bytes = Vec::new();
-        let mut rest = text.as_bytes();
-        while let Some((byte, after)) = rest.split_first() {
-            if *byte == b'%' {
-                bytes.push(u8::from_str_radix(std::str::from_utf8(&after[..2]).unwrap(), 16).unwrap());
-                rest = &after[2..];
-            } else {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-        String::from_utf8(bytes).unwrap()
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         checkout_schemas(),
         report_schemas(),
         risk_schemas(),
+        dry_run_schemas(),
         list_schemas(),
         review_schemas(),
         dispute_schemas::dispute_schemas(),
@@ -221,7 +222,6 @@ fn risk_schemas() -> Vec<(&'static str, Value)> {
                 json!({ "result": result_reference(), "version": version, "rules": text_schema() }),
             ),
         ),
-        ("DryRunLine", dry_run_line_schema()),
         ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
         ("RiskChangesAnswer", response_schema(&["result", "changes"], changes)),
     ]
@@ -292,8 +292,8 @@ fn list_schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the schema of a line of a dry run: its progress or, at the end, its report.
-fn dry_run_line_schema() -> Value {
+/// Returns the schemas of a dry run's lines: its progress and, at the end, its report.
+fn dry_run_schemas() -> Vec<(&'static str, Value)> {
     let progress = json!({
         "type": "object",
         "required": ["progress"],
@@ -314,7 +314,11 @@ fn dry_run_line_schema() -> Value {
         },
     });
     let last = response_schema(&["result"], json!({ "result": result_reference(), "report": report }));
-    json!({ "anyOf": [progress, last] })
+    let either = json!({ "anyOf": [
+        { "$ref": "#/components/schemas/DryRunProgressLine" },
+        { "$ref": "#/components/schemas/DryRunReportLine" },
+    ] });
+    vec![("DryRunLine", either), ("DryRunProgressLine", progress), ("DryRunReportLine", last)]
 }
 
 /// Returns the schemas of responses about held payments.

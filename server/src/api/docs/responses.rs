@@ -162,22 +162,33 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
         ResponseContent::Script => "The script",
+        ResponseContent::Declarations => "The declarations",
+        ResponseContent::Drawing => "The drawing",
         ResponseContent::File => "The file",
     }
 }
 
-/// Returns the media type of a response, JSON unless it is a page, a script or a file.
-pub(super) fn media_type(body: ResponseContent) -> &'static str {
+/// Returns the possible media types of a response, JSON unless it is a page, a script or a file. Reports come as CSV as
+/// well.
+pub(super) fn media_types(body: ResponseContent) -> &'static [&'static str] {
     match body {
-        ResponseContent::Html => "text/html",
-        ResponseContent::Script => "text/javascript",
-        ResponseContent::File | ResponseContent::EvidenceFile => "*/*",
-        ResponseContent::Empty => "text/plain",
-        ResponseContent::ReconciliationFile => "text/csv",
-        ResponseContent::DryRun | ResponseContent::Transactions | ResponseContent::ReconciliationRecords => {
-            "application/x-ndjson"
-        }
-        _ => "application/json",
+        ResponseContent::Html => &["text/html"],
+        ResponseContent::Script => &["text/javascript"],
+        ResponseContent::Declarations => &["text/plain"],
+        ResponseContent::Drawing => &["image/svg+xml"],
+        ResponseContent::File => &["text/javascript", "text/css", "application/wasm"],
+        ResponseContent::EvidenceFile => &["application/pdf", "image/png", "image/jpeg"],
+        ResponseContent::Empty => &["text/plain"],
+        ResponseContent::ReconciliationFile => &["text/csv"],
+        ResponseContent::DryRun | ResponseContent::ReconciliationRecords => &["application/x-ndjson"],
+        ResponseContent::Transactions => &["application/x-ndjson", "text/csv"],
+        ResponseContent::Totals
+        | ResponseContent::Chargebacks
+        | ResponseContent::Authorizations
+        | ResponseContent::Settlements
+        | ResponseContent::Fees
+        | ResponseContent::Aggregations => &["application/json", "text/csv"],
+        _ => &["application/json"],
     }
 }
 
@@ -229,6 +240,8 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         ResponseContent::OpenApi => "OpenApi",
         ResponseContent::Html
         | ResponseContent::Script
+        | ResponseContent::Declarations
+        | ResponseContent::Drawing
         | ResponseContent::File
         | ResponseContent::EvidenceFile
         | ResponseContent::ReconciliationFile

@@ -253,6 +253,10 @@ pub enum ResponseContent {
     Html,
     /// A script.
     Script,
+    /// Type declarations.
+    Declarations,
+    /// A drawing.
+    Drawing,
     /// A file of the form.
     File,
 }

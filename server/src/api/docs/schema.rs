@@ -27,9 +27,20 @@ pub(super) fn parameters_of_group(group: ParameterGroup) -> impl Iterator<Item =
     all_parameters().filter(move |row| row.group == group)
 }
 
-/// Returns the name of a group's schema: the words of its title as one, each with a capital letter.
+/// Returns the name of a group's schema: the words of its title as one, each with a capital letter. It begins with a
+/// letter, because generators make a type of it.
 pub(super) fn component_name(group: ParameterGroup) -> String {
-    let words = group.title().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    join_words(&group.title().replace("3D", "Three ds"))
+}
+
+/// Returns the name of the schema of a parameter's value: `CardNumberValue` for `card.number`.
+pub(super) fn value_component_name(row: &Parameter) -> String {
+    format!("{}Value", join_words(row.name))
+}
+
+/// Joins the words of a text, each with a capital letter.
+fn join_words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words
         .map(|word| {
             let (first, rest) = word.split_at(1);
@@ -84,7 +95,11 @@ pub(super) fn object_schema<'a>(
 /// Builds the schema of a parameter's value, with its meaning and its default, if that is fixed. `x-browser` marks
 /// those that a browser may set.
 pub(super) fn parameter_schema(row: &Parameter) -> Value {
-    let mut schema = format_schema(row.format);
+    let mut schema = match name_pattern(row.name) {
+        // Names with keys share one type in generated clients, which therefore has to be that of any text.
+        Some(_) => json!({ "type": "string", "pattern": row.format.pattern() }),
+        None => format_schema(row.format),
+    };
     schema["description"] = row.note.into();
     if row.secret {
         schema["writeOnly"] = true.into();
@@ -209,10 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn every_group_has_a_schema_name_of_its_own_and_every_row_is_in_one_group() {
-        let names: BTreeSet<String> = parameter_groups().into_iter().map(component_name).collect();
-        assert_eq!(names.len(), parameter_groups().len());
-        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())), "{names:?}");
+    fn every_group_and_every_row_has_a_schema_name_and_every_row_is_in_one_group() {
+        let groups = parameter_groups().into_iter().map(component_name);
+        let names: BTreeSet<String> = groups.chain(all_parameters().map(value_component_name)).collect();
+        assert_eq!(names.len(), parameter_groups().len() + all_parameters().count());
+        let is_type = |name: &String| {
+            name.starts_with(|c: char| c.is_ascii_uppercase()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        assert!(names.iter().all(is_type), "{names:?}");
         let rows: usize = parameter_groups().into_iter().map(|group| parameters_of_group(group).count()).sum();
         assert_eq!(rows, all_parameters().count());
     }

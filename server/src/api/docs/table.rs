@@ -16,12 +16,9 @@ use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
 use crate::domain::scope::Scope;
 
-/// Pattern of an id in a query.
-const ID_PATTERN: &str = "^[0-9A-Za-z.-]{1,64}$";
-
 const CHECKOUT_ID: RouteParameter = RouteParameter {
     name: "checkoutId",
-    pattern: ID_PATTERN,
+    pattern: "^([0-9A-Za-z.-]{1,64})?$",
     required: false,
     note: "The checkout that the form is for.",
 };
@@ -41,7 +38,7 @@ const LOCALE: RouteParameter = RouteParameter {
 
 const MISSED_RUNS: RouteParameter = RouteParameter {
     name: "job.missedRuns",
-    pattern: "^(ONCE|ALL|SKIP)$",
+    pattern: "^(ONCE|ALL|SKIP)?$",
     required: false,
     note: "Runs that were missed: ONCE for one run in place of all of them, ALL for each, SKIP for none; ONCE unless you say otherwise.",
 };
@@ -400,7 +397,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Upload the evidence first. A note or an evidence file is needed.")
         .with_scope(Scope::Refund).with_route_parameters(&[NOTE]),
     Route::new(Post, "/v1/disputes/{id}/evidence", "addEvidence", Disputes, "Add an evidence file to a dispute", ResponseContent::StoredEvidence)
-        .with_note("The body is the file, with its Content-Type: application/pdf, image/png or image/jpeg, at most 4 MiB. The parameters are in the query. A dispute has at most 10 files of 16 MiB together. They are stored encrypted, and deleted 180 days after the end of the dispute.")
+        .with_note("The body is the file, with its Content-Type: application/pdf, image/png or image/jpeg, at most 4 MiB. With application/octet-stream its content decides. The parameters are in the query. A dispute has at most 10 files of 16 MiB together. They are stored encrypted, and deleted 180 days after the end of the dispute.")
         .with_scope(Scope::Refund).with_file().with_route_parameters(&[RouteParameter {
             name: "name", pattern: "^.{0,255}$", required: false, note: "The name of the file. Unsafe characters are replaced.",
         }]),
@@ -439,7 +436,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Where the card number, the security code, the holder or the expiry date is typed, on our own origin.")
         .for_shopper().on_host(Fields).with_route_parameters(&[
             CHECKOUT_ID,
-            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for." },
+            RouteParameter { name: "field", pattern: "^(card\\.(number|cvv|holder|expiry))?$", required: false, note: "What the frame asks for." },
         ]),
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .with_note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
@@ -450,7 +447,7 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
         .with_note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
         .for_shopper().visits_from_other_pages().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
-    Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", File)
+    Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", ResponseContent::Declarations)
         .with_note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
     Route::new(Get, "/v1/return/{id}", "returnFromAcquirer", Form, "Take a shopper back from an acquirer's page", Html)
@@ -462,9 +459,9 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/v1/threeDSecure/{id}", "showAuthentication", Form, "Authenticate a cardholder", Html)
         .with_note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
         .for_shopper().with_route_parameters(&[
-            RouteParameter { name: "inline", pattern: "^(true|false)$", required: false, note: "The page is in a frame of the form." },
-            RouteParameter { name: "resultWindow", pattern: "^(self|parent)$", required: false, note: "The window in which the shop's page opens in the end, as seen from this page. The whole tab if it is missing." },
-            RouteParameter { name: "methodTime", pattern: "^over$", required: false, note: "The issuer's method page has had its time." },
+            RouteParameter { name: "inline", pattern: "^(true|false)?$", required: false, note: "The page is in a frame of the form." },
+            RouteParameter { name: "resultWindow", pattern: "^(self|parent)?$", required: false, note: "The window in which the shop's page opens in the end, as seen from this page. The whole tab if it is missing." },
+            RouteParameter { name: "methodTime", pattern: "^(over)?$", required: false, note: "The issuer's method page has had its time." },
         ]),
     Route::new(Post, "/v1/threeDSecure/{id}", "answerAuthentication", Form, "Answer the challenge of an issuer", Html)
         .with_note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
@@ -474,10 +471,10 @@ static BUILTIN_ROUTES: &[Route] = &[
         .for_shopper(),
     Route::new(Get, "/v1/threeDSecure.js", "loadAuthenticationScript", Form, "Lead the page of an authentication on", Script)
         .for_everybody(),
-    Route::new(Get, "/v1/static/{build}/img/brand.png", "loadBrandSheet", Form, "Load the sheet of brand marks", File)
+    Route::new(Get, "/v1/static/{build}/img/brand.png", "loadBrandSheet", Form, "Load the sheet of brand marks", ResponseContent::Drawing)
         .with_note("For style sheets that point at it. The drawing is SVG, whatever the address says.")
         .for_everybody(),
-    Route::new(Get, "/v1/paymentWidgets/img/brand.png", "loadOlderBrandSheet", Form, "Load the sheet of brand marks, by its older address", File)
+    Route::new(Get, "/v1/paymentWidgets/img/brand.png", "loadOlderBrandSheet", Form, "Load the sheet of brand marks, by its older address", ResponseContent::Drawing)
         .for_everybody(),
     Route::new(Get, "/v1/static/{build}/frame/{*path}", "loadFrameFile", Form, "Load a file of a frame of the form", File)
         .with_note("Never changes and may be kept for a year: the address carries the build.")

@@ -62,6 +62,9 @@ pub struct Evidence {
     pub actor: String,
 }
 
+/// Media type of a file whose content tells its type. Generated clients send it.
+pub const ANY_FILE: &str = "application/octet-stream";
+
 impl EvidenceType {
     /// Every type.
     pub const ALL: [Self; 3] = [Self::Pdf, Self::Png, Self::Jpeg];

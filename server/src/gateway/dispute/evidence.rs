@@ -9,7 +9,7 @@ use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, random_bytes};
 use super::decide::{DisputeRecords, unknown_dispute};
 use crate::domain::dispute::Dispute;
-use crate::domain::dispute::evidence::{Evidence, EvidenceType, MAX_FILE, sanitize_name};
+use crate::domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
 use crate::domain::entity::Entity;
 use crate::domain::id::EvidenceId;
 use crate::domain::refusal::Refusal;
@@ -45,12 +45,16 @@ impl NewEvidence {
         }
         let types = EvidenceType::ALL.map(EvidenceType::as_str);
         let sent = self.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if !types.contains(&sent.as_str()) {
+        if sent != ANY_FILE && !types.contains(&sent.as_str()) {
             let message = format!("must be one of: {}", types.join(", "));
             return Err(Refusal::invalid_parameter("Content-Type", None, message).into());
         }
-        let Some(media_type) = EvidenceType::detect(&self.content).filter(|found| found.as_str() == sent) else {
-            let message = format!("is not a whole file of the type {sent}");
+        let is_sent = |found: &EvidenceType| sent == ANY_FILE || found.as_str() == sent;
+        let Some(media_type) = EvidenceType::detect(&self.content).filter(is_sent) else {
+            let message = match sent.as_str() {
+                ANY_FILE => format!("is not a whole file of one of the types {}", types.join(", ")),
+                _ => format!("is not a whole file of the type {sent}"),
+            };
             return Err(Refusal::invalid_parameter("file", None, message).into());
         };
         let name = sanitize_name(&self.name, media_type)?;
