@@ -193,7 +193,9 @@ async fn visit(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
             ShopperStep::Back => browser.back().await?,
         }
         match expected {
-            Some(number) => drop(shop.wait_for_form(browser, number).await?),
+            Some(number) => {
+                shop.wait_for_form(browser, number).await?;
+            }
             None => wait_for_no_form(browser).await?,
         }
     }
