@@ -17,7 +17,7 @@ pub(super) fn read_input_file(path: &Path, most: u64) -> anyhow::Result<Zeroizin
         TextFileError::NotUtf8(line, column) => anyhow!("{shown}:{line}:{column}: this is not UTF-8"),
         TextFileError::TooLarge(most) => anyhow!("{shown} is larger than {most} bytes"),
         TextFileError::Utf16 => anyhow!("{shown} is UTF-16: save it as UTF-8"),
-        TextFileError::Io(error) => anyhow::Error::new(error).context(format!("reading {shown}")),
+        TextFileError::Io(error) => anyhow::Error::new(error).context(format!("opening {shown}")),
     })
 }
 

@@ -23,9 +23,9 @@ pub struct ReportedViolation {
 
 impl Store {
     /// Counts reports, each under its violation. At most `limit` new violations are stored, each in place of one that
-    /// was reported once if the entity has [`MAX_VIOLATIONS`]: a violation that happens again is never replaced. Reports of
-    /// further ones are counted together. Deletes the entity's violations whose retention has ended. Returns the number
-    /// of new violations.
+    /// was reported once if the entity has [`MAX_VIOLATIONS`]: a violation that happens again is never replaced.
+    /// Reports of further ones are counted together. Deletes the entity's violations whose retention has ended. Returns
+    /// the number of new violations.
     ///
     /// # Errors
     /// Same as [`Store::update`].

@@ -1,4 +1,4 @@
-//! What expressions mean, and which are refused.
+//! Meaning of expressions, and refused ones.
 use super::*;
 
 /// Returns the first matches from a local time on.
