@@ -18,9 +18,9 @@ use crate::domain::scope::Scope;
 
 const CHECKOUT_ID: RouteParameter = RouteParameter {
     name: "checkoutId",
-    pattern: "^([0-9A-Za-z.-]{1,64})?$",
+    pattern: r"^[\s\S]*$",
     required: false,
-    note: "The checkout that the form is for.",
+    note: "The id of the checkout that the form is for. With an unknown one, the form shows an error.",
 };
 
 const BRANDS: RouteParameter = RouteParameter {
@@ -436,7 +436,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Where the card number, the security code, the holder or the expiry date is typed, on our own origin.")
         .for_shopper().on_host(Fields).with_route_parameters(&[
             CHECKOUT_ID,
-            RouteParameter { name: "field", pattern: "^(card\\.(number|cvv|holder|expiry))?$", required: false, note: "What the frame asks for." },
+            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for." },
         ]),
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .with_note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
