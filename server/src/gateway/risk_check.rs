@@ -30,7 +30,7 @@ use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
     AccountSighting, Assessment, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount, RuleSet,
-    SeenAccount, read_list_keys,
+    SeenAccount, read_listed_values,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
@@ -131,7 +131,7 @@ impl RiskCheck {
             CheckBasis::Decided(decision) => decision,
             CheckBasis::Rules(basis) => {
                 let RuleBasis { rules, hits, count, sighting } = *basis;
-                let mut input = make_check_input(payment, &risk.context, self.at);
+                let mut input = make_check_input(payment, &risk.context, None, self.at);
                 let age;
                 (age, changes) = see_account(sighting.as_ref(), loaded);
                 input.account_age = age.as_ref().ok().copied().flatten();
@@ -334,17 +334,17 @@ impl Gateway {
         if rules.is_unreadable {
             return CheckBasis::Decided(RiskDecision::failed());
         }
-        let input = make_check_input(payment, context, at);
+        let input = make_check_input(payment, context, Some(&self.account_index), at);
         let facts = Facts { input: &input, lists: &rules.lists };
         let hits = if rules.has_list_entries {
-            self.store.find_list_hits(&rules.list_owners, &read_list_keys(&facts), at)
+            self.store.find_list_hits(&rules.list_owners, &read_listed_values(&facts), at)
         } else {
             Ok(Vec::new())
         };
         let derive_secret = || self.account_index.derive_counter_secret();
         let count = rules.prepare_counters(derive_secret).prepare_payment(&facts, &payer.id);
         let reads_age = rules.rule_sets().any(|rules| rules.reads_fact(ACCOUNT_AGE));
-        let sighting = context
+        let sighting = input
             .account
             .as_ref()
             .filter(|_| reads_age)

@@ -5,7 +5,7 @@ use std::fmt;
 use tillgate_shared::brand::Brand;
 
 use super::condition::{Condition, Evaluation, PrintedCondition, Symbols};
-use super::{Facts, RuleSet, WindowCounters};
+use super::{Counters, Facts, RuleSet};
 
 /// A rule that restricts the offered brands.
 #[derive(Debug, Clone)]
@@ -100,15 +100,15 @@ impl OfferSet {
 }
 
 impl RuleSet {
-    /// Returns the brands that a shopper is offered. `facts` are those that are known before there is a payment.
-    pub fn evaluate_offers(&self, facts: &Facts<'_>) -> BrandOffer {
+    /// Returns the brands that a shopper is offered. `facts` are those that are known before there is a payment;
+    /// `counters` have the payments until now.
+    pub fn evaluate_offers(&self, facts: &Facts<'_>, counters: &impl Counters) -> BrandOffer {
         let OfferSet { offers, symbols } = &self.offers;
         let mut offered = BrandOffer::default();
         if offers.is_empty() {
             return offered;
         }
-        // Conditions of offers contain no counters.
-        let evaluation = Evaluation::new(symbols, facts, &self.zone, &WindowCounters::default());
+        let evaluation = Evaluation::new(symbols, facts, &self.zone, counters);
         for offer in offers.iter().filter(|offer| evaluation.is_true(&offer.condition)) {
             offered.restrict(offer);
         }

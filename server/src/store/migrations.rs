@@ -66,6 +66,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0046_file_push",
     "0047_schedule_turns",
     "0048_record_digest",
+    "0056_six_digits",
+    "0057_list_sources",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
@@ -74,6 +76,13 @@ pub(super) const VERSION: usize = MIGRATIONS.len();
 /// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(all_migrations().to_latest(connection)?)
+}
+
+/// Migrates an empty store to an earlier version of the schema.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(super) fn migrate_to(connection: &mut Connection, version: usize) {
+    all_migrations().to_version(connection, version).unwrap();
 }
 
 fn all_migrations() -> Migrations<'static> {

@@ -33,7 +33,7 @@ impl Gateway {
         let loaded = self.store.load_risk_counters(&basis.row_keys(&payer.id));
         let loaded = loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules")).ok()?;
         let RuleBasis { rules, hits, count, sighting } = *basis;
-        let mut input = make_check_input(payment, context, at);
+        let mut input = make_check_input(payment, context, None, at);
         input.account_age = see_account(sighting.as_ref(), &loaded).0.ok()?;
         let counters = count.count_payment(&loaded).counters.ok()?;
         let facts = Facts { input: &input, lists: &rules.lists };

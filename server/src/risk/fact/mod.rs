@@ -91,6 +91,8 @@ pub struct FactRow {
     pub note: &'static str,
     /// True if it is not known before a card or an account is chosen, so that offers cannot read it.
     pub needs_account: bool,
+    /// True if only offers can read it: it is known of a payment only after the rules have decided.
+    pub is_for_offers: bool,
     /// The parameters that determine the fact's source, if they were sent: it is the one that is trusted least. The
     /// row's source applies without any of them.
     follows: &'static [&'static str],

@@ -49,6 +49,7 @@ fn make_row(parameter: &'static Parameter) -> FactRow {
         source: if parameter.browser { Source::Browser } else { Source::Merchant },
         note: parameter.note,
         needs_account: false,
+        is_for_offers: false,
         follows: &[],
         read: None,
     }
