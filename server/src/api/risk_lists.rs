@@ -71,6 +71,7 @@ fn entry_fields<'a>(entry: &'a RiskListEntry, fields: JsonObject<'a>) -> JsonObj
         .with("list", entry.position.list.as_str())
         .with("key", entry.position.key)
         .with("value", entry.position.value.as_str())
+        .with("source", entry.source.as_str())
         .with("reason", entry.reason.as_str())
         .with("author", entry.author.as_str())
         .with("created", wire_time(entry.created))

@@ -21,8 +21,8 @@ pub(super) struct LimitOptions {
     /// Declines an hour of one entity; twenty approvals count as one. 0 is without a limit.
     #[arg(long, value_name = "N", env = "TILLGATE_DECLINES_PER_ENTITY", default_value_t = 20_000)]
     declines_per_entity: u32,
-    /// Different card numbers an hour with the same first six and last four digits, for each entity by itself, whether
-    /// they are approved or declined; beyond it a warning is logged. 0 is without a limit.
+    /// Different numbers an hour that show the same digits, such as the first six and last four of a card, for each
+    /// merchant with its channels, whatever becomes of them; beyond it a warning is logged. 0 is without a limit.
     #[arg(long, value_name = "N", env = "TILLGATE_ALIKE_NUMBERS", default_value_t = 30)]
     alike_numbers: u32,
     /// The factor by which the limits of a sandbox entity are higher; 0 is without a limit.

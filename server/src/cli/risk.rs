@@ -18,8 +18,8 @@ use super::risk_list::RiskListCommand;
 use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
 use crate::domain::risk_rules::VersionRole;
 use crate::risk::{
-    Assessment, BinTable, CardFunding, CheckInput, DomainList, Facts, MAX_FILE_BYTES, NetworkTable, Offer, RiskLists,
-    RuleSet, TextError, Thresholds, WindowCounters,
+    Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
+    Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,
 };
 
 /// Largest size of a list or of the payments, in bytes.
@@ -180,15 +180,16 @@ impl EvaluateRules {
         input.payments.iter_mut().for_each(|payment| add_card_facts(payment, &lists.bins));
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
+        let counted = rules.counted_counters();
         let assess = |payment| -> anyhow::Result<AssessmentOutput> {
             let facts = Facts { input: payment, lists: &lists };
-            counters.record_payment(rules.velocity_reads(), &facts);
-            let before = before_payment(payment);
-            Ok(AssessmentOutput {
-                version: version.clone(),
-                assessment: rules.evaluate(&facts, &counters)?,
-                offers: rules.evaluate_offers(&Facts { input: &before, lists: &lists }).fired().to_vec(),
-            })
+            let mut before = before_payment(payment);
+            let score = rules.evaluate(&Facts { input: &before, lists: &lists }, &counters)?.score;
+            before.verdict = Some(CheckoutVerdict { score, lists: Vec::new() });
+            let offers = rules.evaluate_offers(&Facts { input: &before, lists: &lists }, &counters).fired().to_vec();
+            counters.record_payment(&counted, &facts);
+            let assessment = rules.evaluate(&facts, &counters)?;
+            Ok(AssessmentOutput { version: version.clone(), assessment, offers })
         };
         let mut assessed: Vec<AssessmentOutput> = input.payments.iter().map(assess).collect::<anyhow::Result<_>>()?;
         let output = match assessed.pop() {
@@ -216,7 +217,15 @@ pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<
     let file = path.display();
     let text = read_input_file(path, MAX_RULES_BYTES)?;
     let errors = match RuleSet::parse(&text) {
-        Ok(rules) => return Ok((text.to_string(), rules)),
+        Ok(rules) => {
+            let longer = rules.find_longer_bin();
+            let name = longer.unwrap_or_default();
+            ensure!(
+                longer.is_none(),
+                "{file}: the rule {name} compares `bin`, which has six digits, with more of them"
+            );
+            return Ok((text.to_string(), rules));
+        }
         Err(errors) => errors,
     };
     if common.json {
@@ -299,7 +308,7 @@ fn describe_rules(rules: &RuleSet) -> RulesOutput {
         thresholds: ThresholdsOutput { challenge, review, deny },
         rules: rules.rules().iter().map(describe).collect(),
         offers: rules.offers().offers().iter().map(describe_offer).collect(),
-        counters: rules.velocity_reads().iter().map(ToString::to_string).collect(),
+        counters: rules.counted_counters().iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -12,6 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::risk::{RiskFileOptions, load_rules};
 use super::risk_dry_run_output::format_report;
 use super::risk_versions::load_entity_argument;
+use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
 use crate::domain::entity::Entity;
@@ -34,6 +35,8 @@ const BAR_LENGTH: u32 = 1_000;
 pub(super) struct DryRunRules {
     #[command(flatten)]
     common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
     #[command(flatten)]
     files: RiskFileOptions,
     /// The entity's id.
@@ -66,6 +69,8 @@ impl DryRunRules {
         let directory = Directory::default();
         directory.risk.set_operator_lists(self.files.load_lists()?);
         store.fill_directory(&directory)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let account_index = store.load_account_index_key(&vault)?;
         drop(store);
         let dry_run = DryRun {
             entity: entity.id,
@@ -73,6 +78,7 @@ impl DryRunRules {
             request,
             directory: Arc::new(directory),
             history: AdminStore::open_history(&self.common.data)?,
+            account_index,
             full_speed: self.full_speed,
         };
         if !self.full_speed {

@@ -14,7 +14,7 @@ use super::vault_key::VaultKeyOptions;
 use super::{CommonOptions, open_existing};
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::risk_list::{ListPosition, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
+use crate::domain::risk_list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
 use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState};
 use crate::gateway::listed_account::{is_account_key, parse_listed_account};
 use crate::risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
@@ -85,6 +85,10 @@ pub(super) struct AddListEntry {
     /// The time after which it ends, such as 30d or 12h, by the entity's clock. Never, if not given.
     #[arg(long, value_name = "DURATION", value_parser = parse_lifetime)]
     expires: Option<SignedDuration>,
+    /// The party whose word about a payment counts: server (the merchant's server and the gateway) or any (the
+    /// shopper's browser as well). Without it, server for the list allow, any for the others.
+    #[arg(long, value_name = "SOURCE", value_parser = parse_source)]
+    source: Option<ListSource>,
     /// The reason.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
     reason: String,
@@ -133,6 +137,7 @@ struct ListEntryOutput {
     list: &'static str,
     key: &'static str,
     value: String,
+    source: &'static str,
     reason: String,
     author: String,
     created: Timestamp,
@@ -230,7 +235,8 @@ impl AddListEntry {
         let mut added = None;
         change_entry(&store, &entity, position, (author.clone(), reason.clone()), |state, position, now| {
             let expires = self.expires.map(|lifetime| now.checked_add(lifetime)).transpose()?;
-            let entry = RiskListEntry { position, reason, author, created: now, expires };
+            let source = self.source.unwrap_or_else(|| ListSource::default_of(position.list));
+            let entry = RiskListEntry { position, source, reason, author, created: now, expires };
             added = Some(describe_entry(&entry, now));
             state.put_entry(entry).map_err(|_| anyhow::anyhow!("the lists of {} are full", entity.id))
         })?;
@@ -284,6 +290,7 @@ fn describe_entry(entry: &RiskListEntry, now: Timestamp) -> ListEntryOutput {
         list: entry.position.list.as_str(),
         key: entry.position.key,
         value: entry.position.value.clone(),
+        source: entry.source.as_str(),
         reason: entry.reason.clone(),
         author: entry.author.clone(),
         created: entry.created,
@@ -298,12 +305,16 @@ fn format_entry(entry: &ListEntryOutput) -> String {
         Some(end) => format!("until {end:.0}"),
         None => "without end".to_owned(),
     };
-    let ListEntryOutput { list, key, value, author, reason, .. } = entry;
-    format!("{list:<6}  {key:<7}  {value}  {end}  {author}  {reason}").trim_end().to_owned()
+    let ListEntryOutput { list, key, value, source, author, reason, .. } = entry;
+    format!("{list:<6}  {key:<7}  {value}  {source:<6}  {end}  {author}  {reason}").trim_end().to_owned()
 }
 
 fn parse_list(text: &str) -> Result<RiskListKind, String> {
     RiskListKind::parse(text).ok_or_else(|| "a list is allow, review or deny".to_owned())
+}
+
+fn parse_source(text: &str) -> Result<ListSource, String> {
+    ListSource::parse(text).ok_or_else(|| "a source is server or any".to_owned())
 }
 
 fn parse_key(text: &str) -> Result<ListKey, String> {

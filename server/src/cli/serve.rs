@@ -318,7 +318,7 @@ impl GatewaySettings {
         let setup_faults = check_setup(self, data, &directory, &store)?;
         self.check_review_lifetime()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
-        let account_index = store.load_account_index_key(&vault).await?;
+        let account_index = store.open_account_index(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
         let now = SystemClock.now();
         let velocity = VelocityLimiter::new(self.limits.velocity_limits(), store.load_velocity_counts(now)?, now);

@@ -114,7 +114,18 @@ impl RiskDirectory {
             return Ok(None);
         };
         let compiled = match RuleSet::parse_stored(&text) {
-            Ok(rules) => Some(Arc::new(rules)),
+            Ok(rules) => {
+                if let Some(rule) = rules.find_longer_bin() {
+                    let entity = entity.as_str();
+                    tracing::warn!(
+                        entity,
+                        version,
+                        rule,
+                        "a risk rule compares `bin`, which has six digits, with more"
+                    );
+                }
+                Some(Arc::new(rules))
+            }
             Err(errors) => {
                 let error = errors.first().map(ToString::to_string).unwrap_or_default();
                 tracing::error!(entity = entity.as_str(), version, error, "a version of risk rules cannot be read");

@@ -95,13 +95,11 @@ pub struct RiskSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RiskContext {
-    /// Index of the card number, by which payments with one card are found. It does not reveal the number.
+    /// Index of the account (card, bank account or account with a provider) under the mask of this payment. It reveals
+    /// neither the number nor another payment with the same account.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub card: Option<String>,
-    /// Index of the account: card, bank account or account with a provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub account: Option<String>,
-    /// The first eight digits of a card number with at least 16 digits, otherwise the first six.
+    pub masked_index: Option<String>,
+    /// The first six digits of a card number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bin: Option<String>,
     /// Country of the card's issuer, two letters, by the operator's table when the payment was made.

@@ -44,6 +44,42 @@ impl RiskListKind {
     }
 }
 
+/// The parties whose word about a payment an entry believes. A value that only the shopper's browser states may be
+/// anybody's: whoever knows an address on a list can send it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListSource {
+    /// The merchant's server and the gateway.
+    Server,
+    /// The shopper's browser as well.
+    Any,
+}
+
+impl ListSource {
+    /// All sources.
+    pub const ALL: [Self; 2] = [Self::Server, Self::Any];
+
+    /// Returns the source of an entry that names none. What a browser states may harm its payment, but never helps it.
+    pub fn default_of(list: RiskListKind) -> Self {
+        match list {
+            RiskListKind::Allow => Self::Server,
+            RiskListKind::Review | RiskListKind::Deny => Self::Any,
+        }
+    }
+
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Any => "any",
+        }
+    }
+
+    /// Parses a name. Returns `None` if there is no such source.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.as_str() == text)
+    }
+}
+
 /// Returns the value of a key as an entity's lists store it. Of a card or account it is a hash of the entity and the
 /// account's index, so that the entries of one account on the lists of two entities are unrelated.
 pub fn to_list_value<'a>(entity: &EntityId, key: &str, value: &'a str) -> Cow<'a, str> {
@@ -70,6 +106,8 @@ pub struct ListPosition {
 pub struct RiskListEntry {
     /// The list, key and value.
     pub position: ListPosition,
+    /// The parties whose word it believes.
+    pub source: ListSource,
     /// The reason, in the words of the author.
     pub reason: String,
     /// The user or token that added it.

@@ -195,6 +195,7 @@ mod tests {
             ListPosition { list: super::super::risk_list::RiskListKind::Deny, key: "ip", value: "::1".to_owned() };
         let entry = RiskListEntry {
             position,
+            source: super::super::risk_list::ListSource::Any,
             reason: String::new(),
             author: "jo".to_owned(),
             created: Timestamp::UNIX_EPOCH,

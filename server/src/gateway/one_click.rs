@@ -9,6 +9,7 @@ use crate::domain::checkout::Checkout;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
+use crate::vault::Sealed;
 
 impl Gateway {
     /// Returns the registrations that a checkout offers and that are usable now, in the merchant's order. Leaves out
@@ -17,8 +18,12 @@ impl Gateway {
     pub fn offered_registrations(&self, checkout: &Checkout, shopper: IpAddr) -> Vec<Registration> {
         let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
         let offered = checkout.parameters.with_prefix("registrations[");
-        let usable = offered.filter_map(|(name, id)| Some(self.load_named_registration(&entity, name, id).ok()?.0));
-        usable.filter(|registration| self.offers_registration(checkout, &entity, registration, shopper)).collect()
+        let usable = offered.filter_map(|(name, id)| self.load_named_registration(&entity, name, id).ok());
+        let is_offered = |registration: &Registration, sealed: Option<&Sealed>| {
+            self.offers_registration(checkout, &entity, (registration, sealed), shopper)
+        };
+        let offered = usable.filter(|(registration, sealed)| is_offered(registration, sealed.as_ref()));
+        offered.map(|(registration, _)| registration).collect()
     }
 
     /// Deletes a registration that a checkout offers, on behalf of the shopper.

@@ -95,7 +95,7 @@ impl Gateway {
         // An account that no channel accepts could never be used.
         let mut received = self.route_request(entity, parameters)?;
         if let (Some(checkout), Some(shopper)) = (sender.checkout(), shopper) {
-            self.check_offered_brand(checkout, &received, shopper)?;
+            self.check_offered_brand(checkout, &received, None, shopper)?;
         }
         let route = self.select_route(&received.payer, &received.parameters)?;
         let errors = check_complete(&received.parameters, Operation::CreateRegistration, &sender.requirements(entity));

@@ -30,7 +30,7 @@ use crate::domain::risk_list::{ListHit, RiskListKind};
 use crate::domain::three_ds::Proof;
 use crate::risk::{
     AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
-    PreparedRules, RuleSet, SeenAccount, read_list_keys,
+    PreparedRules, RuleSet, SeenAccount, read_listed_values,
 };
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
@@ -355,17 +355,17 @@ impl Gateway {
         if rules.is_unreadable {
             return CheckBasis::Decided(RiskDecision::failed());
         }
-        let input = make_check_input(payment, context, at);
+        let input = make_check_input(payment, context, Some(&self.account_index), at);
         let facts = Facts { input: &input, lists: &rules.lists };
         let hits = if rules.has_list_entries {
-            self.store.find_list_hits(&rules.list_owners, &read_list_keys(&facts), at)
+            self.store.find_list_hits(&rules.list_owners, &read_listed_values(&facts), at)
         } else {
             Ok(Vec::new())
         };
         let derive_secret = || self.account_index.derive_counter_secret();
         let count = rules.prepare_counters(derive_secret).prepare_payment(&facts, &payer.id);
         let reads_age = rules.rule_sets().any(|rules| rules.reads_fact(ACCOUNT_AGE));
-        let sighting = context
+        let sighting = input
             .account
             .as_ref()
             .filter(|_| reads_age)

@@ -11,7 +11,7 @@ use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway};
 use crate::domain::entity::Entity;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_list::{ListPosition, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
+use crate::domain::risk_list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind, to_list_value};
 use crate::domain::risk_rules::{RiskAction, RiskChange, RiskState, VersionRole};
 use crate::risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
 use crate::store::risk_rules::RiskKeys;
@@ -86,6 +86,18 @@ pub fn parse_list_key(own: &Parameters) -> Result<(&'static str, VelocityKey), R
     find_list_key(name).ok_or_else(|| Refusal::invalid_choice("key", name, &names))
 }
 
+/// Reads the source of an entry in a list: the parties whose word it believes.
+///
+/// # Errors
+/// 400 if it is none of them.
+fn parse_list_source(own: &Parameters, list: RiskListKind) -> Result<ListSource, Refusal> {
+    let names = ListSource::ALL.map(ListSource::as_str);
+    match own.get("source").filter(|name| !name.is_empty()) {
+        None => Ok(ListSource::default_of(list)),
+        Some(name) => ListSource::parse(name).ok_or_else(|| Refusal::invalid_choice("source", name, &names)),
+    }
+}
+
 /// Reads the value that a request names: normalized, of a card or account its blind index.
 ///
 /// # Errors
@@ -141,6 +153,10 @@ impl Gateway {
         recorder: ResponseRecorder<AddedVersion>,
     ) -> Result<AddedVersion, Failure> {
         let rules = parse_rules(own.get("rules"))?;
+        if let Some(name) = rules.find_longer_bin() {
+            let message = format!("the rule {name} compares `bin`, which has six digits, with more of them");
+            return Err(Refusal::invalid_parameter("rules", None, message).into());
+        }
         let (text, version) = (own.get("rules").unwrap_or_default().to_owned(), rules.version().to_string());
         let (id, at) = (entity.id.clone(), self.now_of(entity));
         let keys = RiskKeys { entity: id.clone(), position: None, now: at };
@@ -202,7 +218,8 @@ impl Gateway {
     /// of a payment; only its blind index is stored.
     ///
     /// # Errors
-    /// 400 if a parameter is missing or wrong, or the lists are full; if the store fails.
+    /// 400 if a parameter is missing or wrong, or the lists are full; 429 after too many similar numbers; if the store
+    /// fails.
     pub async fn put_list_entry(
         &self,
         entity: &Entity,
@@ -216,13 +233,16 @@ impl Gateway {
             let name = if velocity_key == VelocityKey::Card { "card.number" } else { "bankAccount.iban" };
             let account = read_listed_account(&velocity_key, parameters)
                 .ok_or_else(|| Refusal::invalid_parameter(name, None, "may not be empty for this key"))?;
+            // Stored payments show if they have an entry, so that an entry is a guess of their number.
+            self.velocity.count_comparison(entity, &account, self.now())?;
             to_list_value(&entity.id, key, &self.account_index.index_account(&account)).into_owned()
         } else {
             parse_list_value(&velocity_key, own)?
         };
         let position = ListPosition { list, key, value };
         let (reason, expires) = (parse_reason(own)?, parse_expiry(own, at)?);
-        let entry = RiskListEntry { position, reason, author, created: at, expires };
+        let source = parse_list_source(own, list)?;
+        let entry = RiskListEntry { position, source, reason, author, created: at, expires };
         let changed = self.change_entry(entity, entry, recorder, RiskState::put_entry).await?;
         let rules = self.directory.risk.find_rules(&entity.id);
         if rules.is_none_or(|rules| !rules.list_owners.contains(&entity.id)) {
@@ -244,8 +264,8 @@ impl Gateway {
     ) -> Result<ChangedEntry, Failure> {
         let (list, (key, velocity_key)) = (parse_list_kind(own)?, parse_list_key(own)?);
         let position = ListPosition { list, key, value: parse_list_value(&velocity_key, own)? };
-        let entry =
-            RiskListEntry { position, reason: parse_reason(own)?, author, created: self.now_of(entity), expires: None };
+        let (reason, source) = (parse_reason(own)?, ListSource::default_of(list));
+        let entry = RiskListEntry { position, source, reason, author, created: self.now_of(entity), expires: None };
         self.change_entry(entity, entry, recorder, |state, _| state.remove_entry()).await
     }
 

@@ -79,7 +79,7 @@ impl Gateway {
         let Some(entity) = self.directory.find_entity(&checkout.entity) else { return Vec::new() };
         let payers = self.possible_payers(&entity);
         let offers: Vec<BrandOffer> =
-            payers.iter().map(|payer| self.find_brand_offer(checkout, payer, shopper)).collect();
+            payers.iter().map(|payer| self.find_brand_offer(checkout, payer, shopper, None)).collect();
         let restricted = checkout_requirements::offered_brands(&checkout.parameters);
         let is_payable = |brand: &&'static Brand| {
             if restricted.as_ref().is_some_and(|offered| !offered.contains(brand)) {

@@ -274,7 +274,7 @@ impl Gateway {
             None => (None, entity, parameters),
         };
         let received = self.route_request(&entity, parameters)?;
-        self.check_offered_brand(checkout, &received, shopper)?;
+        self.check_offered_brand(checkout, &received, used.as_ref(), shopper)?;
         Ok((used, received))
     }
 

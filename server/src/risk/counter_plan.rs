@@ -50,11 +50,11 @@ impl CounterPlan {
     /// Prepares the counters of these rule sets. `key` is the secret of the stored counters.
     pub fn new(rule_sets: &[&RuleSet], key: &[u8; 32]) -> Self {
         let hasher = CounterHasher::new(key);
-        let counters: BTreeSet<&VelocityCounter> = rule_sets.iter().flat_map(|set| set.velocity_reads()).collect();
+        let counters: BTreeSet<VelocityCounter> = rule_sets.iter().flat_map(|set| set.counted_counters()).collect();
         let keys: BTreeSet<&VelocityKey> = counters.iter().flat_map(|counter| &counter.keys).collect();
         let keys: Vec<VelocityKey> = keys.into_iter().cloned().collect();
         let mut rows: BTreeMap<&[VelocityKey], Vec<PlannedCounter>> = BTreeMap::new();
-        for counter in counters {
+        for counter in &counters {
             let window = if counter.is_sum() {
                 WindowIds::ByCurrency(Mutex::default())
             } else {

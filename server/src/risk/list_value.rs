@@ -10,9 +10,22 @@ use crate::domain::spelling::fold_mail_address;
 /// Largest length of a value in a list, in bytes.
 pub const MAX_LIST_VALUE: usize = 2_048;
 
-/// Returns the values of a payment that lists may contain, each with the name of its key.
-pub fn read_list_keys(facts: &Facts<'_>) -> Vec<(&'static str, String)> {
-    let read = |(name, key): &(&'static str, VelocityKey)| Some((*name, key.read_value(facts)?));
+/// A value of a payment that lists may contain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedValue {
+    /// The name of its key.
+    pub key: &'static str,
+    /// The value.
+    pub value: String,
+    /// True if only the shopper's browser states it.
+    pub is_from_browser: bool,
+}
+
+/// Returns the values of a payment that lists may contain.
+pub fn read_listed_values(facts: &Facts<'_>) -> Vec<ListedValue> {
+    let read = |(name, key): &(&'static str, VelocityKey)| {
+        Some(ListedValue { key: name, value: key.read_value(facts)?, is_from_browser: key.is_from_browser(facts) })
+    };
     VelocityKey::NAMED.iter().filter_map(read).collect()
 }
 

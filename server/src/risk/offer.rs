@@ -5,7 +5,7 @@ use std::fmt;
 use tillgate_shared::brand::Brand;
 
 use super::condition::{Condition, Evaluation, PrintedCondition, Symbols};
-use super::{Facts, RuleSet, WindowCounters};
+use super::{Counters, Facts, RuleSet};
 
 /// A rule that restricts the offered brands.
 #[derive(Debug, Clone)]
@@ -100,16 +100,16 @@ impl OfferSet {
 }
 
 impl RuleSet {
-    /// Returns the brands that a shopper is offered. `facts` are those that are known before there is a payment.
-    pub fn evaluate_offers(&self, facts: &Facts<'_>) -> BrandOffer {
+    /// Returns the brands that a shopper is offered. `facts` are those that are known before there is a payment;
+    /// `counters` have the payments until now.
+    pub fn evaluate_offers(&self, facts: &Facts<'_>, counters: &impl Counters) -> BrandOffer {
         let OfferSet { offers, symbols } = &self.offers;
         let mut offered = BrandOffer::default();
         if offers.is_empty() {
             return offered;
         }
-        // Conditions of offers contain no counters.
         let known = Evaluation::begin(symbols, facts, &self.zone).into_values();
-        let mut evaluation = Evaluation::resume(symbols, facts, &self.zone, &WindowCounters::default(), known);
+        let mut evaluation = Evaluation::resume(symbols, facts, &self.zone, counters, known);
         for offer in offers {
             // An offer that cannot be evaluated any more restricts: a brand is hidden rather than offered by mistake.
             if evaluation.is_true(&offer.condition).unwrap_or(true) {

@@ -82,6 +82,23 @@ impl PaymentCount {
         CountedPayment { counters, rows }
     }
 
+    /// Reads the counters from the rows that were loaded, without counting anything: their values before the payment.
+    ///
+    /// # Errors
+    /// If a row could not be read.
+    pub fn read_counters(&self, loaded: &[CounterRow]) -> Result<StoredCounters, DamagedCounters> {
+        let mut values = HashMap::new();
+        for (key, increments) in &self.rows {
+            let stored = loaded.iter().find(|row| row.key == *key);
+            let windows = stored.map_or_else(|| Some(RowWindows::default()), |row| RowWindows::decode(&row.value));
+            let nothing = |counted: &CounterIncrement| CounterIncrement { increment: None, ..counted.clone() };
+            let increments: Vec<CounterIncrement> = increments.iter().map(nothing).collect();
+            let read = windows.and_then(|windows| self.count_row(&increments, windows, &mut values));
+            read.ok_or(DamagedCounters { key: *key })?;
+        }
+        Ok(StoredCounters(values))
+    }
+
     /// Counts the payment in the windows of a row, which come first then, and adds the counters' values. Returns `None`
     /// if a stored window is not the counter's.
     fn count_row(

@@ -1,5 +1,6 @@
 //! A version of a channel's rules.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -156,9 +157,10 @@ impl RuleSet {
         self.thresholds.challenge.is_some() || self.rules.iter().any(demands)
     }
 
-    /// Returns true if a condition reads the fact with this name.
+    /// Returns true if a condition of a rule or an offer reads the fact with this name.
     pub fn reads_fact(&self, name: &str) -> bool {
-        self.symbols.facts().iter().any(|fact| fact.name == name)
+        let offers = self.offers.symbols.facts();
+        self.symbols.facts().iter().chain(offers).any(|fact| fact.name == name)
     }
 
     /// Returns the IANA name of the zone for times of the day.
@@ -170,6 +172,12 @@ impl RuleSet {
     /// each of them before it is evaluated.
     pub fn velocity_reads(&self) -> &[VelocityCounter] {
         self.symbols.counters()
+    }
+
+    /// Returns the different velocity counters that rules and offers read, sorted. A payment is counted in each.
+    pub fn counted_counters(&self) -> Vec<VelocityCounter> {
+        let counters = self.symbols.counters().iter().chain(self.offers.symbols.counters());
+        counters.collect::<BTreeSet<_>>().into_iter().cloned().collect()
     }
 
     /// Returns the name of this version.

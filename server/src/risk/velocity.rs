@@ -71,7 +71,7 @@ impl VelocityKey {
             }
             Self::Ip => facts.find_address().map(|address| address.to_string()),
             Self::Network => facts.find_network(),
-            Self::Device => facts.find_device().map(str::to_owned),
+            Self::Device => facts.find_device().map(|(_, device)| device.to_owned()),
             Self::Account => input.account.clone(),
             Self::Holder => parameter("card.holder")
                 .map(|holder| fold_text(holder).split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -83,6 +83,33 @@ impl VelocityKey {
                 Some(parts.map(letters).join("|"))
             }
             Self::Parameter(name) => parameter(name).map(fold_text),
+        }
+    }
+}
+
+/// Parameters of accounts that a browser can state without having them. A card is more than a statement: its issuer is
+/// asked for the payment.
+const STATED_ACCOUNTS: [&str; 3] = ["virtualAccount.accountId", "bankAccount.iban", "bankAccount.number"];
+
+impl VelocityKey {
+    /// Returns true if the key has no value before a card or an account is chosen.
+    pub(super) fn needs_account(&self) -> bool {
+        matches!(self, Self::Card | Self::Account | Self::Holder)
+    }
+
+    /// Returns true if nobody but the shopper's browser states the key's value, or a part of it.
+    pub fn is_from_browser(&self, facts: &Facts<'_>) -> bool {
+        let input = facts.input;
+        let is_sent = |name: &&str| input.from_browser.contains(*name);
+        match self {
+            Self::Card => false,
+            Self::Account => STATED_ACCOUNTS.iter().any(is_sent),
+            Self::Email => is_sent(&"customer.email"),
+            Self::Ip | Self::Network => input.address.is_none() && is_sent(&"customer.ip"),
+            Self::Device => facts.find_device().is_some_and(|(name, _)| is_sent(&name)),
+            Self::Holder => is_sent(&"card.holder"),
+            Self::Address => ["billing.street1", "billing.postcode", "billing.country"].iter().any(is_sent),
+            Self::Parameter(name) => is_sent(&name.as_str()),
         }
     }
 }

@@ -70,6 +70,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0050_clock_jumps",
     "0051_store_seal",
     "0052_ftp_session_reuse",
+    "0053_six_digits",
+    "0054_list_sources",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
@@ -78,6 +80,13 @@ pub(super) const VERSION: usize = MIGRATIONS.len();
 /// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(all_migrations().to_latest(connection)?)
+}
+
+/// Migrates an empty store to an earlier version of the schema.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(super) fn migrate_to(connection: &mut Connection, version: usize) {
+    all_migrations().to_version(connection, version).unwrap();
 }
 
 fn all_migrations() -> Migrations<'static> {

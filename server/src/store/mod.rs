@@ -35,6 +35,7 @@ pub mod ledger;
 mod ledger_migration;
 mod lock;
 mod long_reads;
+mod masked_index;
 pub mod message;
 pub mod message_selection;
 mod migrations;

@@ -17,6 +17,7 @@ use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Payment, ReportedPayment};
 use crate::domain::query::PaymentRange;
 use crate::domain::risk_list::ListHit;
+use crate::risk::ListedValue;
 
 /// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
 const PAGE: u16 = 100;
@@ -133,10 +134,10 @@ impl PaymentHistory {
     pub fn find_list_hits(
         &self,
         entities: &[EntityId],
-        keys: &[(&'static str, String)],
+        values: &[ListedValue],
         now: Timestamp,
     ) -> Result<Vec<ListHit>, StoreError> {
-        risk_list::find_hits(&self.connection, entities, keys, now)
+        risk_list::find_hits(&self.connection, entities, values, now)
     }
 }
 

@@ -8,11 +8,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::error::unreadable_column;
 use super::{AdminStore, Store, StoreError};
 use crate::domain::id::EntityId;
-use crate::domain::risk_list::{ListHit, ListPosition, RiskListEntry, RiskListKind, to_list_value};
-use crate::risk::find_list_key;
+use crate::domain::risk_list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind, to_list_value};
+use crate::risk::{ListedValue, find_list_key};
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
-const COLUMNS: &str = "list, key, value, reason, author, created, expires";
+const COLUMNS: &str = "list, key, value, reason, author, created, expires, source";
 
 /// Reads an entry from a row with [`COLUMNS`].
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<RiskListEntry> {
@@ -22,12 +22,18 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<RiskListEntry> {
         author: row.get(4)?,
         created: timestamp_from_milliseconds(row.get(5)?),
         expires: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
+        source: read_source(row, 7)?,
     })
 }
 
 fn read_list(row: &Row<'_>, column: usize) -> rusqlite::Result<RiskListKind> {
     let name: String = row.get(column)?;
     RiskListKind::parse(&name).ok_or_else(|| unreadable_column(column, "list"))
+}
+
+fn read_source(row: &Row<'_>, column: usize) -> rusqlite::Result<ListSource> {
+    let name: String = row.get(column)?;
+    ListSource::parse(&name).ok_or_else(|| unreadable_column(column, "source"))
 }
 
 fn read_key(row: &Row<'_>, column: usize) -> rusqlite::Result<&'static str> {
@@ -49,12 +55,12 @@ pub(super) fn load_entry(
 
 /// Writes an entry, in place of one at the same place.
 pub(super) fn put_entry(connection: &Connection, entity: &EntityId, entry: &RiskListEntry) -> Result<(), StoreError> {
-    let RiskListEntry { position, reason, author, created, expires } = entry;
+    let RiskListEntry { position, source, reason, author, created, expires } = entry;
     connection
         .prepare_cached(&format!(
-            "INSERT INTO risk_list (entity, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            "INSERT INTO risk_list (entity, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (entity, key, value, list)
-             DO UPDATE SET reason = ?5, author = ?6, created = ?7, expires = ?8"
+             DO UPDATE SET reason = ?5, author = ?6, created = ?7, expires = ?8, source = ?9"
         ))?
         .execute(params![
             entity.as_str(),
@@ -64,7 +70,8 @@ pub(super) fn put_entry(connection: &Connection, entity: &EntityId, entry: &Risk
             reason,
             author,
             created.as_millisecond(),
-            expires.map(Timestamp::as_millisecond)
+            expires.map(Timestamp::as_millisecond),
+            source.as_str()
         ])?;
     Ok(())
 }
@@ -140,26 +147,28 @@ fn load_entries(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key and value, so
-/// that the statement is compiled once. The order of the tables is fixed, so that each is one look-up in the primary
-/// key.
+/// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key, value, and
+/// true if only the browser states the value, so that the statement is compiled once. The order of the tables is fixed,
+/// so that each is one look-up in the primary key.
 pub(super) const FIND_HITS: &str = "
     SELECT hit.entity, hit.list, hit.key, hit.reason
     FROM json_each(?1) AS wanted CROSS JOIN risk_list AS hit
     WHERE hit.entity = wanted.value ->> 0 AND hit.key = wanted.value ->> 1 AND hit.value = wanted.value ->> 2
-    AND (hit.expires IS NULL OR hit.expires > ?2)";
+    AND (hit.source = 'any' OR NOT wanted.value ->> 3) AND (hit.expires IS NULL OR hit.expires > ?2)";
 
 /// Finds the entries for a payment's values, as [`Store::find_list_hits`] describes.
 pub(super) fn find_hits(
     connection: &Connection,
     entities: &[EntityId],
-    keys: &[(&'static str, String)],
+    values: &[ListedValue],
     now: Timestamp,
 ) -> Result<Vec<ListHit>, StoreError> {
-    let wanted: Vec<(&str, &str, Cow<'_, str>)> = entities
+    let wanted: Vec<(&str, &str, Cow<'_, str>, bool)> = entities
         .iter()
         .flat_map(|entity| {
-            keys.iter().map(move |(key, value)| (entity.as_str(), *key, to_list_value(entity, key, value)))
+            values.iter().map(move |ListedValue { key, value, is_from_browser }| {
+                (entity.as_str(), *key, to_list_value(entity, key, value), *is_from_browser)
+            })
         })
         .collect();
     let mut statement = connection.prepare_cached(FIND_HITS)?;
@@ -177,7 +186,7 @@ pub(super) fn find_hits(
 
 impl Store {
     /// Finds the entries for a payment's values that have not expired at `now`. `entities` are the payment's entity and
-    /// those above it (`ActiveRules::list_owners`), `keys` the values of [`crate::risk::read_list_keys`]. One query, a
+    /// those above it (`ActiveRules::list_owners`), `values` those of [`crate::risk::read_listed_values`]. One query, a
     /// look-up of the primary key for each entity and value. The hits of the first entity come first.
     ///
     /// # Errors
@@ -185,10 +194,10 @@ impl Store {
     pub fn find_list_hits(
         &self,
         entities: &[EntityId],
-        keys: &[(&'static str, String)],
+        values: &[ListedValue],
         now: Timestamp,
     ) -> Result<Vec<ListHit>, StoreError> {
-        self.run_read(|connection| find_hits(connection, entities, keys, now))
+        self.run_read(|connection| find_hits(connection, entities, values, now))
     }
 
     /// Loads a page of an entity's entries, sorted by key, value and list, with expired ones.

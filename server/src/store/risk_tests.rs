@@ -13,9 +13,9 @@ use crate::directory::Directory;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::level::Level;
-use crate::domain::risk_list::{ListPosition, RiskListEntry, RiskListKind, to_list_value};
+use crate::domain::risk_list::{ListPosition, ListSource, RiskListEntry, RiskListKind, to_list_value};
 use crate::domain::risk_rules::{RiskAction, RiskChange, VersionRole};
-use crate::risk::RuleSet;
+use crate::risk::{ListedValue, RuleSet};
 
 /// A store with a PSP, a merchant below, and a channel of it.
 struct TestTree {
@@ -63,7 +63,9 @@ impl TestTree {
 
     fn put_entry(&self, entity: &EntityId, position: &ListPosition, expires: Option<Timestamp>) {
         let (reason, author) = ("because".to_owned(), "jo".to_owned());
-        let entry = RiskListEntry { position: position.clone(), reason, author, created: sample_time(0), expires };
+        let source = ListSource::default_of(position.list);
+        let entry =
+            RiskListEntry { position: position.clone(), source, reason, author, created: sample_time(0), expires };
         self.apply(entity, RiskAction::PutEntry(entry));
     }
 }
@@ -74,6 +76,34 @@ fn rules_with_amount(amount: u32) -> String {
 
 fn deny_email(value: &str) -> ListPosition {
     ListPosition { list: RiskListKind::Deny, key: "email", value: value.to_owned() }
+}
+
+/// Returns a value that the merchant's server states.
+fn listed_value((key, value): (&'static str, &str)) -> ListedValue {
+    ListedValue { key, value: value.to_owned(), is_from_browser: false }
+}
+
+#[tokio::test]
+async fn an_entry_believes_a_browser_only_if_it_says_so() {
+    let tree = TestTree::create();
+    let value = ListedValue { is_from_browser: true, ..listed_value(("email", "a@x")) };
+    let from_server = listed_value(("email", "a@x"));
+    for list in RiskListKind::ALL {
+        for source in [ListSource::default_of(list), ListSource::Server, ListSource::Any] {
+            let (reason, author) = (String::new(), "jo".to_owned());
+            let position = ListPosition { list, ..deny_email("a@x") };
+            let entry = RiskListEntry { position, source, reason, author, created: sample_time(0), expires: None };
+            tree.apply(&tree.merchant, RiskAction::PutEntry(entry));
+            let owners = [tree.merchant.clone()];
+            let is_found = |value: &ListedValue| {
+                let hits = tree.store.find_list_hits(&owners, std::slice::from_ref(value), sample_time(1)).unwrap();
+                hits.iter().any(|hit| hit.list == list)
+            };
+            assert!(is_found(&from_server), "{list:?} {source:?}");
+            assert_eq!(is_found(&value), source == ListSource::Any, "{list:?} {source:?}");
+        }
+        assert_eq!(ListSource::default_of(list) == ListSource::Server, list == RiskListKind::Allow);
+    }
 }
 
 #[tokio::test]
@@ -154,20 +184,20 @@ async fn entries_of_an_entity_and_those_above_are_found_until_they_expire() {
     let found = tree.directory.risk.find_rules(&tree.channel).unwrap();
     assert_eq!(found.list_owners, [tree.merchant.clone(), tree.psp.clone()]);
     assert!(found.has_list_entries && found.active.is_none());
-    let keys = [("email", "a@x".to_owned()), ("ip", "::1".to_owned()), ("holder", "it's \"x\"".to_owned())];
+    let keys = [("email", "a@x"), ("ip", "::1"), ("holder", "it's \"x\"")].map(listed_value);
     let hits = |now| tree.store.find_list_hits(&found.list_owners, &keys, now).unwrap();
     let before: Vec<_> = hits(sample_time(59)).into_iter().map(|hit| (hit.entity, hit.list, hit.key)).collect();
     let (merchant, psp) = (tree.merchant.clone(), tree.psp.clone());
     assert_eq!(before, [(merchant, RiskListKind::Allow, "ip"), (psp, RiskListKind::Deny, "email")]);
     assert_eq!(hits(end).len(), 1);
     // The index of a card is stored in another form for each entity.
-    let card = ("card", "0f".repeat(32));
+    let index = "0f".repeat(32);
     for owner in &found.list_owners {
-        let value = to_list_value(owner, card.0, &card.1).into_owned();
-        tree.put_entry(owner, &ListPosition { key: card.0, ..deny_email(&value) }, None);
-        assert_ne!(value, card.1);
+        let value = to_list_value(owner, "card", &index).into_owned();
+        tree.put_entry(owner, &ListPosition { key: "card", ..deny_email(&value) }, None);
+        assert_ne!(value, index);
     }
-    assert_eq!(tree.store.find_list_hits(&found.list_owners, &[card], end).unwrap().len(), 2);
+    assert_eq!(tree.store.find_list_hits(&found.list_owners, &[listed_value(("card", &index))], end).unwrap().len(), 2);
     assert!(tree.store.find_list_hits(&[], &keys, end).unwrap().is_empty());
     assert!(tree.store.find_list_hits(&found.list_owners, &[], end).unwrap().is_empty());
 }

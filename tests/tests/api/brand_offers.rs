@@ -12,7 +12,7 @@ use crate::support::*;
 const HIDDEN: &str = "600.200.500";
 const PAID: &str = "000.100.110";
 const MASTER: [(&str, &str); 2] = [("paymentBrand", "MASTER"), ("card.number", "5454545454545454")];
-const NAMED: [&str; 5] = ["VISA", "MASTER", "PAYPAL", "DIRECTDEBIT_SEPA", "APPLEPAY"];
+pub const NAMED: [&str; 5] = ["VISA", "MASTER", "PAYPAL", "DIRECTDEBIT_SEPA", "APPLEPAY"];
 const BANK: [(&str, &str); 3] = [
     ("bankAccount.holder", "Jane Jones"),
     ("bankAccount.iban", "DE89370400440532013000"),
@@ -20,7 +20,7 @@ const BANK: [(&str, &str); 3] = [
 ];
 
 /// Formats an offer of a rules file.
-fn format_offer(condition: &str, effect: &str) -> String {
+pub fn format_offer(condition: &str, effect: &str) -> String {
     format!("[[offer]]\nname = 'offer'\nwhen = '''{condition}'''\n{effect}\n")
 }
 
@@ -30,18 +30,18 @@ async fn create_shop(condition: &str, effect: &str) -> anyhow::Result<MerchantCl
 }
 
 /// Creates a checkout, and returns its id.
-async fn open_checkout(shop: &MerchantClient, fields: &[(&str, &str)]) -> anyhow::Result<String> {
+pub async fn open_checkout(shop: &MerchantClient, fields: &[(&str, &str)]) -> anyhow::Result<String> {
     Ok(shop.create_checkout(fields).await?.id().to_owned())
 }
 
 /// Updates a checkout as its merchant.
-async fn update_checkout(shop: &MerchantClient, checkout: &str, fields: &[(&str, &str)]) -> anyhow::Result<()> {
+pub async fn update_checkout(shop: &MerchantClient, checkout: &str, fields: &[(&str, &str)]) -> anyhow::Result<()> {
     assert_result(&shop.post(&format!("v1/checkouts/{checkout}"), fields).await?, 200, "000.200.101");
     Ok(())
 }
 
 /// Returns the configuration that the form reads from a document, for a browser at this address.
-async fn read_configuration(
+pub async fn read_configuration(
     shop: &MerchantClient,
     document: &str,
     checkout: &str,
@@ -55,7 +55,7 @@ async fn read_configuration(
 }
 
 /// Returns the brands that every form of a checkout shows, with blanks between. Asserts that they are the same in all.
-async fn read_offered_brands(shop: &MerchantClient, checkout: &str) -> anyhow::Result<String> {
+pub async fn read_offered_brands(shop: &MerchantClient, checkout: &str) -> anyhow::Result<String> {
     let mut shown = Vec::new();
     for document in ["pciIframe.html", "internalRequestIframe.html"] {
         let config = read_configuration(shop, document, checkout, "127.0.0.1").await?;
@@ -75,7 +75,7 @@ async fn read_offered_brands(shop: &MerchantClient, checkout: &str) -> anyhow::R
 }
 
 /// Asserts that a submit was refused because its brand is not offered.
-fn assert_hidden(answer: &ApiResponse, brand: &str) {
+pub fn assert_hidden(answer: &ApiResponse, brand: &str) {
     assert_result(answer, 400, HIDDEN);
     assert_eq!(answer.invalid_parameters(), ["paymentBrand"], "{}", answer.text);
     assert_eq!(parameter_error(answer, "paymentBrand")["value"], brand, "{}", answer.text);

@@ -64,7 +64,7 @@ when = 'account.age > 20 min'
 score = 1
 [[rule]]
 name = "form"
-when = 'source(customer.email) = browser or bin = "42000000"'
+when = 'source(customer.email) = browser or bin = "420000"'
 score = 1
 "#;
 

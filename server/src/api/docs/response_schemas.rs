@@ -271,7 +271,8 @@ fn list_schemas() -> Vec<(&'static str, Value)> {
     let optional = json!({ "type": ["string", "null"] });
     let mut entry = json!({
         "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
-        "reason": text_schema(), "author": text_schema(), "created": text_schema(), "expires": optional,
+        "source": { "type": "string", "enum": ["server", "any"] }, "reason": text_schema(), "author": text_schema(),
+        "created": text_schema(), "expires": optional,
     });
     let mut answer = entry.clone();
     answer["result"] = result_reference();

@@ -325,8 +325,8 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).for_divisions(),
 
     Route::new(Post, "/v2/riskScreen", "screenOrder", Risk, "Check an order by risk rules, without a payment", ResponseContent::RiskCheck)
-        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. A channel with --risk off refuses it with 600.200.201. The check counts in the velocity counters.")
-        .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
+        .with_note("Card, bank account or account with a provider, amount, currency and merchantTransactionId (8 to 255 characters) are required; paymentType may be sent. Nothing is charged, no account is stored, and no cardholder is authenticated. A refused order has status 400 and the code of its outcome: 100.400.142 denied, 100.400.141 to be challenged or reviewed, 100.400.145 the check failed, or the code that a rule names. A channel with --risk off refuses it with 600.200.201. The check counts in the velocity counters, and its number as one of similar numbers.")
+        .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED).with_rate_limit(),
     Route::new(Post, "/v2/registrations/{id}/riskScreen", "screenRegistration", Risk, "Check an order with a stored account by risk rules", ResponseContent::RiskCheck)
         .with_note("Same as with an account in the request, and with the same codes.")
         .with_accepted(AcceptedParameters::Payment).with_required(SCREEN_REQUIRED),
@@ -355,9 +355,10 @@ static BUILTIN_ROUTES: &[Route] = &[
             name: "cursor", pattern: "^[A-Za-z0-9_-]{0,4096}$", required: false, note: "The cursor of the answer before.",
         }]),
     Route::new(Post, "/v2/risk/lists", "addRiskListEntry", Risk, "Add an entry to a list", ResponseContent::ListEntry)
-        .with_note("It replaces the entry with the same value. For the key card send card.number in place of value; for the key account the account as in a payment. Only a blind index of both is stored.")
-        .with_scope(Scope::Admin).with_accepted(AcceptedParameters::Names(LISTED_ACCOUNT)).with_route_parameters(&[
+        .with_note("It replaces the entry with the same value. For the key card send card.number in place of value; for the key account the account as in a payment. Only a blind index of both is stored, and similar numbers are limited.")
+        .with_rate_limit().with_scope(Scope::Admin).with_accepted(AcceptedParameters::Names(LISTED_ACCOUNT)).with_route_parameters(&[
             RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, LIST_VALUE, REASON,
+            RouteParameter { name: "source", pattern: "^(server|any)?$", required: false, note: "Whose word about a payment counts: server for your server and the gateway, any for the shopper's browser too. Without it server for the list allow, any for the others." },
             RouteParameter { name: "expires", pattern: "^.{0,64}$", required: false, note: "The time after which it ends, such as 30d or 12h, by the entity's clock." },
         ]),
     Route::new(Delete, "/v2/risk/lists", "removeRiskListEntry", Risk, "Remove an entry from a list", ResponseContent::ListEntry)

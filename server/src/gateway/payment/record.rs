@@ -83,9 +83,10 @@ impl Gateway {
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
-        let is_checked = payer.settings.channel.risk;
-        payment.risk = is_checked
-            .then(|| self.collect_risk_context(&payer, &order, account.as_ref(), &parameters, from_gateway, context));
+        payment.risk = payer.settings.channel.risk.then(|| {
+            let subject = (&payment.id, &*payer);
+            self.collect_risk_context(subject, &order, account.as_ref(), &parameters, from_gateway, context)
+        });
         if let Some(risk) = &mut payment.risk {
             risk.debit_step = find_first_step(&payer, payment.payment_type, route);
         }

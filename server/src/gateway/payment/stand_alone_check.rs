@@ -37,7 +37,7 @@ impl Gateway {
     ///
     /// # Errors
     /// A refusal that names the parameters at fault; also if no channel accepts the payment, or the channel has risk
-    /// checks off.
+    /// checks off; 429 after too many similar numbers.
     pub async fn screen_order(
         &self,
         entity: &Arc<Entity>,
@@ -74,6 +74,9 @@ impl Gateway {
         let route = self.select_route(&received.payer, &received.parameters)?;
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
         let intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
+        if let Some(account) = intake.account.as_ref().filter(|_| !context.has_stored_account()) {
+            self.velocity.count_comparison(&intake.payer, &account.identity, self.now())?;
+        }
         let identity = self.identify_payment(&intake, None)?;
         let mut payment = self.draft_for_check(&intake, mode.accepted_code(), identity, context);
         let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
@@ -111,8 +114,9 @@ impl Gateway {
         let mut from_gateway = intake.from_gateway.clone();
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         let Intake { payer, order, account, .. } = intake;
+        let subject = (&payment.id, &**payer);
         payment.risk =
-            Some(self.collect_risk_context(payer, order, account.as_ref(), &parameters, from_gateway, context));
+            Some(self.collect_risk_context(subject, order, account.as_ref(), &parameters, from_gateway, context));
         parameters.retain(|name, _| is_echoed(name, &payment.account));
         payment.parameters = parameters;
         payment

@@ -8,7 +8,7 @@ use crate::risk::{BinTable, CardFunding};
 /// Facts about a card. All are `None` for another account.
 #[derive(Debug, Default)]
 pub(super) struct CardFacts {
-    /// The first eight digits of a number with at least 16 digits, otherwise the first six.
+    /// The first six digits of the number.
     pub(super) bin: Option<String>,
     /// The issuer's country, two letters.
     pub(super) country: Option<String>,
@@ -20,11 +20,10 @@ pub(super) struct CardFacts {
 /// if all of its cards are debit cards.
 pub(super) fn describe_card(order: &Order, bins: &BinTable) -> CardFacts {
     let FullAccount::Card(card) = &order.account else { return CardFacts::default() };
-    let digits = card.number.digits();
-    let facts = bins.find_facts(digits);
+    let facts = bins.find_facts(card.number.digits());
     let by_brand = (order.brand.method == PaymentMethod::DebitCard).then_some(CardFunding::Debit);
     CardFacts {
-        bin: digits.get(..if digits.len() >= 16 { 8 } else { 6 }).map(str::to_owned),
+        bin: Some(card.number.bin().to_owned()),
         country: facts.country().map(str::to_owned),
         funding: facts.funding.or(by_brand).map(|funding| funding.as_str().to_owned()),
     }

@@ -10,14 +10,16 @@ use super::super::account_parameters::{StorableAccount, is_account_parameter, is
 use super::super::payment::PaymentContext;
 use super::super::sender::CLIENT_ADDRESS;
 use super::card;
-use crate::connector::{FullAccount, Order};
+use crate::connector::Order;
 use crate::domain::defaults::format_order_time;
 use crate::domain::entity::Entity;
+use crate::domain::id::PaymentId;
 use crate::domain::payment::{Account, Payment};
 use crate::domain::registration::Registration;
 use crate::domain::risk::{PaymentRisk, RiskContext};
 use crate::domain::three_ds::Proof;
 use crate::risk::CheckInput;
+use crate::vault::AccountIndexKey;
 
 /// Parameter that each check has: the time of the order, or else that of the payment.
 const ORDER_TIME: &str = "risk.orderTimestamp";
@@ -25,15 +27,22 @@ const ORDER_TIME: &str = "risk.orderTimestamp";
 const THREE_DS_GROUP: &str = "threeDSecure.";
 /// Beginning of the parameters that describe a browser, not its shopper.
 const BROWSER_GROUP: &str = "customer.browser";
-/// Parameters of an account that are facts.
-const ACCOUNT_FACTS: [&str; 3] = ["card.holder", "card.expiryMonth", "card.expiryYear"];
+/// Parameters of an account that are facts, or of which the source matters for lists.
+const ACCOUNT_FACTS: [&str; 6] = [
+    "card.holder",
+    "card.expiryMonth",
+    "card.expiryYear",
+    "virtualAccount.accountId",
+    "bankAccount.iban",
+    "bankAccount.number",
+];
 
 impl Gateway {
     /// Returns the data of a new payment that its check needs beyond the payment itself. `from_gateway` are names of
     /// parameters that the gateway has set.
     pub(in crate::gateway) fn collect_risk_context(
         &self,
-        payer: &Entity,
+        (payment, payer): (&PaymentId, &Entity),
         order: &Order,
         account: Option<&StorableAccount>,
         parameters: &Parameters,
@@ -42,15 +51,14 @@ impl Gateway {
     ) -> Box<PaymentRisk> {
         let used = context.credential_owner.used;
         let index = account.map(|account| self.account_index.index_account(&account.identity));
-        let is_card = matches!(order.account, FullAccount::Card(_));
+        let masked_index = index.and_then(|index| self.account_index.mask_index(payment, &index));
         let registered = used.map_or_else(Parameters::default, |used| select_registered(used, parameters));
         let from_gateway = complete_gateway_names(from_gateway, parameters, context);
         let from_browser = find_browser_names(account, parameters, &registered, &from_gateway, context);
         let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
         let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
         let context = RiskContext {
-            card: index.clone().filter(|_| is_card),
-            account: index,
+            masked_index,
             bin: card.bin,
             card_country: card.country,
             card_funding: card.funding,
@@ -113,8 +121,14 @@ fn find_browser_names(
     of_request.filter(is_sent).chain(of_account).chain(of_registration).map(str::to_owned).collect()
 }
 
-/// Makes the input of a check from a payment and the data that were kept for it.
-pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskContext, at: Timestamp) -> CheckInput {
+/// Makes the input of a check from a payment and the data that were kept for it. `key` removes the mask of its
+/// account's index; without it, the payment has no account that is counted or listed.
+pub(in crate::gateway) fn make_check_input(
+    payment: &Payment,
+    context: &RiskContext,
+    key: Option<&AccountIndexKey>,
+    at: Timestamp,
+) -> CheckInput {
     let mut parameters = payment.parameters.clone();
     let mut from_gateway: BTreeSet<String> = context.from_gateway.iter().cloned().collect();
     if let Account::Card(card) = &payment.account {
@@ -132,6 +146,8 @@ pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskCont
         parameters.set(ORDER_TIME, format_order_time(payment.created));
         from_gateway.insert(ORDER_TIME.to_owned());
     }
+    let index = context.masked_index.as_ref().zip(key);
+    let index = index.and_then(|(masked, key)| key.mask_index(&payment.id, masked));
     let mut input = CheckInput {
         parameters,
         from_browser: context.from_browser.iter().cloned().collect(),
@@ -145,8 +161,8 @@ pub(in crate::gateway) fn make_check_input(payment: &Payment, context: &RiskCont
         address: context.address,
         registration_age: context.registration_age.map(SignedDuration::from_secs),
         account_age: context.account_age.map(SignedDuration::from_secs),
-        card: context.card.clone(),
-        account: context.account.clone(),
+        card: index.clone().filter(|_| payment.account.as_card().is_some()),
+        account: index,
         ..CheckInput::default()
     };
     refresh_late_facts(&mut input, payment);

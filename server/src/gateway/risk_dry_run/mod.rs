@@ -26,6 +26,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::risk_dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use crate::risk::RuleSet;
 use crate::store::{PaymentHistory, StoreError};
+use crate::vault::AccountIndexKey;
 
 /// Length of a pause, as a multiple of the time that the page before it took. The dry run works for an eighth of the
 /// time, on one thread with a low priority. So it takes at most 12.5 % of one processor from a gateway that uses all of
@@ -59,6 +60,8 @@ pub struct DryRun {
     pub directory: Arc<Directory>,
     /// The stored payments.
     pub history: PaymentHistory,
+    /// The key of the account index, for the counters and list entries of cards and accounts.
+    pub account_index: AccountIndexKey,
     /// True if it does not pause between pages.
     pub full_speed: bool,
 }
@@ -252,6 +255,7 @@ impl Gateway {
             request,
             directory: Arc::clone(&self.directory),
             history: self.store.open_history()?,
+            account_index: self.account_index.clone(),
             full_speed: false,
         };
         Ok((dry_run, slot))

@@ -16,7 +16,7 @@ use crate::domain::payment::{Account, Payment, PaymentType};
 use crate::domain::risk::{RiskContext, ScreeningPoint};
 use crate::domain::risk_dry_run::{AssessedPayment, DryRunReport};
 use crate::domain::three_ds::Proof;
-use crate::risk::{CheckInput, Facts, RiskLists, VelocityCounter, WindowCounters, read_list_keys};
+use crate::risk::{CheckInput, Facts, RiskLists, VelocityCounter, WindowCounters, read_listed_values};
 use crate::store::{HistoricPayment, StoreError};
 
 /// The replay of an entity's payments.
@@ -115,7 +115,7 @@ impl<'a> EntityReplay<'a> {
         let hits = if self.list_owners.is_empty() {
             Vec::new()
         } else {
-            self.run.history.find_list_hits(&self.list_owners, &read_list_keys(facts), self.lists_at)?
+            self.run.history.find_list_hits(&self.list_owners, &read_listed_values(facts), self.lists_at)?
         };
         let prepared = self.run.rules.prepare_evaluation(facts);
         let decision = decide_by_rules(Some((&self.run.rules, prepared)), &hits, facts, &self.counters);
@@ -174,7 +174,7 @@ impl<'a> EntityReplay<'a> {
         }
         let no_context = RiskContext::default();
         let context = payment.risk.as_ref().map_or(&no_context, |risk| &risk.context);
-        let mut input = make_check_input(&payment, context, payment.created);
+        let mut input = make_check_input(&payment, context, Some(&self.run.account_index), payment.created);
         if !applies_after {
             (input.avs, input.cvv) = (None, None);
         }

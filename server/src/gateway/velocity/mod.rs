@@ -9,7 +9,9 @@
 //! known. Stored cards are exempt: they cannot be used for card testing.
 //!
 //! Numbers with the same first six and last four digits are candidates for one stored card. Each change between them
-//! costs as much as a decline, whatever the outcome, and an alarm is logged above the cap.
+//! costs as much as a decline, whatever the outcome, and an alarm is logged above the cap. Every route on which a
+//! merchant or a shopper sends a full number that is compared with stored ones counts it: payments and registrations as
+//! part of their attempt, checks without a payment and list entries with [`VelocityLimiter::count_comparison`].
 //!
 //! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Counts
 //! with declines are written to the store every second and at shutdown, and loaded at the next start. Processes do not
@@ -34,6 +36,7 @@ use quick_cache::sync::Cache;
 
 use super::Gateway;
 use crate::connector::FullAccount;
+use crate::domain::account_identity::AccountIdentity;
 use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, PaymentId, log_tag};
 use crate::domain::refusal::Refusal;
@@ -144,20 +147,43 @@ impl VelocityLimiter {
     ) -> Result<AttemptGuard, Refusal> {
         let mut attempt = AttemptGuard::new(&self.unsaved);
         let counted = self.count_attempt(&mut attempt, entity, shopper, account, to_nanoseconds(now));
-        counted.map_err(|ReachedCap { limit, cap, wait }| {
+        counted.map_err(|reached| {
             std::mem::take(&mut attempt).refund_costs(|cost| cost, to_nanoseconds(now));
-            self.reached.record(entity, limit, now, || {
-                let key = match limit {
-                    VelocityLimit::Address => shopper.map(|shopper| mask_address(shopper.address())),
-                    // The last digits are left out, so that the row is of no use to somebody who looks for a number.
-                    VelocityLimit::Bin | VelocityLimit::AlikeNumbers => account.bin().map(str::to_owned),
-                    VelocityLimit::Entity | VelocityLimit::Checkout => None,
-                };
-                (key.unwrap_or_default(), format!("{cap} an hour"))
-            });
-            Refusal::too_many_attempts(to_whole_seconds(wait))
+            self.refuse_attempt(reached, entity, (shopper, account.bin()), now)
         })?;
         Ok(attempt)
+    }
+
+    /// Counts a full number that a request sends and that is compared with stored ones, although nobody pays with it.
+    /// The response reveals something whatever it is, so nothing is refunded.
+    ///
+    /// # Errors
+    /// 429 with the remaining wait if the cap of similar numbers is reached, which is recorded for the audit. The
+    /// caller must not compare the number then.
+    pub fn count_comparison(&self, entity: &Entity, account: &AccountIdentity, now: Timestamp) -> Result<(), Refusal> {
+        let mut attempt = AttemptGuard::new(&self.unsaved);
+        let counted = self.count_number(&mut attempt, entity, account, to_nanoseconds(now));
+        counted.map_err(|reached| self.refuse_attempt(reached, entity, (None, account.bin()), now))
+    }
+
+    /// Records a reached cap for the audit, and returns the refusal.
+    fn refuse_attempt(
+        &self,
+        ReachedCap { limit, cap, wait }: ReachedCap,
+        entity: &Entity,
+        (shopper, bin): (Option<ShopperAddress>, Option<&str>),
+        now: Timestamp,
+    ) -> Refusal {
+        self.reached.record(entity, limit, now, || {
+            let key = match limit {
+                VelocityLimit::Address => shopper.map(|shopper| mask_address(shopper.address())),
+                // The last digits are left out, so that the row is of no use to somebody who looks for a number.
+                VelocityLimit::Bin | VelocityLimit::AlikeNumbers => bin.map(str::to_owned),
+                VelocityLimit::Entity | VelocityLimit::Checkout => None,
+            };
+            (key.unwrap_or_default(), format!("{cap} an hour"))
+        });
+        Refusal::too_many_attempts(to_whole_seconds(wait))
     }
 
     /// Records for the audit that a checkout has no attempt left. Its id is a capability, so its log tag stands for it.
@@ -200,8 +226,9 @@ impl VelocityLimiter {
             self.limits.per_entity,
             now,
         )?;
-        // Counted last, because this cost is never refunded.
-        self.count_number(attempt, entity, account, now)
+        // Counted last, because this cost is never refunded. The brand matters for accounts with a provider only, which
+        // have no hidden part.
+        account.identity("").map_or(Ok(()), |identity| self.count_number(attempt, entity, &identity, now))
     }
 
     /// Counts a shopper's address under its origin (browser or merchant), and only checks the counts of the other
@@ -236,8 +263,9 @@ impl VelocityLimiter {
         Ok(())
     }
 
-    /// Counts a change of the card number among the numbers of an entity with the same first six and last four digits.
-    /// Counts nothing for other accounts, for the last number again, or without a cap.
+    /// Counts a change of the number among those of a merchant that show the same: the same first six and last four
+    /// digits of a card. A merchant and its channels share the count, because they share what is stored. Counts nothing
+    /// for an account without a hidden part, for the last number again, or without a cap.
     ///
     /// # Errors
     /// The cap if it is reached; then an alarm is logged, at most once a minute.
@@ -245,18 +273,16 @@ impl VelocityLimiter {
         &self,
         attempt: &mut AttemptGuard,
         entity: &Entity,
-        account: &FullAccount,
+        account: &AccountIdentity,
         now: i64,
     ) -> Result<(), ReachedCap> {
-        let (FullAccount::Card(card), Some(cap)) = (account, self.limits.cap_for(entity, self.limits.alike_numbers))
-        else {
-            return Ok(());
-        };
-        let (first, last) = (card.number.bin().as_bytes(), card.number.last4().as_bytes());
-        let name = count_name(&[b"alike", entity.id.as_str().as_bytes(), first, last]);
+        let cap = self.limits.cap_for(entity, self.limits.alike_numbers);
+        let (Some([first, last]), Some(cap)) = (account.visible_parts(), cap) else { return Ok(()) };
+        let merchant = entity.merchant_or_self().as_str();
+        let name = count_name(&[b"alike", merchant.as_bytes(), first.as_bytes(), last.as_bytes()]);
         let count = self.count_for(SourceKind::AlikeNumbers, &name);
         let cost = HOUR / cap;
-        match count.add_number(self.number_hash_keys.hash_one(card.number.digits()), cost, now) {
+        match count.add_number(self.number_hash_keys.hash_one(account.characters()), cost, now) {
             Ok(None) => Ok(()),
             Ok(Some(until)) => {
                 attempt.costs.push(CountedCost { kind: SourceKind::AlikeNumbers, name, count, cost, until });
@@ -267,8 +293,9 @@ impl VelocityLimiter {
                     tracing::warn!(
                         entity = entity.id.as_str(),
                         cap,
-                        "more different card numbers an hour than the cap show the same first six and last four digits: \
-                         somebody may be looking for the number of a stored card; attempts with such numbers are refused"
+                        "more different numbers an hour than the cap show the same first six and last four digits: \
+                         somebody may be looking for the number of a stored card or account; requests with such numbers \
+                         are refused"
                     );
                 }
                 Err(ReachedCap { limit: VelocityLimit::AlikeNumbers, cap, wait })

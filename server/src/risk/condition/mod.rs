@@ -1,5 +1,6 @@
 //! Conditions of rules: a small typed language without loops, whose evaluation always ends.
 
+mod bin_digits;
 mod cost;
 mod evaluate;
 mod inputs;
@@ -9,6 +10,7 @@ mod print;
 mod symbols;
 mod token;
 
+pub(super) use bin_digits::BIN_DIGITS;
 pub(super) use cost::count_condition;
 pub(super) use evaluate::{Evaluation, KnownValues, Reduced};
 pub(super) use inputs::name_inputs;
@@ -104,7 +106,8 @@ pub(super) enum TextPart {
 pub(super) enum ConditionScope {
     /// A rule about a payment: everything.
     Payment,
-    /// An offer, which is evaluated before there is a payment: no fact about a card or an account, and no counter.
+    /// An offer, which is evaluated before there is a payment: no fact about a new card or account, and no counter of
+    /// cards, accounts or holders.
     Offer,
 }
 

@@ -7,7 +7,7 @@ use super::super::fact::{Fact, FactKind, Source, Value, parse_decimal, suggest_a
 use super::super::velocity::{Measure, Subject, VelocityCounter, VelocityKey, WINDOW_SECONDS};
 use super::parser::{Parser, describe_unknown_fact};
 use super::token::{ConditionToken, shorten_text};
-use super::{Comparison, Condition, ConditionError, Operand, TextPart, write_example};
+use super::{Comparison, Condition, ConditionError, ConditionScope, Operand, TextPart, write_example};
 
 /// Largest number of values in a list.
 const MAX_LIST: usize = 1_000;
@@ -285,6 +285,10 @@ impl Parser<'_, '_> {
             let keys = "a key is card, email, ip, network, device, account, holder, address or risk.parameters[name]";
             self.make_error(format!("there is no key `{}`: {keys}{hint}", shorten_text(word)))
         })?;
+        if self.scope == ConditionScope::Offer && key.needs_account() {
+            let message = format!("an offer is made before the shopper chooses how to pay: it cannot count by `{key}`");
+            return Err(self.make_error(message));
+        }
         self.take_token();
         Ok(key)
     }

@@ -42,7 +42,7 @@ pub(super) struct Parser<'t, 's> {
     next: usize,
     /// Number of open parentheses and `not`.
     depth: usize,
-    scope: ConditionScope,
+    pub(super) scope: ConditionScope,
     pub(super) symbols: &'s mut Symbols,
 }
 
@@ -141,8 +141,10 @@ impl<'t> Parser<'t, '_> {
         };
         let is_call = matches!(self.tokens.get(self.next + 1), Some((_, ConditionToken::Sign("("))));
         match word {
-            "source" | "count" | "sum" | "distinct" if is_call && self.scope == ConditionScope::Offer => {
-                Err(ConditionError::new(at, describe_refused_call(word)))
+            "source" if is_call && self.scope == ConditionScope::Offer => {
+                let message =
+                    "an offer reads nothing that a browser sent: write `… is present` in place of `source(…)`";
+                Err(ConditionError::new(at, message))
             }
             "source" if is_call => self.parse_source(),
             "count" | "sum" | "distinct" if is_call => self.parse_velocity(),
@@ -168,6 +170,11 @@ impl<'t> Parser<'t, '_> {
         let fact = Fact::find(name).ok_or_else(|| ConditionError::new(at, describe_unknown_fact(name)))?;
         if fact.row.needs_account && self.scope == ConditionScope::Offer {
             let message = format!("an offer is made before the shopper chooses how to pay: it cannot read `{name}`");
+            return Err(ConditionError::new(at, message));
+        }
+        if fact.row.is_for_offers && self.scope == ConditionScope::Payment {
+            let message =
+                format!("`{name}` is for offers: the score and the lists decide about a payment beside its rules");
             return Err(ConditionError::new(at, message));
         }
         self.take_token();
@@ -215,16 +222,6 @@ impl<'t> Parser<'t, '_> {
         let hint = similar.map_or_else(String::new, |similar| format!("; did you mean `{similar}`?"));
         let message = format!("expected a comparison after `{name}`, such as `{example}`, found {found}{hint}");
         Err(self.make_error(message))
-    }
-}
-
-/// Describes a source or a counter in an offer, which can have neither.
-fn describe_refused_call(word: &str) -> String {
-    match word {
-        "source" => {
-            "an offer reads nothing that a browser sent: write `… is present` in place of `source(…)`".to_owned()
-        }
-        counter => format!("`{counter}(…)` counts payments, and an offer is made before there is one"),
     }
 }
 

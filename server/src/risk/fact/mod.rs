@@ -93,6 +93,8 @@ pub struct FactRow {
     pub needs_account: bool,
     /// True if its value may change until the payment is written, so that it is read under the write lock.
     pub is_late: bool,
+    /// True if only offers can read it: it is known of a payment only after the rules have decided.
+    pub is_for_offers: bool,
     /// The parameters that determine the fact's source, if they were sent: it is the one that is trusted least. The
     /// row's source applies without any of them.
     follows: &'static [&'static str],

@@ -50,6 +50,7 @@ fn make_row(parameter: &'static Parameter) -> FactRow {
         note: parameter.note,
         needs_account: false,
         is_late: parameter.group == ParameterGroup::ThreeDs,
+        is_for_offers: false,
         follows: &[],
         read: None,
     }

@@ -4,9 +4,20 @@ use super::super::input::{Reading, read};
 use super::FactKind::{Amount, Duration, Flag, Number, Text, Time};
 use super::Source::{Browser, Gateway, Merchant};
 use super::{FactKind, FactRow, ReadFact, Source};
+use crate::domain::risk_list::RiskListKind;
 
 const fn new_row(name: &'static str, kind: FactKind, source: Source, read: ReadFact, note: &'static str) -> FactRow {
-    FactRow { name, kind, source, note, needs_account: false, is_late: false, follows: &[], read: Some(read) }
+    FactRow {
+        name,
+        kind,
+        source,
+        note,
+        needs_account: false,
+        is_late: false,
+        is_for_offers: false,
+        follows: &[],
+        read: Some(read),
+    }
 }
 
 /// Creates a row whose source is the source of parameters, if one of them was sent.
@@ -28,12 +39,17 @@ const fn of_account(row: FactRow) -> FactRow {
     FactRow { needs_account: true, ..row }
 }
 
+/// Marks a row that only offers can read.
+const fn of_offer(row: FactRow) -> FactRow {
+    FactRow { is_for_offers: true, ..row }
+}
+
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[FactRow] = &[
     new_row("amount", Amount, Merchant, read::amount, "Amount of the payment; `risk.amount` if it was sent."),
     new_row("currency", Text, Merchant, read::currency, "Currency of the payment, three letters."),
     of_account(new_row("brand", Text, Browser, read::brand, "Brand of the payment, such as VISA.")),
-    of_account(new_row("bin", Text, Browser, read::bin, "First six or eight digits of the card number.")),
+    of_account(new_row("bin", Text, Browser, read::bin, "First six digits of the card number.")),
     of_account(new_following(&["card.holder"], new_row("card.holder", Text, Browser, |r: &Reading<'_>| r.read_text("card.holder"), "Name on the card."))),
     of_account(new_following(&["card.expiryMonth"], new_row("card.expiryMonth", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryMonth"), "Month of the card's expiry, 1 to 12."))),
     of_account(new_following(&["card.expiryYear"], new_row("card.expiryYear", Number, Browser, |r: &Reading<'_>| r.read_number("card.expiryYear"), "Year of the card's expiry, four digits."))),
@@ -62,6 +78,10 @@ pub(super) static ROWS: &[FactRow] = &[
     new_row("minute", Number, Gateway, read::minute, "Minute of the check, 0 to 59."),
     new_row("weekday", Text, Gateway, read::weekday, "Weekday of the check in the rules' zone, such as monday."),
     new_row("device.fingerprint", Text, Browser, read::device_fingerprint, "The first of `customer.browserFingerprint.id`, `.value` and `customer.browser.deviceId` that was sent."),
-    read_late(of_account(new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant."))),
-    of_account(new_row("registration.age", Duration, Gateway, read::registration_age, "Time since the stored account of this payment was registered.")),
+    read_late(new_row("account.age", Duration, Gateway, read::account_age, "Time since the account was first seen with this merchant.")),
+    new_row("registration.age", Duration, Gateway, read::registration_age, "Time since the stored account of this payment was registered."),
+    of_offer(new_row("score", Number, Gateway, read::score, "In offers: score of the rules for what is known of the checkout.")),
+    of_offer(new_row("list.allow", Flag, Gateway, |r: &Reading<'_>| r.is_on_list(RiskListKind::Allow), "In offers: true if the list allow has an entry for the checkout.")),
+    of_offer(new_row("list.review", Flag, Gateway, |r: &Reading<'_>| r.is_on_list(RiskListKind::Review), "In offers: the same for the list review.")),
+    of_offer(new_row("list.deny", Flag, Gateway, |r: &Reading<'_>| r.is_on_list(RiskListKind::Deny), "In offers: the same for the list deny.")),
 ];

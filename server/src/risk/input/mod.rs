@@ -12,6 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::fact::{Value, parse_decimal};
 use super::{BinTable, DomainList, NetworkTable};
 use crate::domain::ip_text;
+use crate::domain::risk_list::RiskListKind;
 use crate::domain::spelling::fold_text;
 
 /// The payment to assess. What is not known (yet) is `None`, and the facts that need it are missing.
@@ -29,7 +30,7 @@ pub struct CheckInput {
     pub amount: Option<Amount>,
     /// Code of the brand.
     pub brand: Option<String>,
-    /// First six or eight digits of the card number.
+    /// First digits of the card number. Rules read six of them.
     pub bin: Option<String>,
     /// Country of the card's issuer, two letters.
     pub card_country: Option<String>,
@@ -55,6 +56,17 @@ pub struct CheckInput {
     pub card: Option<String>,
     /// Blind index of the bank account, virtual account or card, the velocity key `account`.
     pub account: Option<String>,
+    /// The knowledge of the risk system about a checkout, for its offers. `None` for a payment.
+    pub verdict: Option<CheckoutVerdict>,
+}
+
+/// Judgement of rules and lists about a checkout that nobody has paid yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckoutVerdict {
+    /// Score of the rules.
+    pub score: i32,
+    /// Lists with an entry for the checkout.
+    pub lists: Vec<RiskListKind>,
 }
 
 /// The operator's lists. An empty list means that nothing is known.
@@ -94,6 +106,12 @@ impl Reading<'_> {
         self.facts.input.parameters.get(name).and_then(parse_decimal).map(Value::Number)
     }
 
+    /// Returns true if a list has an entry for the checkout. `None` for a payment.
+    pub(super) fn is_on_list(&self, list: RiskListKind) -> Option<Value> {
+        let verdict = self.facts.input.verdict.as_ref()?;
+        Some(Value::Flag(verdict.lists.contains(&list)))
+    }
+
     /// Returns true if two parameters differ in their letters and digits. `None` if one of them is missing.
     pub(super) fn compare_parameters(&self, one: &str, other: &str) -> Option<Value> {
         let parameters = &self.facts.input.parameters;
@@ -130,10 +148,10 @@ impl Facts<'_> {
         ipnet::IpNet::new(address, length).ok().map(|network| network.trunc().to_string())
     }
 
-    /// Returns the device's fingerprint.
-    pub(super) fn find_device(&self) -> Option<&str> {
+    /// Returns the device's fingerprint, with the name of its parameter.
+    pub(super) fn find_device(&self) -> Option<(&'static str, &str)> {
         let names =
             ["customer.browserFingerprint.id", "customer.browserFingerprint.value", "customer.browser.deviceId"];
-        names.iter().find_map(|name| self.input.parameters.get(name))
+        names.into_iter().find_map(|name| Some((name, self.input.parameters.get(name)?)))
     }
 }

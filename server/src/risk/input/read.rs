@@ -7,6 +7,7 @@ use tillgate_shared::parameter::parse_index;
 
 use super::{Reading, is_different};
 use crate::domain::spelling::domain_of_mail;
+use crate::risk::condition::BIN_DIGITS;
 use crate::risk::fact::{SCALE, Value, parse_decimal};
 
 fn convert_text(value: Option<&String>) -> Option<Value> {
@@ -19,6 +20,10 @@ fn convert_letter(value: Option<char>) -> Option<Value> {
 
 fn convert_age(value: Option<SignedDuration>) -> Option<Value> {
     value.map(|age| Value::Number(age.as_secs().into()))
+}
+
+pub(in crate::risk) fn score(reading: &Reading<'_>) -> Option<Value> {
+    reading.facts.input.verdict.as_ref().map(|verdict| Value::from_whole(verdict.score))
 }
 
 pub(in crate::risk) fn amount(reading: &Reading<'_>) -> Option<Value> {
@@ -34,7 +39,9 @@ pub(in crate::risk) fn brand(reading: &Reading<'_>) -> Option<Value> {
 }
 
 pub(in crate::risk) fn bin(reading: &Reading<'_>) -> Option<Value> {
-    convert_text(reading.facts.input.bin.as_ref())
+    // No rule is finer than what responses show of a stored card.
+    let bin = reading.facts.input.bin.as_deref()?;
+    Some(Value::from_text(bin.get(..BIN_DIGITS).unwrap_or(bin)))
 }
 
 pub(in crate::risk) fn card_country(reading: &Reading<'_>) -> Option<Value> {
@@ -172,7 +179,7 @@ pub(in crate::risk) fn weekday(reading: &Reading<'_>) -> Option<Value> {
 }
 
 pub(in crate::risk) fn device_fingerprint(reading: &Reading<'_>) -> Option<Value> {
-    reading.facts.find_device().map(Value::from_text)
+    reading.facts.find_device().map(|(_, device)| Value::from_text(device))
 }
 
 pub(in crate::risk) fn account_age(reading: &Reading<'_>) -> Option<Value> {

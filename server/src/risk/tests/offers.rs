@@ -3,6 +3,8 @@
 use tillgate_shared::brand::Brand;
 
 use super::*;
+use crate::domain::risk_list::RiskListKind;
+use crate::risk::CheckoutVerdict;
 
 /// Returns a file with one offer.
 fn make_offer(condition: &str, effect: &str) -> String {
@@ -12,7 +14,8 @@ fn make_offer(condition: &str, effect: &str) -> String {
 /// Returns those of some brands that a shopper is offered, with blanks between.
 fn offered(rules: &str, input: &CheckInput) -> String {
     let lists = RiskLists::default();
-    let offer = RuleSet::parse(rules).unwrap().evaluate_offers(&Facts { input, lists: &lists });
+    let counters = WindowCounters::default();
+    let offer = RuleSet::parse(rules).unwrap().evaluate_offers(&Facts { input, lists: &lists }, &counters);
     let brands = ["VISA", "MASTER", "PAYPAL", "SEPA", "DIRECTDEBIT_SEPA"];
     let offered = brands.iter().filter(|code| offer.allows(Brand::find(code).unwrap()));
     offered.copied().collect::<Vec<_>>().join(" ")
@@ -54,7 +57,9 @@ fn an_error_in_an_offer_names_its_line_and_column() {
         (make_offer("amount > 1", "hide = ['VISA']\nscore = 1"), 5, 1, "no key `score`"),
         (make_offer("amount > 1 and brand = \"VISA\"", "hide = ['VISA']"), 3, 24, "cannot read `brand`"),
         (make_offer("customer.email = card.holder", "hide = ['VISA']"), 3, 26, "cannot read `card.holder`"),
-        (make_offer("count(ip, 1 h) > 3", "hide = ['VISA']"), 3, 9, "counts payments"),
+        (make_offer("count(card, 1 h) > 3", "hide = ['VISA']"), 3, 15, "cannot count by `card`"),
+        (make_offer("sum(ip, account, 1 h) > 3", "hide = ['VISA']"), 3, 17, "cannot count by `account`"),
+        (make_offer("distinct(ip by holder, 1 h) > 3", "hide = ['VISA']"), 3, 24, "cannot count by `holder`"),
         (make_offer("source(ip) = browser", "hide = ['VISA']"), 3, 9, "nothing that a browser sent"),
         ("[[offer]]\nhide = ['VISA']\nwhen = 'amount > 1'\n".to_owned(), 1, 1, "no `name`"),
         ("[[offer]]\nname = 'o'\nhide = ['VISA']\n".to_owned(), 1, 1, "no `when`"),
@@ -73,6 +78,49 @@ fn an_error_in_an_offer_names_its_line_and_column() {
     let many: String =
         (0..101).map(|n| make_offer("amount > 1", "hide = ['VISA']").replace("'o'", &format!("'{n}'"))).collect();
     assert!(find_errors(&many)[0].message.contains("at most 100 offers"));
+}
+
+#[test]
+fn an_offer_reads_score_lists_counters_and_ages_and_a_rule_none_of_the_first_two() {
+    let lists = RiskLists::default();
+    let verdict = |score, lists: &[RiskListKind]| Some(CheckoutVerdict { score, lists: lists.to_vec() });
+    let checkout = |verdict| CheckInput {
+        verdict,
+        registration_age: Some(jiff::SignedDuration::from_hours(25)),
+        ..make_payment(&[("customer.email", "jo@shop.example")])
+    };
+    let (both, none) = ([RiskListKind::Deny, RiskListKind::Allow], []);
+    for (condition, input, is_hidden) in [
+        ("score >= 50", checkout(verdict(50, &none)), true),
+        ("score >= 50", checkout(verdict(49, &none)), false),
+        ("score >= 0", checkout(None), false),
+        ("list.deny", checkout(verdict(0, &both)), true),
+        ("list.allow and not list.review", checkout(verdict(0, &both)), true),
+        ("list.review", checkout(verdict(0, &both)), false),
+        ("not list.deny", checkout(verdict(0, &none)), true),
+        ("list.deny or list.allow", checkout(None), false),
+        ("registration.age < 1 d", checkout(None), false),
+        ("registration.age > 1 d and account.age is missing", checkout(None), true),
+        ("count(email, 1 h) > 0", checkout(None), false),
+        ("count(email, 1 h) = 0 and not distinct(card by email, 1 d) > 0", checkout(None), true),
+    ] {
+        let shown = offered(&make_offer(condition, "hide = ['VISA']"), &input);
+        assert_eq!(!shown.starts_with("VISA"), is_hidden, "{condition}");
+        let counted = condition.contains("count(");
+        let errors = find_errors(&make_rule(condition));
+        assert_eq!(errors.is_empty(), counted || condition.starts_with("registration"), "{condition}: {errors:?}");
+    }
+    // Payments are counted in the counters of offers, and reading them counts nothing.
+    let rules = RuleSet::parse(&make_offer("count(email, 1 h) > 1", "hide = ['VISA']")).unwrap();
+    let (input, mut counters) = (checkout(None), WindowCounters::default());
+    let facts = Facts { input: &input, lists: &lists };
+    let visa = Brand::find("VISA").unwrap();
+    for is_offered in [true, true, false] {
+        for _ in 0..5 {
+            assert_eq!(rules.evaluate_offers(&facts, &counters).allows(visa), is_offered);
+        }
+        counters.record_payment(&rules.counted_counters(), &facts);
+    }
 }
 
 #[test]

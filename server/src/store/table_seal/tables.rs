@@ -54,6 +54,7 @@ pub(super) const SEALED: &[&str] = &[
     "settlement_unmatched",
     "standing_instruction",
     "token",
+    "unmasked_index",
     "vault_key",
     "wallet_key",
     "wallet_token",
