@@ -2,6 +2,7 @@
 //! still pays, its frames are still the gateway's, and the shopper is redirected only to addresses of http and https.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tillgate_tests::{Browser, CardForm, MerchantPage, run_in_browser};
@@ -145,8 +146,27 @@ const BUILT_IN_NAMES: &str = "[...new Set(Reflect.ownKeys(window).flatMap(name =
     try { const it = window[name]; return [name, ...Reflect.ownKeys(it), ...Reflect.ownKeys(it.prototype || {})]; }
     catch { return [name]; } }).filter(name => typeof name === 'string'))]";
 
-/// Returns every word in the loader and in the page module, also in the bytes of its wasm: the names of the properties
-/// that they read are among them.
+/// Adds every word in the files of a folder of sources, and in those below it.
+fn add_source_words(folder: &Path, words: &mut BTreeSet<String>) -> anyhow::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            add_source_words(&path, words)?;
+        } else {
+            add_words(&std::fs::read(&path)?, words);
+        }
+    }
+    Ok(())
+}
+
+fn add_words(text: &[u8], words: &mut BTreeSet<String>) {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte);
+    let found = text.split(|byte| !is_part(byte)).filter(|word| (1..40).contains(&word.len()));
+    words.extend(found.map(|word| String::from_utf8_lossy(word).into_owned()));
+}
+
+/// Returns every word in the loader and in the page module as they are served, and in their sources: the names of the
+/// properties that they read are among them.
 async fn read_bundle_words(fixture: &CheckoutFixture) -> anyhow::Result<BTreeSet<String>> {
     let base = &fixture.merchant.base;
     let load = async |path: &str| -> anyhow::Result<Vec<u8>> {
@@ -165,10 +185,13 @@ async fn read_bundle_words(fixture: &CheckoutFixture) -> anyhow::Result<BTreeSet
     let scripts: Value = serde_json::from_slice(&load("v1/scripts").await?)?;
     let build = scripts["build"].as_str().ok_or_else(|| anyhow::anyhow!("no build in {scripts}"))?;
     let module = load(&format!("v1/static/{build}/js/static.min.js")).await?;
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte);
-    let words = [loader, module].concat();
-    let words = words.split(|byte| !is_part(byte)).filter(|word| (1..40).contains(&word.len()));
-    Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+    let mut words = BTreeSet::new();
+    add_words(&[loader, module].concat(), &mut words);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for folder in ["widget/loader", "widget/src/page", "shared/src/wire", "shared/src/options"] {
+        add_source_words(&root.join(folder), &mut words)?;
+    }
+    Ok(words)
 }
 
 #[tokio::test]

@@ -147,6 +147,8 @@ pub enum Message {
     Idle,
     /// The page may look different than before.
     Restyle,
+    /// Frames and configuration of a card have come.
+    Complete,
     /// The field that the merchant wants gets the focus.
     Autofocus,
     /// A field gets the focus: its label was pressed, or the edge of its frame.
@@ -234,6 +236,7 @@ impl Component for Form {
                 self.announcement.clear();
             }
             Message::Restyle => self.send_looks(),
+            Message::Complete => self.complete_parts(),
             Message::Autofocus => self.focus_wanted_field(),
             Message::FocusWanted(at) => self.focus_field(at),
             Message::End(key) => self.end(key),

@@ -208,14 +208,14 @@ impl Form {
         self.focus_by_labels(context, &form);
     }
 
-    /// The form of a brand, or of stored accounts, is ready once everything in it is final: merchants read `checked`,
-    /// classes and brand in `onReady`. The chosen account is rendered after the list of accounts. A card's form is
-    /// completed by its frames.
+    /// Completes the form once everything in it is final: merchants read `checked`, classes and brand in `onReady`. So
+    /// a form is ready after a rendering: of the brand of a card, and of the chosen account.
     pub(in crate::page) fn complete_final(&mut self) {
         let is_final = match &self.part {
             Part::Brand(_) => true,
             Part::Stored(part) => part.is_settled(),
-            Part::Card(_) | Part::None => false,
+            Part::Card(part) => part.is_complete,
+            Part::None => false,
         };
         let (session, handle) = (self.session.clone(), self.handle.clone());
         if is_final && handle.progress.get() == Progress::Loading {

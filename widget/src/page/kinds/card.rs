@@ -101,6 +101,8 @@ pub struct CardPart {
     pub(super) is_withdrawn: bool,
     /// The brand that list and logo show. Empty if they have to be set again.
     pub(super) shown_brand: String,
+    /// True once frames and configuration have come: the form is ready after the next rendering.
+    pub(in crate::page) is_complete: bool,
     /// The list of brands.
     pub(super) select: NodeRef,
     /// The explanation of the security code.
@@ -155,6 +157,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>) {
         bin: None,
         is_withdrawn: false,
         shown_brand: String::new(),
+        is_complete: false,
         select: NodeRef::default(),
         code_hint: NodeRef::default(),
     };

@@ -1,7 +1,6 @@
 //! The offer of a checkout to a card form, and the form's way to being ready.
 
 use tillgate_shared::wire::{Config, FieldState, FrameField};
-use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 use yew::prelude::Context;
 
@@ -115,12 +114,16 @@ impl Form {
         if self.handle.progress.get() == Progress::Loading {
             let (session, handle) = (self.session.clone(), self.handle.clone());
             // After this rendering, in which the list of brands gets its options. A timer would wait for the frames to
-            // be painted. The form is ready after its restyling, which sets classes: merchants read them in `onReady`.
-            session.clone().loader.run_soon(&dom::make_callback(move || {
-                handle.send(Message::Restyle);
-                spawn_local(async move { session.complete(&handle) });
-            }));
+            // be painted.
+            session.loader.run_soon(&dom::make_callback(move || handle.send(Message::Complete)));
             self.observe_size();
+        }
+    }
+
+    /// Frames and configuration have come: the form is ready after this rendering.
+    pub(in crate::page) fn complete_parts(&mut self) {
+        if let Some(part) = self.card_part() {
+            part.is_complete = true;
         }
     }
 
