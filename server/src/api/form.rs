@@ -95,7 +95,7 @@ pub(super) async fn serve_declarations() -> Response {
 
 /// Responds with a file in the best encoding that the browser accepts: Brotli, gzip or none. Any page may load it.
 /// `cache` is the `Cache-Control` header.
-fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -> Response {
+pub(super) fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -> Response {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let accepts = |coding: &str| {
         accepted.split(',').any(|offer| {

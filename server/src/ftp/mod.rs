@@ -32,12 +32,15 @@ use self::places::SessionPlaces;
 use self::session::Session;
 use self::tls::FtpTls;
 use crate::app::App;
+use crate::shares::Shares;
 use crate::wrong_credentials::WrongCredentials;
 
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Number of passwords that are checked at once. Each check takes 19 MiB and some time of a processor.
 const CHECKS_AT_ONCE: usize = 2;
+/// Number of ports that wait for a data connection at once if the system selects them.
+const UNLIMITED_PORTS: usize = 1024;
 /// Wrong passwords of an address in an hour, after which no password of the address is checked.
 const WRONG_PASSWORDS: u32 = 30;
 
@@ -68,6 +71,8 @@ struct FtpServer {
     wrong_passwords: WrongCredentials,
     /// Limits the number of passwords that are checked at once.
     checks: Semaphore,
+    /// Ports that wait for a data connection, by entity of the user.
+    waiting_ports: Shares,
 }
 
 /// Serves FTP until `stop` changes; sessions end then.
@@ -76,6 +81,7 @@ pub async fn serve_ftp(app: Arc<App>, listener: TcpListener, options: FtpOptions
         places: SessionPlaces::new(options.sessions, options.sessions_per_address),
         wrong_passwords: WrongCredentials::new(WRONG_PASSWORDS),
         checks: Semaphore::new(CHECKS_AT_ONCE),
+        waiting_ports: share_ports(options.passive_ports.as_ref()),
         app,
         options,
     });
@@ -96,6 +102,13 @@ pub async fn serve_ftp(app: Arc<App>, listener: TcpListener, options: FtpOptions
         }
     }
     sessions.shutdown().await;
+}
+
+/// Shares the passive ports among entities: the sessions of one wait on a quarter of them at most, so that they do not
+/// take the last port from the others.
+fn share_ports(ports: Option<&RangeInclusive<u16>>) -> Shares {
+    let count = ports.map_or(UNLIMITED_PORTS, |ports| usize::from(ports.end().saturating_sub(*ports.start())) + 1);
+    Shares::new(count, count.div_ceil(4))
 }
 
 /// Starts a session in a task of its own, or tells the client that there are too many.

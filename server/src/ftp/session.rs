@@ -24,6 +24,7 @@ use super::transfer::TransferFault;
 use crate::domain::entity::Entity;
 use crate::domain::reconciliation::file::FileName;
 use crate::gateway::Failure;
+use crate::shares::Place;
 use crate::store::reconciliation_file::StoredFile;
 
 /// Maximum time until a client has logged in.
@@ -72,7 +73,7 @@ pub(super) struct Session {
     /// The name of the latest `USER`.
     name: Option<String>,
     user: Option<LoggedIn>,
-    passive: Option<TcpListener>,
+    passive: Option<(TcpListener, Place)>,
     /// The position of the next `RETR`.
     position: u64,
     faults: u32,
@@ -280,6 +281,10 @@ impl Session {
                 _ => return Reply::new(522, "Use the protocol of the control connection."),
             }
         }
+        let owner = self.user.as_ref().map_or("", |user| user.entity.id.as_str());
+        let Some(place) = self.server.waiting_ports.try_take(owner) else {
+            return Reply::new(425, "Too many data connections of this user are waiting, try again later.");
+        };
         let ports = self.server.options.passive_ports.as_ref();
         let Ok(listener) = listen_passive(self.local.unwrap_or(local), ports).await else {
             return Reply::new(425, "No port is free, try again later.");
@@ -296,7 +301,7 @@ impl Session {
             }
             (_, IpAddr::V6(_)) => return Reply::new(425, "Use EPSV."),
         };
-        self.passive = Some(listener);
+        self.passive = Some((listener, place));
         reply
     }
 
@@ -382,7 +387,8 @@ impl Session {
         if self.tls.is_some() && !self.protects_data {
             return Ok(Reply::new(521, "Send PROT P first."));
         }
-        let Some(listener) = listener else { return Ok(Reply::new(425, "Send EPSV or PASV first.")) };
+        // The place is free again after the transfer, because the connection keeps the port until then.
+        let Some((listener, _place)) = listener else { return Ok(Reply::new(425, "Send EPSV or PASV first.")) };
         let found = match command {
             Command::List { path, names_only: true } => self.list_folder(path, ListingForm::Names).map(Found::Listing),
             Command::List { path, names_only: false } => self.list_folder(path, ListingForm::Long).map(Found::Listing),

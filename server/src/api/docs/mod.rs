@@ -18,7 +18,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 pub use route::{
     AcceptedParameters, BrowserAccess, Caller, HttpMethod, ResponseContent, Route, RouteHost, RouteParameter,
@@ -27,36 +27,39 @@ pub use route::{
 pub use table::ROUTES;
 
 use super::AppState;
-use super::response::json_response;
+use super::form::file_response;
+use crate::form::EncodedFile;
 
 /// Cache lifetime of a document. It is short, because a new build may change the document.
-const CACHE: HeaderValue = HeaderValue::from_static("public, max-age=300");
+const CACHE: &str = "public, max-age=300";
 
-static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(openapi::build_document().to_string()));
-static PAGE: LazyLock<(Bytes, HeaderValue)> = LazyLock::new(|| {
+/// The documents are compressed at their first load and never again, because anyone may load them: a megabyte of text
+/// would keep a thread busy at each load.
+static OPENAPI: LazyLock<EncodedFile> = LazyLock::new(|| encode_openapi(&openapi::build_document()));
+static PAGE: LazyLock<(EncodedFile, HeaderValue)> = LazyLock::new(|| {
     let (page, policy) = page::build_document();
-    (Bytes::from(page), policy)
+    (EncodedFile::compress("text/html;charset=UTF-8", Bytes::from(page)), policy)
 });
 
 /// The document of a gateway whose public address has a path, which is the same for the life of the process.
-static OPENAPI_BELOW_PATH: OnceLock<Bytes> = OnceLock::new();
+static OPENAPI_BELOW_PATH: OnceLock<EncodedFile> = OnceLock::new();
+
+fn encode_openapi(document: &serde_json::Value) -> EncodedFile {
+    EncodedFile::compress("application/json;charset=UTF-8", Bytes::from(document.to_string()))
+}
 
 /// Serves the OpenAPI description. The bytes are the same for the life of the process. Any page may read it, because
 /// it contains nothing secret.
-pub(super) async fn serve_openapi(State(state): State<Arc<AppState>>) -> Response {
+pub(super) async fn serve_openapi(State(state): State<Arc<AppState>>, headers: HeaderMap) -> Response {
     let document = match public_path(state.public_url.as_deref()) {
         "" => &*OPENAPI,
         path => OPENAPI_BELOW_PATH.get_or_init(|| {
             let mut document = openapi::build_document();
             document["servers"] = serde_json::json!([{ "url": format!("/{path}") }]);
-            Bytes::from(document.to_string())
+            encode_openapi(&document)
         }),
     };
-    let mut response = json_response(StatusCode::OK, document.clone());
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, CACHE);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    response
+    file_response(document, &headers, CACHE)
 }
 
 /// Returns the path of the public address without slashes at its ends: `pay` of `https://host/pay/`. Empty without one.
@@ -67,12 +70,9 @@ fn public_path(public_url: Option<&str>) -> &str {
 
 /// Serves the reference page: one document without scripts and without anything to load, so that it can be saved and
 /// read offline.
-pub(super) async fn serve_reference() -> Response {
+pub(super) async fn serve_reference(headers: HeaderMap) -> Response {
     let (page, policy) = &*PAGE;
-    let mut response = Response::new(page.clone().into());
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html;charset=UTF-8"));
-    headers.insert(header::CACHE_CONTROL, CACHE);
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+    let mut response = file_response(page, &headers, CACHE);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     response
 }
