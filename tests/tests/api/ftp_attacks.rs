@@ -96,6 +96,32 @@ async fn nothing_is_sent_to_another_address_and_nothing_is_written() -> anyhow::
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_one_user_leave_ports_for_the_files_of_others() -> anyhow::Result<()> {
+    let gateway = TestGateway::start_with(&["--ftp", "127.0.0.1:0", "--ftp-passive-ports", "39100-39107"])?;
+    let (_, greedy, _, _) = create_reader(&gateway, 1).await?;
+    let (_, account, own, content) = create_reader(&gateway, 1).await?;
+    let mut holders = Vec::new();
+    for _ in 0..2 {
+        let mut holder = RawFtpClient::log_in(&greedy).await?;
+        holder.open_passive().await?;
+        holders.push(holder);
+    }
+    let mut late = RawFtpClient::log_in(&greedy).await?;
+    let refused = late.send("EPSV").await?;
+    assert!(refused.starts_with("425"), "{refused}");
+    let mut client = RawFtpClient::log_in(&account).await?;
+    let read = tokio::spawn(read_data_from("127.0.0.1", client.open_passive().await?));
+    assert!(client.send(&format!("RETR {own}")).await?.starts_with("150"));
+    assert_eq!(read.await??, content.as_bytes());
+    holders.pop();
+    poll_until("the port of the ended session is free", async || {
+        let reply = late.send("EPSV").await?;
+        Ok(Some(()).filter(|()| reply.starts_with("229")))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_user_is_refused_like_a_wrong_password_and_guessing_ends() -> anyhow::Result<()> {
     let gateway = TestGateway::start_with(&["--ftp", "127.0.0.1:0"])?;
     let (_, account, ..) = create_reader(&gateway, 1).await?;
