@@ -29,8 +29,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves at most 1024 connections at a time, 512 from one address, until asked to stop. Then closes the listener, and waits up to 5 seconds
-/// for the requests in flight; logs a warning if some are left, and aborts them.
+/// Serves at most 1024 connections at a time, 512 from one address, until asked to stop. Then closes the listener, and
+/// waits up to 5 seconds for the requests in flight; logs a warning if some are left, and aborts them.
 pub(super) async fn accept_connections(
     listener: TcpListener,
     state: Arc<HostState>,

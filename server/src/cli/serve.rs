@@ -310,10 +310,8 @@ impl GatewaySettings {
         let (source, vault) = self.vault.open_vault(&open_store(data).map_err(opening)?, data)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
-        let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
-        let limits = WriteLimits { queue, lock_timeout: self.lock_timeout };
-        let store =
-            Store::open_to_serve(data, Arc::clone(&directory), keys, limits, Sources::system()).map_err(opening)?;
+        let (limits, sources) = (self.write_limits(), Sources::system());
+        let store = Store::open_to_serve(data, Arc::clone(&directory), keys, limits, sources).map_err(opening)?;
         correct_bookings(data, &vault).map_err(opening)?;
         let setup_faults = check_setup(self, data, &directory, &store)?;
         self.check_review_lifetime()?;
@@ -355,6 +353,11 @@ impl GatewaySettings {
             trusted_proxies: self.trusted_proxies.clone(),
             setup_faults,
         }))
+    }
+
+    fn write_limits(&self) -> WriteLimits {
+        let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
+        WriteLimits { queue, lock_timeout: self.lock_timeout }
     }
 
     /// Creates the directory, with the operator's lists for risk rules.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// Returns a text that a spreadsheet does not take for a formula: one that begins like a formula gets an apostrophe
-/// before it. Spreadsheets and the tools before them drop blanks and invisible characters at the beginning, so a formula
-/// is found behind these.
+/// before it. Spreadsheets and the tools before them drop blanks and invisible characters at the beginning, so a
+/// formula is found behind these.
 pub fn escape_formula(text: Cow<'_, str>) -> Cow<'_, str> {
     let visible = text.trim_start_matches(is_dropped);
     let is_formula = visible.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);

@@ -81,12 +81,8 @@ impl Gateway {
         if let Some(sent_id) = parameters.remove(REFERENCED_PAYMENT_ID)
             && sent_id != id
         {
-            return Err(Refusal::invalid_parameter(
-                REFERENCED_PAYMENT_ID,
-                Some(&sent_id),
-                "must be the id in the path, or be left out",
-            )
-            .into());
+            let message = "must be the id in the path, or be left out";
+            return Err(Refusal::invalid_parameter(REFERENCED_PAYMENT_ID, Some(&sent_id), message).into());
         }
         let modification_type = parameters.get("paymentType").and_then(ModificationType::parse);
         // A follow-up payment runs in the mode of the payment that it refers to, whatever the request says.

@@ -3,8 +3,8 @@
 //! A card number is a sequence of digits of any script with a correct check digit, and with a length and a range that a
 //! scheme issues. It begins and ends at characters that are not digits. Up to three characters that are neither letters
 //! nor digits may separate its digits (`4111-1111`, `4111 / 1111`, `4111%201111`), or any characters if they are the
-//! same everywhere (`4111x1111x1111x1111`). A number may also be glued to its expiry date or its security code. Phone numbers after a plus sign, IBANs, dates, times and hexadecimal ids
-//! are not card numbers.
+//! same everywhere (`4111x1111x1111x1111`). A number may also be glued to its expiry date or its security code. Phone
+//! numbers after a plus sign, IBANs, dates, times and hexadecimal ids are not card numbers.
 
 use std::borrow::Cow;
 
@@ -124,8 +124,8 @@ fn mask_numbers_once(text: &str) -> Option<String> {
 }
 
 /// Finds the longest number that begins with a run: the index of its last run, and the mask of the digits. Otherwise a
-/// number in the run that is glued to its date or code, which are masked as a whole. Up to 15 digits after a plus sign are
-/// a telephone number and not returned.
+/// number in the run that is glued to its date or code, which are masked as a whole. Up to 15 digits after a plus sign
+/// are a telephone number and not returned.
 fn find_number_from(runs: &[DigitRun<'_>], first: usize, strictness: Strictness) -> Option<(usize, String)> {
     let mut number = String::new();
     let mut found = None;

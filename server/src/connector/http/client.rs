@@ -33,8 +33,8 @@ const IDLE_CONNECTIONS: usize = 64;
 /// Maximum number of concurrent requests; further requests wait. This limits the open files that a host without
 /// responses can occupy.
 const MAX_CONCURRENT_CALLS: usize = 256;
-/// Maximum number of concurrent requests about one merchant's payments. A host that is silent about these payments leaves
-/// three quarters of the requests to the other merchants.
+/// Maximum number of concurrent requests about one merchant's payments. A host that is silent about these payments
+/// leaves three quarters of the requests to the other merchants.
 const MERCHANT_CALLS: usize = MAX_CONCURRENT_CALLS / 4;
 
 /// Time limits of a call.

@@ -157,8 +157,8 @@ impl Gateway {
         Ok(self.store.load_evidence_list(&dispute.id)?)
     }
 
-    /// Loads and opens a file of a dispute of an entity or its channels. Takes milliseconds of computation, so it runs on
-    /// a thread for blocking work, with a place of [`Gateway::evidence_places`].
+    /// Loads and opens a file of a dispute of an entity or its channels. Takes milliseconds of computation, so it runs
+    /// on a thread for blocking work, with a place of [`Gateway::evidence_places`].
     ///
     /// # Errors
     /// 404 if there is no such file; if the store or the vault fails.

@@ -1,5 +1,5 @@
-//! Card numbers without a separator from what stands beside them in card data: an expiry date, a security code, or both,
-//! as forms and terminals write them into one field (`41111111111111111229`).
+//! Card numbers without a separator from the other card data: an expiry date, a security code, or both, as forms and
+//! terminals write them into one field (`41111111111111111229`).
 
 use std::ops::Range;
 

@@ -129,8 +129,8 @@ fn find_all_runs(text: &str) -> Vec<DigitRun<'_>> {
 }
 
 /// Returns true if the second and third character of a text encode a byte that is neither a letter nor a digit. The
-/// caller checks the percent sign before them. `%B` before a card number begins the first track of a card (ISO/IEC 7813)
-/// and encodes nothing.
+/// caller checks the percent sign before them. `%B` before a card number begins the first track of a card (ISO/IEC
+/// 7813) and encodes nothing.
 fn is_encoded_separator(text: &str) -> bool {
     let is_track = text.get(1..2).is_some_and(|format| format.eq_ignore_ascii_case("B"))
         && text.bytes().skip(2).take_while(u8::is_ascii_digit).count() >= SHORTEST;
