@@ -3,7 +3,6 @@
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{ApiResponse, Browser, MerchantSite, Proxy, ProxyFault, run_in_browser};
 
@@ -158,8 +157,11 @@ async fn wait_for_no_form(browser: &Browser) -> anyhow::Result<()> {
 
 /// Clicks the link to a place of the shop. The link may be replaced by another one at any time.
 async fn go_to(browser: &Browser, place: &str) -> anyhow::Result<()> {
-    browser.query(By::Css(format!("nav a[href$='{place}']"))).first().await?;
-    browser.execute(format!("document.querySelector(`nav a[href$='{place}']`).click()"), vec![]).await?;
+    let link = format!("document.querySelector(`nav a[href$='{place}']`)");
+    // A link that htmx has not yet taken over would load a page.
+    let is_ready = format!("{link} && (!window.htmx || {link}['htmx-internal-data']?.boosted)");
+    browser.wait_until(&is_ready).await?;
+    browser.execute(format!("{link}.click()"), vec![]).await?;
     Ok(())
 }
 
