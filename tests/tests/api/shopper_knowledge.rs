@@ -34,7 +34,8 @@ async fn read_as_stranger(shop: &MerchantClient, checkout: &str) -> anyhow::Resu
 /// a frame.
 fn without_changing_values(text: &str) -> String {
     ["timestamp", "owner"].iter().fold(text.to_owned(), |text, name| {
-        let mut parts = text.split(&format!("\"{name}\":\""));
+        let member = format!("\"{name}\":\"");
+        let mut parts = text.split(member.as_str());
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |kept, part| kept + part.split_once('"').unwrap_or_default().1)
     })
