@@ -91,6 +91,7 @@ mod tests {
             entity: create_checkout().entity,
             checkout: Some(create_checkout().id),
             ndc: None,
+            actor: None,
             referenced: None,
             registration: None,
             created: at_second(0),

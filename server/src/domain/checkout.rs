@@ -309,6 +309,7 @@ mod tests {
             entity: create_checkout().entity,
             checkout: Some(create_checkout().id),
             ndc: None,
+            actor: None,
             created: Timestamp::UNIX_EPOCH,
             payment_type: PaymentType::Debit,
             brand: "VISA".to_owned(),

@@ -120,6 +120,7 @@ prop_compose! {
             entity: entity_id(),
             checkout: in_checkout.then(checkout_id),
             ndc: None,
+            actor: None,
             referenced: refers.then(|| PaymentId::new(Timestamp::UNIX_EPOCH, [4; 9])),
             registration: None,
             created: Timestamp::from_second(created).unwrap(),

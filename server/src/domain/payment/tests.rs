@@ -39,6 +39,7 @@ fn create_payment(
         entity: EntityId::new(created, [1; 9]),
         checkout: None,
         ndc: None,
+        actor: None,
         referenced: None,
         registration: None,
         created,
