@@ -86,7 +86,6 @@ mod tests {
             asked: None,
         };
         Payment {
-            actor: None,
             id: PaymentId::new(at_second(0), [number; 9]),
             entity: create_checkout().entity,
             checkout: Some(create_checkout().id),

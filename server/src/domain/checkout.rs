@@ -304,7 +304,6 @@ mod tests {
     /// Creates a payment of the checkout, approved or declined.
     fn create_payment(approved: bool) -> Payment {
         Payment {
-            actor: None,
             id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
             entity: create_checkout().entity,
             checkout: Some(create_checkout().id),

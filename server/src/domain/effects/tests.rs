@@ -115,7 +115,6 @@ prop_compose! {
             parameters.set(NOTIFICATION_URL, "https://shop.example/notify");
         }
         Payment {
-            actor: None,
             id,
             entity: entity_id(),
             checkout: in_checkout.then(checkout_id),

@@ -34,7 +34,6 @@ fn create_payment(
     result: ResultCode,
 ) -> Payment {
     Payment {
-        actor: None,
         id: PaymentId::new(created, [number; 9]),
         entity: EntityId::new(created, [1; 9]),
         checkout: None,
