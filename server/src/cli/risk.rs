@@ -220,7 +220,7 @@ pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<
         Ok(rules) => {
             let longer = rules.find_longer_bin();
             let name = longer.unwrap_or_default();
-            ensure!(
+            anyhow::ensure!(
                 longer.is_none(),
                 "{file}: the rule {name} compares `bin`, which has six digits, with more of them"
             );
