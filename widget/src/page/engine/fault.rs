@@ -2,7 +2,7 @@
 //! mistype.
 
 use tillgate_shared::field::{self, FormField, Input};
-use tillgate_shared::format::expiry::{self, Expiry};
+use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, digits, holder, iban};
 use tillgate_shared::wire::FieldState;
 
