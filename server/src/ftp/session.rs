@@ -176,7 +176,7 @@ impl Session {
         if let Some(reply) = self.answer_general(command) {
             return reply;
         }
-        let must_encrypt = self.server.options.tls.is_some() && !self.tls.is_some();
+        let must_encrypt = self.server.options.tls.is_some() && self.tls.is_none();
         match (command, self.name.take()) {
             (Command::User(_) | Command::Pass(_), _) if must_encrypt => Reply::new(530, "Send AUTH TLS first."),
             (Command::User(name), _) => {

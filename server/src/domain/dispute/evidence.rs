@@ -142,7 +142,7 @@ fn has_zip_end(content: &[u8]) -> bool {
         let directory = at.checked_sub(size).and_then(|start| content.get(start..));
         let has_directory = directory.is_some_and(|bytes| bytes.starts_with(b"PK\x01\x02"));
         let is_empty = record.get(4..16).is_some_and(|fields| fields.iter().all(|byte| *byte == 0));
-        let is_long = content.get(..at).is_some_and(|before| has_long_end(before));
+        let is_long = content.get(..at).is_some_and(has_long_end);
         has_directory || is_empty || is_long
     })
 }

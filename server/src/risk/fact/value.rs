@@ -86,7 +86,7 @@ impl FactSlot {
         match self {
             Self::Missing => false,
             Self::One(value) => test(value),
-            Self::Many(values) => values.iter().any(|value| test(value)),
+            Self::Many(values) => values.iter().any(test),
         }
     }
 
