@@ -1,9 +1,6 @@
 //! Properties that a page's scripts add to `Object.prototype` (prototype pollution), and invalid addresses: the form
 //! still pays, its frames are still the gateway's, and the shopper is redirected only to addresses of http and https.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
 use serde_json::{Value, json};
 use tillgate_tests::{Browser, CardForm, MerchantPage, run_in_browser};
 
@@ -128,91 +125,27 @@ async fn what_a_page_adds_to_every_object_leaves_the_payment_whole() -> anyhow::
     .await
 }
 
-/// Values that a page's script can give every object, as the property descriptor of a name.
-const DESCRIPTORS: [(&str, &str); 6] = [
+/// Properties that events, promises and nodes inherit or are asked for, and that a page's script can give every object,
+/// as property descriptors.
+const ASKED: &[&str] = &["then", "source", "src", "href", "value", "url", "type", "config", "own", "hint", "dir"];
+const DESCRIPTORS: [(&str, &str); 3] = [
     ("a text", "{ value: 'https://attacker.example/x', writable: true, configurable: true }"),
     ("an object", "{ value: { url: 'https://attacker.example/x' }, writable: true, configurable: true }"),
-    ("true", "{ value: true, writable: true, configurable: true }"),
-    ("a number", "{ value: 7, writable: true, configurable: true, enumerable: true }"),
-    (
-        "a function",
-        "{ value: function () { return 'https://attacker.example/x'; }, writable: true, configurable: true }",
-    ),
     ("an accessor", "{ get() { return 'https://attacker.example/x'; }, set() {}, configurable: true }"),
 ];
 
-/// Script that returns the names of all properties of the browser's own objects, and of those that read dictionaries.
-const BUILT_IN_NAMES: &str = "[...new Set(Reflect.ownKeys(window).flatMap(name => {
-    try { const it = window[name]; return [name, ...Reflect.ownKeys(it), ...Reflect.ownKeys(it.prototype || {})]; }
-    catch { return [name]; } }).filter(name => typeof name === 'string'))]";
-
-/// Adds every word in the files of a folder of sources, and in those below it.
-fn add_source_words(folder: &Path, words: &mut BTreeSet<String>) -> anyhow::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            add_source_words(&path, words)?;
-        } else {
-            add_words(&std::fs::read(&path)?, words);
-        }
-    }
-    Ok(())
-}
-
-fn add_words(text: &[u8], words: &mut BTreeSet<String>) {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$".contains(byte);
-    let found = text.split(|byte| !is_part(byte)).filter(|word| (1..40).contains(&word.len()));
-    words.extend(found.map(|word| String::from_utf8_lossy(word).into_owned()));
-}
-
-/// Returns every word in the loader and in the page module as they are served, and in their sources: the names of the
-/// properties that they read are among them.
-async fn read_bundle_words(fixture: &CheckoutFixture) -> anyhow::Result<BTreeSet<String>> {
-    let base = &fixture.merchant.base;
-    let load = async |path: &str| -> anyhow::Result<Vec<u8>> {
-        Ok(fixture
-            .merchant
-            .client
-            .get(format!("{base}{path}"))
-            .send()
-            .await?
-            .error_for_status()?
-            .bytes()
-            .await?
-            .to_vec())
-    };
-    let loader = load(&format!("v1/paymentWidgets.js?checkoutId={}", fixture.checkout.id())).await?;
-    let scripts: Value = serde_json::from_slice(&load("v1/scripts").await?)?;
-    let build = scripts["build"].as_str().ok_or_else(|| anyhow::anyhow!("no build in {scripts}"))?;
-    let module = load(&format!("v1/static/{build}/js/static.min.js")).await?;
-    let mut words = BTreeSet::new();
-    add_words(&[loader, module].concat(), &mut words);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for folder in ["widget/loader", "widget/src/page", "shared/src/wire", "shared/src/options"] {
-        add_source_words(&root.join(folder), &mut words)?;
-    }
-    Ok(words)
-}
-
 #[tokio::test]
-async fn no_property_that_every_object_can_get_stops_the_form() -> anyhow::Result<()> {
+async fn what_events_and_promises_are_asked_for_may_be_a_property_of_every_object() -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {
         for (case, descriptor) in DESCRIPTORS {
             let stage = CheckoutFixture::new().await?;
-            let words = read_bundle_words(&stage).await?;
-            assert!(words.len() > 3000 && ["then", "source", "nonce"].iter().all(|name| words.contains(*name)));
-            // Only what the language itself gives every object stays as it is.
             let script = format!(
-                "{HANDS} const own = Reflect.ownKeys(Object.prototype);
-                const names = [...{}, ...{}, ...{BUILT_IN_NAMES}].filter(name => !own.includes(name));
-                const define = Reflect.defineProperty, descriptors = Object.create(null);
-                for (const name of names) descriptors[name] = Object.setPrototypeOf({descriptor}, null);
-                const keys = Object.keys(descriptors), every = Object.prototype;
-                window.pollute = () => {{ for (let at = 0; at < keys.length; at++) define(every, keys[at], descriptors[keys[at]]); }};
+                "{HANDS} const define = Reflect.defineProperty, every = Object.prototype, keys = {};
+                const descriptors = keys.map(() => Object.setPrototypeOf({descriptor}, null));
+                window.pollute = () => {{ for (let at = 0; at < keys.length; at++) define(every, keys[at], descriptors[at]); }};
                 window.clean = () => {{ for (let at = 0; at < keys.length; at++) delete every[keys[at]]; }};
                 pollute();",
-                json!(words),
-                json!(ADDED)
+                json!(ASKED)
             );
             let page = MerchantPage::for_checkout(&stage.checkout).with_script(&format!("{{ {script} }}"));
             browser.goto(stage.site.add_page(page)).await?;
