@@ -29,7 +29,7 @@ async fn each_option_and_parameter_names_the_fault_of_an_address() -> anyhow::Re
     let file = config.to_str().unwrap_or_default();
     for (address, fault) in WRONG {
         let webhook = ["webhook", "create", "--entity", &shop.entity_id, "--url", address];
-        let said = gateway.run_command(&webhook).unwrap_err().to_string();
+        let said = gateway.run_command(&webhook).expect_err("a refusal").to_string();
         assert!(said.contains(fault), "webhook {address}: {said}");
         let printed = said.replace(&webhook.join(" "), "");
         assert!(!printed.contains("pw@"), "the password is repeated: {printed}");
@@ -38,7 +38,7 @@ async fn each_option_and_parameter_names_the_fault_of_an_address() -> anyhow::Re
             format!("urls = [\"{address}\"]\nkeys = [{{ name = \"d\", field = \"decision\" }}]\n"),
         )?;
         let set = ["review-callback", "set", "--entity", &shop.entity_id, file];
-        let said = gateway.run_command(&set).unwrap_err().to_string();
+        let said = gateway.run_command(&set).expect_err("a refusal").to_string();
         assert!(said.contains(fault), "review-callback {address}: {said}");
         let serve = ["serve", "--listen", "127.0.0.1:0", "--data", "/nowhere", "--acquirer", address];
         let output = run_tillgate(&serve).await?;
@@ -55,7 +55,7 @@ async fn each_option_and_parameter_names_the_fault_of_an_address() -> anyhow::Re
         ("http://shop@files.example/", "is no address of ftps, sftp or ftp"),
     ] {
         let set = ["file-push", "set", "--entity", &shop.entity_id, "--url", address];
-        let said = gateway.run_command(&set).unwrap_err().to_string();
+        let said = gateway.run_command(&set).expect_err("a refusal").to_string();
         assert!(said.contains(fault), "file-push {address}: {said}");
     }
     Ok(())

@@ -81,7 +81,7 @@ async fn a_text_file_means_the_same_with_a_mark_and_with_the_lines_of_windows() 
         std::fs::write(&file, utf16)?;
         let command = fill(command, &file, &rules, &shop.entity_id);
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
-        let said = gateway.run_command(&words).unwrap_err().to_string();
+        let said = gateway.run_command(&words).expect_err("a refusal").to_string();
         assert!(said.contains("UTF-16"), "{said}");
     }
     for FileCase { command, text } in ALONE {

@@ -142,7 +142,7 @@ async fn an_input_method_fills_in_an_account_like_a_keyboard() -> anyhow::Result
             (".wpwl-control-accountBank", "MARKDEF1100"),
         ] {
             let text = if text.contains(' ') { text.to_owned() } else { to_fullwidth(text) };
-            check_field(&browser, None, css, &[text.clone()], &text).await?;
+            check_field(&browser, None, css, std::slice::from_ref(&text), &text).await?;
         }
         browser.execute("document.querySelector('.wpwl-button-pay').click()", vec![]).await?;
         let paid = stage.wait_until_paid(&browser).await?;

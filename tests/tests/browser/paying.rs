@@ -89,7 +89,7 @@ async fn a_held_order_tells_the_shopper_and_its_page_follows_the_decision() -> a
             let decided = demo.merchant.post(&path, &[("reason", "1")][..usize::from(decision == "cancel")]).await?;
             assert_eq!(decided.status, 200, "{}", decided.text);
             browser.find(By::Css(".actions a.primary")).await?.click().await?;
-            browser.query(By::Css(&format!("[data-outcome={outcome}]"))).first().await?;
+            browser.query(By::Css(format!("[data-outcome={outcome}]"))).first().await?;
         }
         Ok(())
     })
