@@ -42,7 +42,7 @@ pub struct CheckContext<'a> {
     pub brand: &'a str,
     /// Today, `yyyy-MM-dd` by the shopper's clock.
     pub today: &'a str,
-    /// The month by which cards are judged, as (year, month): see [`expiry::last_month`].
+    /// The month by which cards are judged, as (year, month): see [`tillgate_shared::format::expiry::last_month`].
     pub card_month: (u16, u8),
     /// True if an expired card is accepted.
     pub accepts_expired: bool,
