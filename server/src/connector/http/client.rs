@@ -34,8 +34,8 @@ const IDLE_CONNECTIONS: usize = 64;
 /// responses can occupy.
 const MAX_CONCURRENT_CALLS: usize = 256;
 /// Maximum number of concurrent requests about one merchant's payments. A host that is silent about these payments
-/// leaves three quarters of the requests to the other merchants.
-const MERCHANT_CALLS: usize = MAX_CONCURRENT_CALLS / 4;
+/// leaves half of the requests to the other merchants.
+const MERCHANT_CALLS: usize = MAX_CONCURRENT_CALLS / 2;
 
 /// Time limits of a call.
 #[derive(Debug, Clone, Copy)]
