@@ -16,6 +16,7 @@ use tillgate_shared::parameter::Parameters;
 
 use super::listed_account::read_listed_account;
 use super::payment::RoutedRequest;
+use super::stored_credentials::account_record;
 use super::{Gateway, order};
 use crate::directory::ActiveRules;
 use crate::domain::checkout::Checkout;
@@ -184,7 +185,7 @@ impl Gateway {
         let Some(brand) = Brand::find(&registration.brand) else { return true };
         let holder = self.channel_of_registration(entity, registration);
         let Some(payer) = self.find_payer(holder.as_ref().unwrap_or(entity), checkout, brand) else { return true };
-        let account = || self.vault.open_account(registration.id.as_str(), sealed?).ok();
+        let account = || self.vault.open_account(&account_record(registration), sealed?).ok();
         let stored = self.describe_offered_account(registration, &payer, account);
         self.find_brand_offer(checkout, &payer, shopper, Some(&stored)).allows(brand)
     }

@@ -331,6 +331,6 @@ fn find_initial_transaction_id(
 }
 
 /// Returns the name of the sealed account of a registration.
-fn account_record(registration: &Registration) -> String {
+pub(super) fn account_record(registration: &Registration) -> String {
     record_name::registered_account(registration.entity.as_str(), registration.id.as_str())
 }
