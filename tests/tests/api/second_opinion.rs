@@ -101,6 +101,14 @@ async fn review_all(shop: &MerchantClient, chance: &mut Chance) -> anyhow::Resul
     Ok(moved)
 }
 
+/// Moves the clock of a shop to half an hour after midnight, so that no day is settled in the hours after it.
+async fn begin_day(shop: &MerchantClient) -> anyhow::Result<()> {
+    const DAY: i64 = 24 * 60 * 60;
+    let now = jiff::Timestamp::now().as_second();
+    shop.advance_clock(&format!("{}s", DAY - now.rem_euclid(DAY) + 30 * 60)).await?;
+    Ok(())
+}
+
 /// Returns a sum as the sums of a shop that has payments in euros only.
 fn euros(sum: i64) -> BTreeMap<String, i64> {
     BTreeMap::from([("EUR".to_owned(), sum)]).into_iter().filter(|(_, sum)| *sum != 0).collect()
@@ -113,11 +121,13 @@ async fn what_the_gateway_voids_moves_no_money_and_is_never_settled() -> anyhow:
     let mut shops = Vec::new();
     for arguments in [&["--risk", "on"][..], &["--risk", "on", "--screen", "after"]] {
         let shop = gateway.create_merchant_with(arguments)?;
+        begin_day(&shop).await?;
         let moved = live_through(&shop, &mut chance).await?;
         shops.push((shop, moved));
     }
     for review in ["hold", "authorize"] {
         let shop = create_reviewed_shop(&gateway, review, &[]).await?;
+        begin_day(&shop).await?;
         let moved = review_all(&shop, &mut chance).await?;
         shops.push((shop, moved));
     }

@@ -196,7 +196,7 @@ async fn options_and_mappings_that_cannot_be_meant_are_refused() -> anyhow::Resu
         ("format = \"X\"\ncolour = 1", "colour"),
         ("format = \"X\"\n[columns]\namount = \"a\"\nfee = \"a\"", "columns.fee"),
         ("format = \"X\"\nformat = \"Y\"", "format"),
-        (&*"#".repeat(2_000_000), "more than 1048576 bytes"),
+        (&*"#".repeat(2_000_000), "larger than 1048576 bytes"),
     ] {
         fs::write(&mapping, text)?;
         let options = ["--mapping", &mapping.to_string_lossy()];
