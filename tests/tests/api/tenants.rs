@@ -11,7 +11,8 @@ const UNANSWERED: &str = "2000.02";
 
 #[tokio::test]
 async fn payments_that_wait_for_a_silent_host_leave_room_for_those_of_other_merchants() -> anyhow::Result<()> {
-    let scene = AcquirerScene::start(&[], &[]).await?;
+    // Each of the payments has a connection of its own to the gateway.
+    let scene = AcquirerScene::start(&[], &["--connections-per-address", "0"]).await?;
     let other = scene.gateway.create_merchant()?;
     let mut waiting = JoinSet::new();
     for _ in 0..300 {

@@ -28,7 +28,7 @@ const WITH_DATA: &[FileCase] = &[
     case(&["fx-rate", "import", "FILE"], "date,from,to,rate\n2026-11-01,USD,EUR,0.8641\n"),
     case(
         &["review-callback", "set", "--entity", "ENTITY", "FILE"],
-        "urls = [\"https://shop.example/\"]\nkeys = [{ name = \"d\", field = \"decision\" }]\n",
+        "urls = [\"https://shop.example/\"]\nkeys = [{ name = \"d\", field = \"decision\" }, { name = \"t\", field = \"transactionId\" }]\n",
     ),
     case(
         &["file-push", "set", "--entity", "ENTITY", "--url", "ftp://shop@files.example/", "--password-file", "FILE"],
