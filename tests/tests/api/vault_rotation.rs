@@ -275,7 +275,6 @@ async fn keys_that_do_not_fit_what_is_sealed_stop_every_command_and_no_key_is_ma
             &format!("+f{}", &good[2..]),
             &format!(" {good}"),
             &format!("{good}\n\n"),
-            &format!("{}\r\n", good.trim_end()),
             &format!("{good}x"),
             &format!("{}\n{}", good.trim_end(), good),
         ] {
@@ -286,7 +285,8 @@ async fn keys_that_do_not_fit_what_is_sealed_stop_every_command_and_no_key_is_ma
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success() && said.contains("data.key"), "{text:?}: {said}");
         }
-        Ok(fs::write(&key, good.to_uppercase())?)
+        // Editors on Windows add a mark and end lines in their way.
+        Ok(fs::write(&key, format!("\u{feff}{}\r\n", good.to_uppercase().trim_end()))?)
     })?;
     let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
