@@ -35,7 +35,7 @@ fn custom_parameters(count: usize, bytes: usize) -> FormFields {
 }
 
 /// Returns the number of bytes of all names and values.
-fn count_bytes(fields: &FormFields) -> usize {
+fn count_bytes(fields: &[(String, String)]) -> usize {
     fields.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
