@@ -41,7 +41,7 @@ impl RuleSet {
     /// the same.
     ///
     /// # Errors
-    /// As [`RuleSet::parse`], but not for the cost.
+    /// Same as [`RuleSet::parse`], except for the cost.
     pub fn parse_stored(text: &str) -> Result<Self, Vec<TextError>> {
         let positions = PositionedText::new(text);
         if text.len() > MAX_FILE_BYTES {

@@ -19,7 +19,7 @@ async fn payments_that_wait_for_a_silent_host_leave_room_for_those_of_other_merc
         let shop = scene.shop.clone();
         waiting.spawn(async move { shop.pay_by_card(&[("testMode", "EXTERNAL"), ("amount", UNANSWERED)]).await });
     }
-    // Whoever is answered first found no place, so all places of the merchant are taken by then.
+    // The first answer is that of a payment without a place, so all places of the merchant are taken by then.
     let refused = waiting.join_next().await.context("no payment")???;
     assert_eq!(refused.result_code(), "900.100.600", "{}", refused.text);
     for _ in 0..8 {
