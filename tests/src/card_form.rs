@@ -92,8 +92,7 @@ impl<'a> CardForm<'a> {
         self.replace_text("input.wpwl-control-cardHolder", text).await
     }
 
-    /// Waits until the code's frame has reported to the page that the code is valid. A shopper presses the button after
-    /// this report; a script that submits may be earlier.
+    /// Waits until the code's frame has reported to the page that the code is valid.
     ///
     /// # Errors
     /// If the report does not arrive in time.

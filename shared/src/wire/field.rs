@@ -66,6 +66,8 @@ impl FieldState {
         Self { empty: true, ..Self::default() }
     }
 
+    // Three kinds of message carry a state. Its reader is not copied into each: the page module is downloaded.
+    #[inline(never)]
     fn read(data: &impl Source) -> Self {
         let bin = data.get("bin").and_then(|value| value.as_number());
         Self {
@@ -90,6 +92,8 @@ pub enum FieldReport<S> {
     Ready(Option<Box<Config>>),
     /// The state of the field may have changed.
     State(FieldState),
+    /// The state of the field, in answer to a question. Whatever was typed before is in it.
+    Told(FieldState),
     /// The field has the focus.
     Focus,
     /// The field has lost the focus.
@@ -116,7 +120,7 @@ pub enum FieldReport<S> {
 impl<S> FieldReport<S> {
     /// The types of these messages.
     pub const TYPES: &[&str] =
-        &["ready", "state", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
+        &["ready", "state", "told", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
 }
 
 impl<S: Source> FieldReport<S> {
@@ -125,6 +129,7 @@ impl<S: Source> FieldReport<S> {
         Some(match data.text("type").as_str() {
             "ready" => Self::Ready(data.get("config").map(|config| Box::new(Config::read(&config)))),
             "state" => Self::State(FieldState::read(data)),
+            "told" => Self::Told(FieldState::read(data)),
             "focus" => Self::Focus,
             "blur" => Self::Blur(FieldState::read(data)),
             "enter" => Self::Enter,
@@ -192,6 +197,8 @@ pub enum FieldMessage {
     Brand(String),
     /// The error message of the field, or empty.
     Error(String),
+    /// The page wants to know the state of the field now.
+    Ask,
     /// The field gets the focus.
     Focus,
     /// The form is submitted.
@@ -200,7 +207,7 @@ pub enum FieldMessage {
 
 impl FieldMessage {
     /// The types of these messages.
-    pub const TYPES: &[&str] = &["options", "brand", "error", "focus", "submit"];
+    pub const TYPES: &[&str] = &["options", "brand", "error", "ask", "focus", "submit"];
 
     /// Writes the message for the frame of the form with this nonce.
     pub fn write<T: Sink>(&self, form: &str) -> T {
@@ -220,6 +227,7 @@ impl FieldMessage {
                 data.set_text("type", "error");
                 data.set_text("text", text);
             }
+            Self::Ask => data.set_text("type", "ask"),
             Self::Focus => data.set_text("type", "focus"),
             Self::Submit(submit) => {
                 data.set_text("type", "submit");

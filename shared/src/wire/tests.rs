@@ -33,6 +33,7 @@ fn every_type_of_a_message_is_written() {
         FieldMessage::Options(Box::default()),
         FieldMessage::Brand("VISA".into()),
         FieldMessage::Error(String::new()),
+        FieldMessage::Ask,
         FieldMessage::Focus,
         FieldMessage::Submit(Submit::default()),
     ];

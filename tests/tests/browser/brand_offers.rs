@@ -58,7 +58,6 @@ async fn a_refused_card_is_told_and_the_form_follows_the_updated_checkout() -> a
         form.enter_number("5454545454545454").await?;
         form.enter_expiry("05 / 34").await?;
         form.enter_security_code("123").await?;
-        form.wait_until_code_valid().await?;
         form.press_pay_button().await?;
         wait_for_message(&browser, &format!("Mastercard {UNAVAILABLE}")).await?;
         wait_for_brands(&browser, "VISA").await?;

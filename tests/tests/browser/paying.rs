@@ -257,7 +257,6 @@ async fn the_native_ways_to_submit_that_shops_use_all_pay() -> anyhow::Result<()
             browser.goto(stage.add_page("")).await?;
             let form = CardForm::wait_until_ready(&browser).await?;
             form.fill_fields().await?;
-            form.wait_until_code_valid().await?;
             browser.execute(submit, vec![]).await?;
             browser.query(By::Id("result")).first().await.context(submit)?;
             assert_eq!(stage.read_result_code().await?, APPROVED, "{submit}");

@@ -252,7 +252,6 @@ async fn leave_before_submit(shop: &Shop, browser: &Browser) -> anyhow::Result<(
     go_to(browser, "pay/0").await?;
     let form = shop.wait_for_form(browser, 0).await?;
     form.fill_fields().await?;
-    form.wait_until_code_valid().await?;
     let options = "window.wpwlOptions = { onBeforeSubmitCard: () => new Promise(done => { window.decide = done; }) }";
     browser.execute(options, vec![]).await?;
     form.press_pay_button().await?;
@@ -306,31 +305,26 @@ async fn a_shop_in_react_18_sells_the_checkout_that_it_shows() -> anyhow::Result
 }
 
 #[tokio::test]
-#[ignore = "one in some tens of these visits asks for the code a second time; the cause is not found yet"]
 async fn a_shop_in_react_19_sells_the_checkout_that_it_shows() -> anyhow::Result<()> {
     run_visits("react-19").await
 }
 
 #[tokio::test]
-#[ignore = "one in some tens of these visits asks for the code a second time; the cause is not found yet"]
 async fn a_shop_in_vue_sells_the_checkout_that_it_shows() -> anyhow::Result<()> {
     run_visits("vue").await
 }
 
 #[tokio::test]
-#[ignore = "one in some tens of these visits asks for the code a second time; the cause is not found yet"]
 async fn a_shop_in_angular_sells_the_checkout_that_it_shows() -> anyhow::Result<()> {
     run_visits("angular").await
 }
 
 #[tokio::test]
-#[ignore = "one in some tens of these visits asks for the code a second time; the cause is not found yet"]
 async fn a_shop_with_turbo_sells_the_checkout_that_it_shows() -> anyhow::Result<()> {
     run_visits("turbo").await
 }
 
 #[tokio::test]
-#[ignore = "one in some tens of these visits asks for the code a second time; the cause is not found yet"]
 async fn a_shop_with_htmx_sells_the_checkout_that_it_shows() -> anyhow::Result<()> {
     run_visits("htmx").await
 }

@@ -177,3 +177,74 @@ async fn letters_are_kept_out_of_the_number_and_a_pasted_number_is_cleaned() -> 
     })
     .await
 }
+
+/// A script of a page that holds back what frames report about their fields until `release()`: it has the listener
+/// that comes first. Reports of a kind in `lost` never arrive.
+const HOLD_REPORTS: &str = r#"
+    const held = [], lost = window.lost || [];
+    let holds = true;
+    addEventListener('message', event => {
+        const { type } = event.data || {};
+        if (!event.isTrusted || !event.data.tillgate) return;
+        if (lost.includes(type)) return event.stopImmediatePropagation();
+        if (!holds || !['state', 'blur'].includes(type)) return;
+        event.stopImmediatePropagation();
+        held.push(event);
+    });
+    function release() {
+        holds = false;
+        for (const { data, origin, source } of held) dispatchEvent(new MessageEvent('message', { data, origin, source }));
+    }
+    function hold() { holds = true; }
+    holds = false;
+"#;
+
+#[tokio::test]
+async fn a_press_that_overtakes_the_reports_of_the_frames_pays() -> anyhow::Result<()> {
+    for press in ["document.querySelector('.wpwl-button-pay').click()", "wpwl.executePayment('wpwl-container-card')"] {
+        let stage = CheckoutFixture::new().await?;
+        run_in_browser(move |browser| async move {
+            browser.goto(stage.add_page(HOLD_REPORTS)).await?;
+            let form = CardForm::wait_until_ready(&browser).await?;
+            browser.execute("hold()", vec![]).await?;
+            form.fill_fields().await?;
+            // The page learns of number and code after the press.
+            browser.execute(format!("{press}; setTimeout(release)"), vec![]).await?;
+            stage.wait_until_paid(&browser).await?;
+            assert_eq!(stage.submit_count(), 1, "{press}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_code_that_is_missing_is_pointed_at_even_if_its_frame_does_not_answer() -> anyhow::Result<()> {
+    for lost in ["window.lost = [];", "window.lost = ['told'];"] {
+        let stage = CheckoutFixture::new().await?;
+        run_in_browser(move |browser| async move {
+            browser.goto(stage.add_page(&[lost, HOLD_REPORTS].concat())).await?;
+            let form = CardForm::wait_until_ready(&browser).await?;
+            form.fill_fields().await?;
+            form.clear_frame_field(CODE_FRAME).await?;
+            // Two presses are one.
+            browser
+                .execute(
+                    "for (let press = 0; press < 2; press++) document.querySelector('.wpwl-button-pay').click()",
+                    vec![],
+                )
+                .await?;
+            assert!(!form.wait_for_hint("cvvError").await?.is_empty(), "{lost}");
+            wait_until_focused(&browser, CODE_FRAME).await?;
+            form.enter_security_code("123").await?;
+            form.wait_for_no_hint("cvvError").await?;
+            form.press_pay_button().await?;
+            stage.wait_until_paid(&browser).await?;
+            assert_eq!(stage.submit_count(), 1, "{lost}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}

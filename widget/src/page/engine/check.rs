@@ -172,12 +172,10 @@ impl Form {
         self.note_sign_of_life(field);
         match report {
             FieldReport::Ready(config) => self.frame_ready(context, at, field, config.map(|config| *config)),
-            FieldReport::State(state) => {
-                if self.take_state(at, state) {
-                    self.is_halted = false;
-                }
-                self.correct_field(at);
-                self.follow_number(field);
+            FieldReport::State(state) => self.follow_state(at, field, state),
+            FieldReport::Told(state) => {
+                self.follow_state(at, field, state);
+                self.frame_told(context);
             }
             FieldReport::Focus => self.frame_focused(at, true),
             FieldReport::Blur(state) => {
@@ -198,6 +196,15 @@ impl Form {
             FieldReport::Answer(answer) => self.answered(&answer),
             FieldReport::Failed => self.unsent(crate::page::text::keys::UNSENT_ERROR),
         }
+    }
+
+    /// Follows the state of a field in a frame.
+    fn follow_state(&mut self, at: usize, field: FrameField, state: FieldState) {
+        if self.take_state(at, state) {
+            self.is_halted = false;
+        }
+        self.correct_field(at);
+        self.follow_number(field);
     }
 
     /// Takes over what a frame told about its field. Returns true if that is something new.

@@ -133,7 +133,7 @@ pub enum Message {
     },
     /// The gateway answered.
     Answered(Box<RelayAnswer>),
-    /// Time to look after the frame that has the request.
+    /// Time to look after the frame that has the request, or those that have been asked.
     FrameCheckDue,
     /// The gateway told the state of the checkout of a lost submit. `None` if it did not in time.
     StateRead(Option<Box<RelayAnswer>>),

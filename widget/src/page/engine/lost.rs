@@ -14,7 +14,7 @@ use crate::page::text::keys;
 use crate::page::{dom, leave};
 
 /// Time between two questions to the frame, in milliseconds.
-const PAUSE: i32 = 1000;
+pub(super) const PAUSE: i32 = 1000;
 /// Number of questions in a row that a frame on a busy machine may leave unanswered.
 const PATIENCE: u32 = 5;
 /// Time to wait for the state of the checkout, in milliseconds: a little longer than the relay frame waits for it.
@@ -26,6 +26,11 @@ pub enum SubmitStage {
     /// Nothing that a frame has.
     #[default]
     Idle,
+    /// The answers of frames about the state of their fields.
+    Asking {
+        /// Questions that are not answered yet.
+        unanswered: u32,
+    },
     /// The frame of the card number has the request.
     InFrame {
         /// Questions that it has not answered.
@@ -49,9 +54,9 @@ impl Form {
         }
     }
 
-    /// Looks after the frame that has the request. It answers a message about the brand by the state of its field.
+    /// Looks after the frames. The one that has the request answers a message about the brand by the state of its field.
     pub(super) fn check_frame(&mut self, context: &Context<Self>) {
-        let SubmitStage::InFrame { unanswered } = self.stage else { return };
+        let SubmitStage::InFrame { unanswered } = self.stage else { return self.stop_asking(context) };
         let number = self.fields.iter().find(|field| field.is_frame(FrameField::Number));
         let is_in_page = number.and_then(|field| field.frame()).is_some_and(|frame| frame.is_connected());
         if !is_in_page || unanswered >= PATIENCE {
@@ -65,7 +70,7 @@ impl Form {
     }
 
     /// Sends a message later, in the place of one that another submit may have left.
-    fn start_timer(&mut self, context: &Context<Self>, milliseconds: i32, message: fn() -> Message) {
+    pub(super) fn start_timer(&mut self, context: &Context<Self>, milliseconds: i32, message: fn() -> Message) {
         let link = context.link().clone();
         if let Some(timer) = self.stage_timer.take() {
             dom::cancel_timer(timer);

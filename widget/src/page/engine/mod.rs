@@ -4,6 +4,8 @@ pub mod answer;
 pub mod fault;
 
 #[cfg(target_arch = "wasm32")]
+pub mod ask;
+#[cfg(target_arch = "wasm32")]
 pub mod check;
 #[cfg(target_arch = "wasm32")]
 pub mod field;

@@ -24,13 +24,18 @@ use crate::page::{collect, kinds, leave, wpwl};
 impl Form {
     /// Somebody wants to pay. Two requests at once are one.
     pub(super) fn pay(&mut self, context: &Context<Self>) {
-        if self.is_busy || self.handle.has_ended() {
+        if self.is_busy || self.is_asking() || self.handle.has_ended() {
             return;
         }
         self.notice = None;
-        if self.refuse_incomplete_form() {
+        if self.refuse_incomplete_form() || self.ask_doubted_frames(context) {
             return;
         }
+        self.judge(context);
+    }
+
+    /// Judges the form by what is known of it, and goes on with the submit if nothing is wrong.
+    pub(super) fn judge(&mut self, context: &Context<Self>) {
         if !self.check_fields() {
             return self.show_faults();
         }
