@@ -237,6 +237,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_command_is_hidden_from_the_help_text() {
+        // A test runs every command that the help texts list, and compares the audit log before and after.
+        let mut open = vec![Cli::command()];
+        while let Some(command) = open.pop() {
+            assert!(!command.is_hide_set(), "{}", command.get_name());
+            open.extend(command.get_subcommands().cloned());
+        }
+    }
+
+    #[test]
     fn the_operating_page_lists_every_option_of_serve_with_its_variable_and_default() {
         let page = include_str!("../../../docs/operating.md");
         let cli = Cli::command();

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
 
+use super::admin::Act;
 use super::webhook::{DeliveryLogEntry, timestamp_from_milliseconds};
 use super::{AdminStore, StoreError};
 use crate::domain::id::EntityId;
@@ -123,7 +124,10 @@ impl AdminStore {
         }
         let query =
             "UPDATE message SET due = ?2, failures = 0, leased = 0, failed = NULL, resubmitted = 1 WHERE id = ?1";
-        self.connection.execute(query, params![message, now.as_millisecond()])?;
+        let (entity, details) = (EntityId::parse(&callback), [("by", actor)]);
+        let (action, entity) = ("review-callback resubmit", entity.as_ref());
+        let act = Act { action, subject: message, entity, details: &details };
+        self.execute_act(&act, query, params![message, now.as_millisecond()])?;
         self.record_callback_action(&callback, "resubmit", actor, Some(message), None, now)?;
         Ok(FailedListOutcome::Done)
     }
@@ -142,7 +146,10 @@ impl AdminStore {
             return Ok(FailedListOutcome::NotListed);
         };
         self.connection.execute("DELETE FROM delivery WHERE message = ?1", [message])?;
-        self.connection.execute("DELETE FROM message WHERE id = ?1", [message])?;
+        let (entity, details) = (EntityId::parse(&callback), [("by", actor), ("transaction", &*transaction)]);
+        let (action, entity) = ("review-callback delete", entity.as_ref());
+        let act = Act { action, subject: message, entity, details: &details };
+        self.execute_act(&act, "DELETE FROM message WHERE id = ?1", [message])?;
         self.record_callback_action(&callback, "delete", actor, Some(message), Some(&transaction), now)?;
         Ok(FailedListOutcome::Done)
     }

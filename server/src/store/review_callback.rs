@@ -174,7 +174,8 @@ impl AdminStore {
         self.execute_act(&act, "DELETE FROM review_callback WHERE entity = ?1", [id])
     }
 
-    /// Queues a callback for the destination of a configuration, due at once. Returns the message's id.
+    /// Queues a sample callback for the destination of a configuration, due at once. Returns the message's id. Run it
+    /// in a transaction.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -183,6 +184,10 @@ impl AdminStore {
         callback: &EntityId,
         document: &CallbackDocument,
     ) -> Result<MessageId, StoreError> {
-        write_callback(&self.connection, &Sources::system(), callback, document)
+        let message = write_callback(&self.connection, &Sources::system(), callback, document)?;
+        let (action, subject) = ("review-callback test", message.as_str());
+        let details = [("transaction", document.decision.transaction_id.as_str())];
+        self.record_act(&Act { action, subject, entity: Some(callback), details: &details }, |_| Ok(()))?;
+        Ok(message)
     }
 }

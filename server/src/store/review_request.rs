@@ -3,11 +3,12 @@
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::admin::Act;
 use super::error::unreadable_column;
 use super::review_queue::load_actions_after;
 use super::webhook::timestamp_from_milliseconds;
 use super::{AdminStore, Store, StoreError};
-use crate::domain::id::PaymentId;
+use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::review_queue::ReviewAction;
 use crate::domain::review_request::{ReviewAnswer, ReviewRequest};
 
@@ -120,13 +121,21 @@ impl AdminStore {
         request: &ReviewRequest,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let written = self.connection.execute(
+        let find = "SELECT entity FROM payment WHERE id = ?1";
+        let entity: Option<String> =
+            self.connection.query_row(find, [payment.as_str()], |row| row.get(0)).optional()?;
+        let entity = entity.as_deref().and_then(EntityId::parse);
+        // A decision that waits for a gateway has no other entry until then.
+        let details = [("decision", request.decision.as_str()), ("analyst", request.analyst.as_str())];
+        let (action, subject) = ("review request", payment.as_str());
+        let act = Act { action, subject, entity: entity.as_ref(), details: &details };
+        self.execute_act(
+            &act,
             "INSERT INTO review_request (payment, document, at) VALUES (?1, ?2, ?3)
              ON CONFLICT (payment) DO UPDATE SET document = ?2, at = ?3, answered = NULL, answer = NULL
                  WHERE answered IS NOT NULL",
             params![payment.as_str(), serde_json::to_string(request)?, now.as_millisecond()],
-        )?;
-        Ok(written == 1)
+        )
     }
 
     /// Deletes a request whose answer was read.

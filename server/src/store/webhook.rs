@@ -229,8 +229,14 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn replay_message(&self, message: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let find = "SELECT webhook FROM message WHERE id = ?1 AND webhook IS NOT NULL";
+        let webhook: Option<String> = self.connection.query_row(find, [message], |row| row.get(0)).optional()?;
+        let Some(webhook) = webhook else { return Ok(false) };
+        let entity = self.load_webhook(&webhook)?.map(|webhook| webhook.entity);
+        let details = [("webhook", webhook.as_str())];
+        let act = Act { action: "webhook replay", subject: message, entity: entity.as_ref(), details: &details };
         let query = "UPDATE message SET due = ?2, failures = 0, leased = 0 WHERE id = ?1 AND webhook IS NOT NULL";
-        Ok(self.connection.execute(query, params![message, now.as_millisecond()])? == 1)
+        self.execute_act(&act, query, params![message, now.as_millisecond()])
     }
 }
 

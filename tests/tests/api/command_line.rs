@@ -1,6 +1,7 @@
 //! The command line: help, JSON, commands beside a running gateway, the vault's key, shutdown and restart of the
 //! gateway.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Output, Stdio};
@@ -38,7 +39,7 @@ pub async fn run_tillgate(arguments: &[&str]) -> anyhow::Result<Output> {
 }
 
 /// Returns the standard output followed by the standard error stream.
-fn output_text(output: &Output) -> String {
+pub fn output_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -104,10 +105,10 @@ fn listed_subcommands(help: &str) -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
-#[tokio::test]
-async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
+/// Returns every command without sub-commands, such as `entity create`, with its help text.
+pub async fn read_command_helps() -> anyhow::Result<BTreeMap<String, String>> {
     let mut open = vec![Vec::<String>::new()];
-    let mut leaves = Vec::new();
+    let mut commands = BTreeMap::new();
     while let Some(path) = open.pop() {
         let arguments: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
         let output = run_tillgate(&arguments).await?;
@@ -115,16 +116,22 @@ async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
         let help = output_text(&output);
         let inner = listed_subcommands(&help);
         if inner.is_empty() {
-            let command = format!("tillgate {}", path.join(" "));
-            let example = help.split_once("Example:").map(|(_, example)| example).unwrap_or_default();
-            assert!(example.contains(&command), "{command}: {help}");
-            assert!(help.contains("--json"), "{command}: {help}");
-            assert!(help.contains("--data"), "{command}: {help}");
-            leaves.push(path.join(" "));
+            commands.insert(path.join(" "), help);
         }
         open.extend(inner.into_iter().map(|name| path.iter().cloned().chain([name]).collect()));
     }
-    leaves.sort();
+    Ok(commands)
+}
+
+#[tokio::test]
+async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
+    let commands = read_command_helps().await?;
+    for (command, help) in &commands {
+        let example = help.split_once("Example:").map(|(_, example)| example).unwrap_or_default();
+        assert!(example.contains(&format!("tillgate {command}")), "{command}: {help}");
+        assert!(help.contains("--json"), "{command}: {help}");
+        assert!(help.contains("--data"), "{command}: {help}");
+    }
     let expected = [
         "acquirer-host",
         "backup",
@@ -139,7 +146,7 @@ async fn every_command_shows_an_example_and_takes_json() -> anyhow::Result<()> {
         "token revoke",
     ];
     for command in expected {
-        assert!(leaves.iter().any(|leaf| leaf == command), "{command} is not among {leaves:?}");
+        assert!(commands.contains_key(command), "{command} is not among {:?}", commands.keys());
     }
     Ok(())
 }

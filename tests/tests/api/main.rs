@@ -25,6 +25,7 @@ mod checkout_requirements;
 mod checkouts;
 mod clock;
 mod clock_jumps;
+mod command_acts;
 mod command_line;
 mod compatibility;
 mod concurrent_submits;
