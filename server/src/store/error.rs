@@ -49,8 +49,12 @@ pub(super) enum Cause {
     NotCommitted(Option<DiskFault>),
     #[error("a request with the same idempotency key was written first")]
     DuplicateKey,
+    #[error(
+        "the schema of the store was changed by another program, so nothing is written: `tillgate verify` names the change"
+    )]
+    ForeignSchema,
     #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(rusqlite::Error),
     #[error("a stored document: {0}")]
     Document(#[from] serde_json::Error),
     #[error("{0}: {1}")]
@@ -77,6 +81,7 @@ impl StoreError {
             Cause::TooManyReads => StoreErrorKind::TooManyReads,
             Cause::DuplicateKey => StoreErrorKind::DuplicateKey,
             Cause::NotCommitted(Some(fault)) => StoreErrorKind::Disk(*fault),
+            Cause::ForeignSchema => StoreErrorKind::Disk(DiskFault::SchemaChanged),
             Cause::Sqlite(error) | Cause::Migration(rusqlite_migration::Error::RusqliteError { err: error, .. }) => {
                 sqlite_error_kind(error)
             }
@@ -97,6 +102,16 @@ impl StoreError {
         match self.kind() {
             StoreErrorKind::Disk(fault) => Some(fault),
             _ => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Cause {
+    fn from(error: rusqlite::Error) -> Self {
+        // SQLite's own text for a refused commit is "constraint failed".
+        match DiskFault::from_sqlite(&error) {
+            Some(DiskFault::SchemaChanged) => Self::ForeignSchema,
+            _ => Self::Sqlite(error),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Disk faults: full, busy, failing or damaged, as reported by SQLite, and the state after damage was found.
+//! Faults of the disk (full, busy, failing or damaged, as reported by SQLite), a schema that another program has
+//! changed, and the state after damage was found.
 
 use std::sync::OnceLock;
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use super::StoreError;
 
@@ -17,6 +18,8 @@ pub enum DiskFault {
     Failing,
     /// A page of the file is corrupt. Writing stops until the store is restored.
     Damaged,
+    /// Another program has changed the schema, such as by a trigger. Writing stops until that is undone.
+    SchemaChanged,
 }
 
 impl DiskFault {
@@ -27,6 +30,7 @@ impl DiskFault {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => Self::Busy,
             ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly => Self::Failing,
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
+            _ if is_refused_commit(error) => Self::SchemaChanged,
             _ => return None,
         })
     }
@@ -38,6 +42,7 @@ impl DiskFault {
             Self::Busy => "busy",
             Self::Failing => "disk-failing",
             Self::Damaged => "damaged",
+            Self::SchemaChanged => "schema-changed",
         }
     }
 
@@ -51,6 +56,10 @@ impl DiskFault {
                 "The store's file is damaged and takes no writes: save it with `tillgate backup`, stop the server, and run \
                  `tillgate restore` with the latest good backup"
             }
+            Self::SchemaChanged => {
+                "Another program has changed the schema of the store, which takes no writes: `tillgate verify` names the \
+                 change. Undo it"
+            }
         }
     }
 
@@ -59,10 +68,15 @@ impl DiskFault {
         match self {
             Self::Busy => 1,
             Self::Failing => 10,
-            Self::Full => 30,
+            Self::Full | Self::SchemaChanged => 30,
             Self::Damaged => 300,
         }
     }
+}
+
+/// Returns true if the hook of [`super::schema_guard::check_commits`] has refused the commit.
+fn is_refused_commit(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_COMMITHOOK)
 }
 
 /// Damage found since the start. Set once by the first of the writer, the readers or the daily check that finds it.

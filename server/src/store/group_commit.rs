@@ -39,6 +39,14 @@ pub(super) trait CommitHooks: Send + 'static {
         None
     }
 
+    /// Runs before each commit, inside the transaction.
+    ///
+    /// # Errors
+    /// If the transaction must not be committed. It is undone, and its requests fail.
+    fn before_commit(&mut self, _connection: &Connection) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Runs after each commit, also a failed one, once its requests have been answered.
     fn after_commit(&mut self, _connection: &Connection) {}
 
@@ -206,14 +214,15 @@ impl<C: CommitHooks> CommitThread<C> {
 
     /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the
     /// disk fault.
-    fn commit_transaction(&self, requests: usize) -> Result<(), NotDurable> {
-        let committed = self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
-        committed.map(drop).map_err(|error| {
-            tracing::error!(%error, requests, "committing");
+    fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
+        let commit = |connection: &Connection| Ok(connection.prepare_cached("COMMIT")?.execute([]).map(drop)?);
+        let committed = self.hooks.before_commit(&self.connection).and_then(|()| commit(&self.connection));
+        committed.map_err(|error: StoreError| {
+            tracing::error!(%error, requests, "committing a transaction failed");
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-            DiskFault::from_sqlite(&error)
+            error.disk_fault()
         })
     }
 }

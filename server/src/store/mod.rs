@@ -64,6 +64,7 @@ mod rows;
 pub mod schedule;
 mod schema;
 mod schema_check;
+mod schema_guard;
 pub mod sealed;
 pub mod sealed_key;
 pub mod settlement;

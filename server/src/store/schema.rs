@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::Cause;
 use super::table_seal::{self, SealAccess};
-use super::{StoreError, migrations, restore, sealed, sealed_key};
+use super::{StoreError, migrations, restore, schema_check, schema_guard, sealed, sealed_key};
 use crate::domain::audit_key::AuditKey;
 use crate::vault::Vault;
 
@@ -67,6 +67,10 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
         unsound = Some(table_seal::find_row_differences(&connection, &key)?);
     }
     migrations::migrate(&mut connection)?;
+    if let Some(unsound) = &mut unsound {
+        // A foreign trigger may have written during the migration, as part of what is sealed now.
+        unsound.extend(schema_check::find_differences(&connection)?);
+    }
     if let VaultAccess::Server(vault) = access {
         // Once, because it reads every sealed record: in a sealed store each is bound to its owner.
         if !table_seal::is_sealed(&connection)? {
@@ -81,6 +85,8 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
         (None, _) => SealAccess::Locked,
     };
     table_seal::prepare_connection(&connection, access, unsound.as_deref())?;
+    // Not earlier: the hook would refuse the connection's own temporary triggers, and commands that only read.
+    schema_guard::check_commits(&connection, folder)?;
     Ok(connection)
 }
 

@@ -34,17 +34,48 @@ fn current_schema() -> Result<&'static Schema, StoreError> {
     Ok(SCHEMA.get_or_init(|| load_schema(&connection).unwrap_or_default()))
 }
 
+/// A difference between the schema of a store and the one of this version.
+struct Difference {
+    /// Its description.
+    text: String,
+    /// True if a write of this program may do something else because of it.
+    is_write_hazard: bool,
+}
+
 /// Describes how the schema of a store differs from the one of this version.
 pub(super) fn find_differences(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    Ok(compare_schema(connection)?.into_iter().map(|difference| difference.text).collect())
+}
+
+/// Describes the differences because of which a write of this program may do something else: foreign, changed and
+/// missing triggers and unique indexes, and changed tables. An index or a table that an operator has added is none.
+pub(super) fn find_write_hazards(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let differences = compare_schema(connection)?.into_iter().filter(|difference| difference.is_write_hazard);
+    Ok(differences.map(|difference| difference.text).collect())
+}
+
+/// Compares the schema of a store with the one of this version.
+fn compare_schema(connection: &Connection) -> Result<Vec<Difference>, StoreError> {
     let (expected, mut found) = (current_schema()?, load_schema(connection)?);
-    let mut faults = Vec::new();
+    let mut differences = Vec::new();
     for (key @ (kind, name), definition) in expected {
-        match found.remove(key) {
-            None => faults.push(format!("the {kind} {name} of the store is missing")),
-            Some(other) if other != *definition => faults.push(format!("the {kind} {name} of the store was changed")),
-            Some(_) => {}
-        }
+        let fault = match found.remove(key) {
+            None => "is missing",
+            Some(other) if other != *definition => "was changed",
+            Some(_) => continue,
+        };
+        let text = format!("the {kind} {name} of the store {fault}");
+        differences.push(Difference { text, is_write_hazard: !has_prefix(definition, &["createindex"]) });
     }
-    faults.extend(found.keys().map(|(kind, name)| format!("the store has a foreign {kind}: {name}")));
-    Ok(faults)
+    for ((kind, name), definition) in found {
+        let text = format!("the store has a foreign {kind}: {name}");
+        let is_harmless = has_prefix(&definition, &["createindex", "createtable", "createview"]);
+        differences.push(Difference { text, is_write_hazard: !is_harmless });
+    }
+    Ok(differences)
+}
+
+/// Returns true if a definition begins with one of the prefixes, in letters of any case.
+fn has_prefix(definition: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| definition.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix)))
 }

@@ -181,7 +181,11 @@ pub(super) fn prepare_connection(
     create_triggers(connection)?;
     match (unsound, is_sealing && !is_sealed(connection)?) {
         (None, false) => Ok(()),
-        (None, true) => seal_store(connection, key, &find_earlier_seal(connection)?),
+        (None, true) => {
+            let mut unsound = find_earlier_seal(connection)?;
+            unsound.extend(schema_check::find_write_hazards(connection)?);
+            seal_store(connection, key, &unsound)
+        }
         (Some(unsound), _) => seal_store(connection, key, unsound),
     }
 }

@@ -11,6 +11,7 @@ use super::change_log::{ChangeLog, Slot};
 use super::checkpoint::Checkpointer;
 use super::group_commit::{CommitHooks, CommitQueue};
 use super::group_transaction::WrittenRows;
+use super::schema_guard::SchemaGuard;
 use super::{
     Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, entity, rows, vault_keys,
 };
@@ -61,8 +62,15 @@ impl Writer {
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let checkpointer = Checkpointer::start(folder)?;
         let log = Arc::clone(&change_log);
-        let hooks =
-            WriterHooks { directory, damage: Arc::clone(&damage), keys, checkpointer, change_log: log, version: None };
+        let hooks = WriterHooks {
+            directory,
+            damage: Arc::clone(&damage),
+            keys,
+            checkpointer,
+            change_log: log,
+            schema: SchemaGuard::start(&connection)?,
+            version: None,
+        };
         Ok(Self { queue: CommitQueue::start("store-writer", connection, limits.queue, hooks)?, change_log, damage })
     }
 
@@ -137,6 +145,8 @@ struct WriterHooks {
     checkpointer: Checkpointer,
     /// Told of writes by other processes, so that cached responses are read again.
     change_log: Arc<ChangeLog>,
+    /// Refuses commits while another program has changed the schema.
+    schema: SchemaGuard,
     /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
     version: Option<i64>,
 }
@@ -148,6 +158,10 @@ impl CommitHooks for WriterHooks {
 
     fn known_fault(&self) -> Option<DiskFault> {
         self.damage.is_found().then_some(DiskFault::Damaged)
+    }
+
+    fn before_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.schema.check_transaction(connection)
     }
 
     fn after_commit(&mut self, connection: &Connection) {

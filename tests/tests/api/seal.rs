@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tillgate_tests::{TestGateway, binary_path};
+use tillgate_tests::{PATIENCE, TestGateway, binary_path, poll_until};
 
 use crate::schedules::{create_schedule, register_card};
 use crate::support::*;
@@ -171,5 +171,38 @@ async fn dropped_and_foreign_triggers_are_found() -> anyhow::Result<()> {
         let found = String::from_utf8_lossy(&output.stdout);
         assert!(!output.status.success() && found.contains(expected), "{edit}: {found}");
     }
+    Ok(())
+}
+
+/// A trigger of another program, which changes entities whenever the gateway writes a payment.
+const FOREIGN_TRIGGER: &str = "CREATE TRIGGER helper AFTER INSERT ON payment BEGIN
+    UPDATE entity SET settings = json_set(settings, '$.strict', json('true')); END";
+
+#[tokio::test]
+async fn a_foreign_trigger_writes_nothing_and_is_noted_when_it_meets_a_write() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let other = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    other.busy_timeout(PATIENCE)?;
+    other.execute_batch(FOREIGN_TRIGGER)?;
+    assert_result(&shop.pay_by_card(&[]).await?, 503, "999.999.888");
+    let error = gateway.run_command(&["token", "create", "--entity", &shop.entity_id]).map(drop);
+    assert!(error.is_err_and(|error| error.to_string().contains("`tillgate verify` names the change")));
+    let health = shop.get("health").await?;
+    assert_eq!((health.status, &health.json["reason"]), (503, &Value::from("schema-changed")), "{}", health.text);
+    gateway.wait_for_log("the store has a foreign trigger: helper").await?;
+    // Dropped again, it has left nothing behind but its entry in the audit log.
+    other.execute_batch("DROP TRIGGER helper")?;
+    poll_until("the gateway writes again", async || Ok((shop.get("health").await?.status == 200).then_some(())))
+        .await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let query = "SELECT count(*) FROM entity WHERE settings ->> 'strict'";
+    assert_eq!(other.query_row(query, [], |row| row.get::<_, i64>(0))?, 0);
+    let query =
+        "SELECT CAST(document AS TEXT) FROM audit_entry WHERE CAST(document AS TEXT) ->> 'action' = 'schema refuse'";
+    let entry: String = other.query_row(query, [], |row| row.get(0))?;
+    assert!(entry.contains("foreign trigger: helper"), "{entry}");
+    assert_eq!(gateway.run_command(&["verify"])?["faults"], serde_json::json!([]));
     Ok(())
 }

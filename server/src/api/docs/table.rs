@@ -506,6 +506,6 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("This page. It loads nothing and runs no script.")
         .for_everybody(),
     Route::new(Get, "/health", "readHealth", Service, "Ask whether the service is well", Health)
-        .with_note("200 while the store writes and reads, 503 otherwise, with the reason: disk-full, busy, disk-failing, damaged, slow or failed.")
+        .with_note("200 while the store writes and reads, 503 otherwise, with the reason: disk-full, busy, disk-failing, damaged, schema-changed, slow or failed.")
         .for_everybody(),
 ];
