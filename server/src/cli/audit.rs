@@ -154,6 +154,7 @@ fn format_result(result: &Verification) -> String {
         let tables: Vec<&str> = result.not_verified.keys().copied().collect();
         lines.push(format!("not verified, because nothing lasting depends on them: {}", tables.join(", ")));
     }
+    lines.extend(result.accepted.iter().cloned());
     if result.without_key > 0 {
         lines.push(format!("{} entries are from before the store was sealed", result.without_key));
     }

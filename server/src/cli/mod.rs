@@ -43,6 +43,7 @@ mod risk_explain;
 mod risk_input;
 mod risk_list;
 mod risk_versions;
+mod seal;
 mod serve;
 mod settlement;
 mod settlement_import;
@@ -137,6 +138,9 @@ enum Command {
     Audit(audit::AuditCommand),
     /// Verify that payments, journal, settlement lines and balances agree.
     Verify(audit::Verify),
+    /// Accept rows of the store that another program has changed.
+    #[command(subcommand)]
+    Seal(seal::SealCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
     Backup(backup::Backup),
     /// Put a backup in the place of the store.
@@ -219,6 +223,7 @@ pub fn run() -> ExitCode {
         Command::FxRate(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Verify(command) => command.run(),
+        Command::Seal(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
     };

@@ -16,7 +16,7 @@ use crate::domain::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::store::StoreError;
 use crate::store::snapshot::StoreSnapshot;
-use crate::store::table_seal::{SEAL_BEGIN, UNSEALED, UNSOUND};
+use crate::store::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
 
 use second_opinion::SecondOpinion;
 
@@ -47,6 +47,8 @@ pub struct Verification {
     pub open: BTreeMap<String, BTreeMap<String, i64>>,
     /// Tables whose rows are not verified, with the reason.
     pub not_verified: BTreeMap<&'static str, &'static str>,
+    /// Acceptances of rows that another program had changed, each with the reason of the administrator.
+    pub accepted: Vec<String>,
     /// Number of faults.
     pub fault_count: u64,
     /// The first faults, at most 100.
@@ -125,7 +127,7 @@ impl Verification {
         let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();
         let mut faults = Vec::new();
-        let mut bound = None;
+        let (mut bound, mut accepted) = (None, Vec::new());
         let mut opinion = SecondOpinion::default();
         verification.read_chain(snapshot, expected, |number, entity, entry| {
             if let Some(digest) = entry.details.get(RECORD_DIGEST) {
@@ -133,6 +135,9 @@ impl Verification {
             }
             if let Some(unsound) = entry.details.get(UNSOUND).filter(|_| entry.action == SEAL_BEGIN) {
                 faults.push(format!("entry {number}: when the store was sealed again, {unsound}"));
+            }
+            if entry.action == SEAL_ACCEPT {
+                accepted.push(describe_acceptance(number, &entry));
             }
             let Some(entity) = entity else { return };
             opinion.add_entry(entity, &entry);
@@ -142,6 +147,7 @@ impl Verification {
             }
         })?;
         faults.into_iter().for_each(|fault| verification.add_fault(fault));
+        verification.accepted = accepted;
         snapshot.find_seal_differences()?.into_iter().for_each(|fault| verification.add_fault(fault));
         verification.verify_record_digest(snapshot, bound.as_deref())?;
         verification.verify_balances(snapshot, &journals)?;
@@ -330,6 +336,13 @@ impl Journal {
         let is_balanced = entry.money.values().all(|sums| sums.is_balanced());
         if is_balanced { Ok(()) } else { Err("debits and credits differ".to_owned()) }
     }
+}
+
+/// Describes an entry about accepted rows.
+fn describe_acceptance(number: i64, entry: &AuditEntry) -> String {
+    let (actor, reason) = (entry.actor.as_deref().unwrap_or("unknown"), entry.details.get(REASON));
+    let reason = reason.map_or("no reason", String::as_str);
+    format!("entry {number}: {actor} accepted changed rows of {}: {reason}", entry.subject)
 }
 
 /// Computes the movement of a payment from the payment alone. `None` if it is not approved.

@@ -88,6 +88,11 @@ impl StoreSnapshot {
         table_seal::find_differences(&self.connection, self.audit_key.as_ref())
     }
 
+    /// Runs a comparison of rows with the seal, which gets the key of the audit log if the vault opens it.
+    pub(super) fn find_changes<T>(&self, compare: impl FnOnce(&Connection, Option<&AuditKey>) -> T) -> T {
+        compare(&self.connection, self.audit_key.as_ref())
+    }
+
     /// Calls a function with each row of a query.
     fn for_each_row(
         &self,

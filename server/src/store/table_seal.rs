@@ -5,6 +5,7 @@
 //! A connection that has the key keeps the seal by triggers of its own, so that each write is part of the sum in the
 //! same transaction, wherever it comes from. A connection without the key cannot write to a sealed store.
 
+mod acceptance;
 mod functions;
 mod tables;
 
@@ -15,6 +16,7 @@ use super::migrations::VERSION;
 use super::{StoreError, ledger, schema_check};
 use crate::domain::audit::AuditEntry;
 use crate::domain::audit_key::{AuditKey, finish_code};
+pub use acceptance::{AcceptError, AcceptedTable, ChangedTables, REASON, SEAL_ACCEPT};
 use tables::SEALED;
 pub use tables::UNSEALED;
 
@@ -116,7 +118,11 @@ impl Seal {
         let total = self.total().subtract(removed).add(added);
         let table = self.table_sum(slot).wrapping_sub(removed.shorten()).wrapping_add(added.shorten());
         self.write_bytes(4, &total.to_bytes());
-        self.write_bytes(HEAD + slot * TABLE_LENGTH, &table.to_be_bytes());
+        self.write_table_sum(slot, table);
+    }
+
+    fn write_table_sum(&mut self, slot: usize, sum: u64) {
+        self.write_bytes(HEAD + slot * TABLE_LENGTH, &sum.to_be_bytes());
     }
 
     fn write_bytes(&mut self, at: usize, bytes: &[u8]) {

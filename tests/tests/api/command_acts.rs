@@ -130,6 +130,7 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Read, "audit verify"),
     (Effect::Read, "audit export"),
     (Effect::Read, "verify"),
+    (Effect::Act, "seal accept --table fx_rate --reason Repair"),
     (Effect::Act, "backup --to {new}"),
     (Effect::Act, "restore --from {backup}"),
 ];
@@ -281,6 +282,12 @@ impl PreparedStore {
         let mut before = Rows::new();
         for command in line.split(" && ") {
             before = read_rows(&data)?;
+            if command.starts_with("seal accept") {
+                // The copy has no row of the program's own in this table.
+                let edit = "INSERT INTO fx_rate (source, target, day, rate) VALUES ('USD', 'EUR', '2020-01-01', '0.9')";
+                Connection::open(data.join("tillgate.db"))?.execute(edit, [])?;
+                before = read_rows(&data)?;
+            }
             let words = self.replace_words(command, folder.path())?;
             let data = data.display().to_string();
             let arguments = words.iter().map(String::as_str).chain(["--data", &data, "--json"]);

@@ -206,3 +206,83 @@ async fn a_foreign_trigger_writes_nothing_and_is_noted_when_it_meets_a_write() -
     assert_eq!(gateway.run_command(&["verify"])?["faults"], serde_json::json!([]));
     Ok(())
 }
+
+#[tokio::test]
+async fn a_repair_by_hand_is_accepted_by_name_and_nothing_else_with_it() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    create_busy_shop(&gateway).await?;
+    let other = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    other.busy_timeout(PATIENCE)?;
+    let accept = |tables: &[&str]| {
+        let tables = tables.iter().flat_map(|table| ["--table", table]);
+        let arguments: Vec<&str> =
+            ["seal", "accept", "--reason", "Support case 4711"].into_iter().chain(tables).collect();
+        gateway.run_command(&arguments)
+    };
+    let refusal =
+        |tables: &[&str]| accept(tables).map_or_else(|error| error.to_string(), |accepted| accepted.to_string());
+    let said = refusal(&["risk_list"]);
+    assert!(said.contains("agree with the seal"), "{said}");
+    other.execute_batch("UPDATE risk_list SET list = 'allow'; UPDATE token SET label = 'repaired'")?;
+    assert!(gateway.run_command(&["verify"]).is_err());
+    for (tables, expected) in [
+        (&["risk_list"][..], "rows of the table token were changed as well"),
+        (&["risk_list", "token", "entity"], "table entity agree with the seal"),
+        (&["message"], "the seal covers no table message"),
+    ] {
+        let said = refusal(tables);
+        assert!(said.contains(expected), "{tables:?}: {said}");
+    }
+    // Without the vault's key nothing is accepted.
+    let copy = copy_store(&gateway, "copy")?;
+    let own = ["seal", "accept", "--reason", "x", "--table", "risk_list", "--table", "token", "--data", &copy];
+    let output = Command::new(binary_path()).args(own).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("--key-file"), "{said}");
+
+    let accepted = accept(&["risk_list", "token"])?;
+    let old_sum = accepted["accepted"][0]["oldSum"].as_str().unwrap_or_default();
+    assert_eq!(accepted["accepted"][0]["table"], "risk_list", "{accepted}");
+    let verified = gateway.run_command(&["verify"])?;
+    assert_eq!(verified["faults"], serde_json::json!([]), "{verified}");
+    let listed = verified["accepted"][0].as_str().unwrap_or_default();
+    assert!(listed.contains("risk_list, token: Support case 4711"), "{verified}");
+    let query = "SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number DESC LIMIT 1";
+    let entry: String = other.query_row(query, [], |row| row.get(0))?;
+    assert!(entry.contains("seal accept") && entry.contains(old_sum) && entry.contains("4711"), "{entry}");
+    // The gateway goes on writing to these tables, and a later change is found again.
+    gateway.create_merchant()?;
+    gateway.run_command(&["verify"])?;
+    other.execute_batch("UPDATE token SET label = 'again'")?;
+    assert!(gateway.run_command(&["verify"]).is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn neither_a_forged_seal_nor_a_changed_audit_log_can_be_accepted() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    gateway.create_merchant()?;
+    for (edit, table, expected) in [
+        (
+            "UPDATE store_seal SET sums = CAST(substr(sums, 1, 4) || zeroblob(length(sums) - 4) AS BLOB)",
+            "token",
+            "itself",
+        ),
+        ("UPDATE audit_entry SET entity = 'x' WHERE number = 2", "audit_entry", "changes of the audit log"),
+    ] {
+        let copy = copy_store(&gateway, "copy")?;
+        let database = Connection::open(Path::new(&copy).join("tillgate.db"))?;
+        let trigger: String =
+            database
+                .query_row("SELECT sql FROM sqlite_schema WHERE name = 'audit_entry_update'", [], |row| row.get(0))?;
+        database.execute_batch("DROP TRIGGER audit_entry_update")?;
+        database.execute(edit, [])?;
+        database.execute_batch(&trigger)?;
+        let own =
+            ["seal", "accept", "--reason", "x", "--table", table, "--data", &copy, "--key-file", &key_of(&gateway)];
+        let output = Command::new(binary_path()).args(own).output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(expected), "{edit}: {said}");
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! `tillgate seal`: accepts rows that another program has changed, such as a repair by hand.
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use tillgate_shared::format::mask::mask_card_numbers;
+
+use super::vault_key::find_vault;
+use super::{CommonOptions, open_existing};
+use crate::store::AdminStore;
+use crate::store::table_seal::AcceptedTable;
+
+/// Largest length of a reason in characters.
+const MAX_REASON: usize = 500;
+
+/// The seal of the store.
+#[derive(Debug, Subcommand)]
+pub(super) enum SealCommand {
+    /// Accept rows that another program has changed, such as a repair by hand.
+    Accept(AcceptRows),
+}
+
+/// Accept rows that another program has changed, such as a repair by hand. The seal knows which tables have changed,
+/// and not which rows: all rows of the named tables are accepted as they are. The audit log names the tables, their old
+/// and new sums, and the reason. Works beside a running server.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate seal accept --table risk_list --reason 'Support case 4711' \
+    --data ./tillgate-data\n\nSee first that nothing else has changed: tillgate verify")]
+pub(super) struct AcceptRows {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// A table with changed rows, as `tillgate verify` names it. May be repeated; every changed table has to be named.
+    #[arg(long = "table", value_name = "TABLE", required = true)]
+    tables: Vec<String>,
+    /// The reason for the change, of at most 500 characters.
+    #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
+    reason: String,
+}
+
+/// The accepted tables in the output.
+#[derive(Serialize)]
+struct AcceptanceOutput {
+    accepted: Vec<AcceptedTable>,
+}
+
+/// Reads a reason. Numbers of cards are masked, because the audit log keeps it for good.
+fn parse_reason(text: &str) -> Result<String, String> {
+    let reason = text.trim();
+    if (1..=MAX_REASON).contains(&reason.chars().count()) {
+        Ok(mask_card_numbers(reason).into_owned())
+    } else {
+        Err(format!("must have 1 to {MAX_REASON} characters"))
+    }
+}
+
+impl SealCommand {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Accept(command) => command.run(),
+        }
+    }
+}
+
+impl AcceptRows {
+    /// Accepts the rows of the named tables, and prints each table with its sums. Refuses tables that have not changed,
+    /// and everything if another table has changed as well.
+    fn run(self) -> anyhow::Result<()> {
+        let data = &self.common.data;
+        let store = open_existing(data)?;
+        let changed = AdminStore::open_snapshot(data, find_vault(data).as_ref())?.find_changed_tables()?;
+        let accepted = store.accept_rows(&changed, &self.tables, &self.reason)?;
+        self.common.print_output(&AcceptanceOutput { accepted }, |output| {
+            let lines = output.accepted.iter().map(|AcceptedTable { table, rows, old_sum, new_sum }| {
+                format!("{table}  {rows} rows are accepted as they are; the sum {old_sum} became {new_sum}")
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
