@@ -14,7 +14,6 @@ mod listing;
 mod login;
 pub mod password;
 mod pattern;
-mod places;
 mod session;
 pub mod tls;
 mod transfer;
@@ -28,12 +27,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use self::places::SessionPlaces;
 use self::session::Session;
 use self::tls::FtpTls;
 use crate::app::App;
 use crate::shares::Shares;
-use crate::wrong_credentials::WrongCredentials;
+use crate::wrong_credentials::{WrongCredentials, counted_network};
 
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -65,8 +63,8 @@ pub struct FtpOptions {
 struct FtpServer {
     app: Arc<App>,
     options: FtpOptions,
-    /// Counts sessions. Guards itself.
-    places: Arc<SessionPlaces>,
+    /// Sessions, by network of the client.
+    sessions: Shares,
     /// Counts wrong passwords by address. Guards itself.
     wrong_passwords: WrongCredentials,
     /// Limits the number of passwords that are checked at once.
@@ -78,7 +76,7 @@ struct FtpServer {
 /// Serves FTP until `stop` changes; sessions end then.
 pub async fn serve_ftp(app: Arc<App>, listener: TcpListener, options: FtpOptions, mut stop: watch::Receiver<bool>) {
     let server = Arc::new(FtpServer {
-        places: SessionPlaces::new(options.sessions, options.sessions_per_address),
+        sessions: Shares::new(options.sessions, options.sessions_per_address),
         wrong_passwords: WrongCredentials::new(WRONG_PASSWORDS),
         checks: Semaphore::new(CHECKS_AT_ONCE),
         waiting_ports: share_ports(options.passive_ports.as_ref()),
@@ -113,7 +111,7 @@ fn share_ports(ports: Option<&RangeInclusive<u16>>) -> Shares {
 
 /// Starts a session in a task of its own, or tells the client that there are too many.
 fn start_session(server: &Arc<FtpServer>, sessions: &mut JoinSet<()>, stream: TcpStream, peer: SocketAddr) {
-    match server.places.take(peer.ip()) {
+    match server.sessions.try_take(&counted_network(peer.ip()).to_string()) {
         Some(place) => {
             let session = Session::new(Arc::clone(server), peer, place);
             sessions.spawn(session.run(stream));

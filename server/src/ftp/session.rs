@@ -18,7 +18,6 @@ use super::data::{DataConnection, DataFault, DataTls, accept_data, listen_passiv
 use super::listing::{ListingForm, format_facts, format_listing, format_time};
 use super::login::{LoggedIn, LoginRefusal};
 use super::pattern::{fits_pattern, is_pattern};
-use super::places::SessionPlace;
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
 use crate::domain::entity::Entity;
@@ -77,11 +76,11 @@ pub(super) struct Session {
     /// The position of the next `RETR`.
     position: u64,
     faults: u32,
-    _place: SessionPlace,
+    _place: Place,
 }
 
 impl Session {
-    pub(super) fn new(server: Arc<FtpServer>, peer: SocketAddr, place: SessionPlace) -> Self {
+    pub(super) fn new(server: Arc<FtpServer>, peer: SocketAddr, place: Place) -> Self {
         Self {
             server,
             peer,
