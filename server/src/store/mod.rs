@@ -77,6 +77,7 @@ mod stored_credentials;
 pub mod table_seal;
 pub mod timer;
 pub mod token;
+mod value_encoding;
 pub mod vault_keys;
 pub mod velocity;
 pub mod wallet;

@@ -2,10 +2,10 @@
 //! verification finds any changed byte of a record, and any record that is missing.
 
 use jiff::Timestamp;
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
+use super::value_encoding::encode_value;
 use super::{StoreError, ledger};
 use crate::domain::audit::AuditEntry;
 use crate::domain::id::{RecordId, to_hex};
@@ -111,23 +111,7 @@ fn load_hash(connection: &Connection, id: &RecordId) -> Result<Option<u128>, Sto
 fn hash_row(row: &Row<'_>) -> rusqlite::Result<u128> {
     let mut hash = Sha256::new();
     for column in 0..row.as_ref().column_count() {
-        let number;
-        let (kind, bytes): (u8, &[u8]) = match row.get_ref(column)? {
-            ValueRef::Null => (0, &[]),
-            ValueRef::Integer(value) => {
-                number = value.to_be_bytes();
-                (1, &number)
-            }
-            ValueRef::Real(value) => {
-                number = value.to_be_bytes();
-                (2, &number)
-            }
-            ValueRef::Text(bytes) => (3, bytes),
-            ValueRef::Blob(bytes) => (4, bytes),
-        };
-        hash.update([kind]);
-        hash.update((bytes.len() as u64).to_be_bytes());
-        hash.update(bytes);
+        encode_value(row.get_ref(column)?, |bytes| hash.update(bytes));
     }
     Ok(hash.finalize().first_chunk::<16>().copied().map_or(0, u128::from_be_bytes))
 }

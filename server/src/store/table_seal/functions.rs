@@ -11,6 +11,7 @@ use super::tables::SEALED;
 use super::{HEAD, RowSum, Seal, StoreError};
 use crate::domain::audit::ChainHash;
 use crate::domain::audit_key::{AuditKey, finish_code};
+use crate::store::value_encoding::encode_value;
 
 /// Number of arguments of `seal_rows` before the values of the rows.
 const FIRST_VALUE: usize = 3;
@@ -68,24 +69,6 @@ pub(super) fn hash_row<'a>(key: &AuditKey, table: &str, values: impl Iterator<It
     let mut code = key.begin_code(b"row");
     code.update(&[u8::try_from(table.len()).unwrap_or(u8::MAX)]);
     code.update(table.as_bytes());
-    for value in values {
-        let number;
-        let (kind, bytes): (u8, &[u8]) = match value {
-            ValueRef::Null => (0, &[]),
-            ValueRef::Integer(value) => {
-                number = value.to_be_bytes();
-                (1, &number)
-            }
-            ValueRef::Real(value) => {
-                number = value.to_be_bytes();
-                (2, &number)
-            }
-            ValueRef::Text(bytes) => (3, bytes),
-            ValueRef::Blob(bytes) => (4, bytes),
-        };
-        code.update(&[kind]);
-        code.update(&(bytes.len() as u64).to_be_bytes());
-        code.update(bytes);
-    }
+    values.for_each(|value| encode_value(value, |bytes| code.update(bytes)));
     RowSum::from_bytes(&finish_code(code))
 }
