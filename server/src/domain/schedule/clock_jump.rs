@@ -50,37 +50,14 @@ impl Schedule {
 mod tests {
     use jiff::SignedDuration;
     use proptest::prelude::*;
-    use tillgate_shared::parameter::Parameters;
     use tillgate_shared::result::codes;
 
     use super::*;
-    use crate::domain::id::{EntityId, PaymentId, RegistrationId, ScheduleId};
+    use crate::domain::id::PaymentId;
     use crate::domain::schedule::plan::{NextAction, RunResult};
     use crate::domain::schedule::retry::RetryPlan;
-    use crate::domain::schedule::{MissedRuns, RunOutcome, ScheduleRun, ScheduleStep, StepType};
-
-    fn create_schedule(expression: &str, missed: MissedRuns) -> Schedule {
-        let created: Timestamp = "2026-11-01T00:30:00Z".parse().unwrap();
-        let id = ScheduleId::new(created, [1; 9]);
-        let mut schedule = Schedule {
-            id: id.clone(),
-            entity: EntityId::new(created, [2; 9]),
-            registration: RegistrationId::new(created, [3; 9]),
-            created,
-            live: ScheduleStep { id, step_type: StepType::Schedule, at: created, ndc: None },
-            parameters: Parameters::default(),
-            job: [("job.expression", expression)].into_iter().collect(),
-            zone: "UTC".to_owned(),
-            missed,
-            ends: None,
-            ended: None,
-            next: None,
-            open: None,
-            version: 0,
-        };
-        schedule.next = Some(schedule.terms().unwrap().first_run(&schedule.job, created).unwrap());
-        schedule
-    }
+    use crate::domain::schedule::test_schedule::create_schedule;
+    use crate::domain::schedule::{MissedRuns, RunOutcome, ScheduleRun};
 
     /// Does everything that is due. Returns the records.
     fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
@@ -110,7 +87,7 @@ mod tests {
             missed in prop::sample::select(vec![MissedRuns::Once, MissedRuns::All, MissedRuns::Skip]),
             turns in prop::collection::vec((1_i64..200_000, 0_i64..40_000, any::<bool>()), 1..8),
         ) {
-            let mut schedule = create_schedule(expression, missed);
+            let mut schedule = create_schedule(&[("job.expression", expression)], missed);
             let terms = schedule.terms().unwrap();
             let (mut jumps, mut now, mut runs) = (Vec::new(), schedule.created, Vec::new());
             for (jump, time, is_down) in turns {
@@ -143,7 +120,7 @@ mod tests {
 
     #[test]
     fn runs_are_counted_up_to_a_limit() {
-        let schedule = create_schedule("* * * * * ?", MissedRuns::Once);
+        let schedule = create_schedule(&[("job.expression", "* * * * * ?")], MissedRuns::Once);
         let terms = schedule.terms().unwrap();
         let until = |seconds| schedule.created + SignedDuration::from_secs(seconds);
         assert_eq!(schedule.count_due_runs(&terms, until(-1), 100), 0);

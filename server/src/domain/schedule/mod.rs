@@ -9,6 +9,8 @@ pub mod record;
 pub mod recurrence;
 pub mod retry;
 pub mod terms;
+#[cfg(test)]
+mod test_schedule;
 pub mod timing;
 
 pub use clock_jump::{ClockJump, MAX_RUNS_OF_JUMP};

@@ -1,38 +1,13 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tillgate_shared::parameter::Parameters;
 
 use super::*;
-use crate::domain::id::{EntityId, RegistrationId, ScheduleId};
+use crate::domain::schedule::test_schedule::create_schedule;
 use crate::domain::schedule::{ScheduleStep, StepType};
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
-}
-
-/// Creates a schedule from 2026-11-01T00:30:00Z on, with these parameters.
-fn create_schedule(job: &[(&str, &str)], missed: MissedRuns) -> Schedule {
-    let created = time("2026-11-01T00:30:00Z");
-    let id = ScheduleId::new(created, [1; 9]);
-    let mut schedule = Schedule {
-        id: id.clone(),
-        entity: EntityId::new(created, [2; 9]),
-        registration: RegistrationId::new(created, [3; 9]),
-        created,
-        live: ScheduleStep { id, step_type: StepType::Schedule, at: created, ndc: None },
-        parameters: Parameters::default(),
-        job: job.iter().copied().collect(),
-        zone: "UTC".to_owned(),
-        missed,
-        ends: None,
-        ended: None,
-        next: None,
-        open: None,
-        version: 0,
-    };
-    schedule.next = Some(schedule.terms().unwrap().first_run(&schedule.job, created).unwrap());
-    schedule
 }
 
 /// Returns a result with a payment.
