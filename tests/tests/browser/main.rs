@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accessibility;
+mod app_addresses;
 mod appearance;
 mod assistive_technology;
 mod attacker;
