@@ -13,6 +13,7 @@ mod callbacks;
 mod coming_back;
 mod contract;
 mod dom_clobbering;
+mod every_property;
 mod fields;
 mod firefox;
 mod forms;
