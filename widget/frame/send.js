@@ -27,7 +27,9 @@ const isAllowed = (name) =>
   ALLOWED.some((entry) => (/[.[_]$/.test(entry) ? name.startsWith(entry) : name === entry));
 // Names that every form sends, and that the frames set themselves.
 const OWN = ["forceUtf8", "card.number", "card.cvv", "shopOrigin"];
-const isWeb = (address) => typeof address === "string" && /^https?:\/\//i.test(address);
+// Schemes that run code or show local content, as in shared/src/format/url.rs. Others belong to apps.
+const REFUSED = /^(javascript|data|file|vbscript|blob|about|view-source|filesystem):/i;
+const isAddress = (value) => typeof value === "string" && /^[a-z][a-z\d+.-]*:\S/i.test(value) && !REFUSED.test(value);
 
 // Lists the names of a page's fields that are not posted: a message for the developer, so only in a sandbox.
 export function listIgnored(fields, { test }) {
@@ -41,7 +43,7 @@ export function listIgnored(fields, { test }) {
 export function makeBody(fields, origin) {
   const body = new URLSearchParams();
   for (const [name, value] of new URLSearchParams(fields)) {
-    if (isAllowed(name) && (name !== "shopperResultUrl" || isWeb(value))) body.append(name, value);
+    if (isAllowed(name) && (name !== "shopperResultUrl" || isAddress(value))) body.append(name, value);
   }
   const { width: screenWidth, height: screenHeight, colorDepth: screenColorDepth } = screen;
   // At most eight characters of a language tag, cut at a hyphen.
@@ -59,7 +61,7 @@ const readList = (value) => (Array.isArray(value) ? value : []);
 // Returns a page to go to. One without an address is the shop's own.
 function readPage({ url, method, parameters, preconditions }) {
   return {
-    url: isWeb(url) ? url : null,
+    url: isAddress(url) ? url : null,
     method: method === "POST" ? "POST" : "GET",
     parameters: readList(parameters).map(({ name, value }) => ({ name: readText(name), value: readText(value) })),
     preconditions: readList(preconditions).map(readPage).filter((page) => page.url),

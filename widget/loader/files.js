@@ -58,7 +58,7 @@ export function loadScript(path, hash) {
     element.src = trustAddress(folder + path);
     // Browsers put off asynchronous scripts of other sites until they have painted.
     element.async = false;
-    element.fetchPriority = "high";
+    element.setAttribute("fetchpriority", "high");
     return element;
   }, "append", 0);
 }
@@ -108,7 +108,10 @@ function adoptRules(rules) {
 export var ENGLISH = "%ENGLISH%";
 // Each with its tag, other names that merchants use, and the hash of its file: "cs:cz:… da:dk:… de:…".
 var LANGUAGES = "%LOCALES%";
-var current = { tag: "", locale: "en", texts: undefined, loaded: null };
+var current = { tag: "", locale: "en", texts: undefined };
+// A promise of the texts. As a property of the object it would be set after the object is made, through a setter that
+// the page may give every object.
+var loaded = null;
 // Takes the texts of a language, unless another one was asked for meanwhile. Called by the language's script.
 export function takeTexts(tag, texts) { if (tag === current.tag) current.texts = texts; }
 export function readLanguage() { return current.texts; }
@@ -125,11 +128,11 @@ export function loadLanguage(wanted) {
   var find = function (name) { return known.find(function (names) { return names.includes(name); }); };
   var names = find(asked.toLowerCase()) || find(language) || ["en"];
   var tag = names[0];
-  if (current.tag === tag) return current.loaded;
+  if (current.tag === tag) return loaded;
   // Screen readers and fonts go by the locale: it is no alias, no missing language, no place with other characters.
   current = { tag: tag, locale: language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag, texts: undefined };
-  current.loaded = Promise.resolve(tag !== "en" && loadScript("js/locale-" + tag + ".js", names.at(-1)).catch(Boolean));
-  return current.loaded;
+  loaded = Promise.resolve(tag !== "en" && loadScript("js/locale-" + tag + ".js", names.at(-1)).catch(Boolean));
+  return loaded;
 }
 
 // Removes everything that was put into the page. Nothing comes any more.

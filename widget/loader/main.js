@@ -5,7 +5,7 @@
 
 import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
 import { removeFiles, takeTexts, textOf } from "./files.js";
-import { globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
+import { define, globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
 import { findRelay, hasForms, listForms, openRelay, placeAll, settleForms } from "./place.js";
 import { removeAbandoned, removeAll, removeCopies } from "./place.js";
@@ -148,8 +148,8 @@ function startLoader() {
     // Pages call unload() when they remove a form, also one that has ended by itself.
     var rest = { unload: function () { if (window.wpwl === rest) delete window.wpwl; } };
     if (isUnload) delete window.wpwl;
-    else window.wpwl = rest;
-    if (isServedByTrunk) window.__tillgate = { start: loader.start };
+    else define(window, "wpwl", rest);
+    if (isServedByTrunk) define(window, "__tillgate", { start: loader.start });
     else delete window.__tillgate;
   }
 
@@ -165,8 +165,8 @@ function startLoader() {
   // A loader of a build that knows no other end has unload().
   if (earlier && earlier.unload) (earlier.end || earlier.unload)();
   loader.start = (globalOf("__tillgate") || loader).start;
-  window.__tillgate = loader;
-  window.wpwl = makeGlobal(unload);
+  define(window, "__tillgate", loader);
+  define(window, "wpwl", makeGlobal(unload));
   onRetry(function () { watch(); reloadFrames(); requestPageModule(); });
   darkness.addEventListener("change", restyle);
   listen(window, "message", receive);

@@ -5,13 +5,16 @@
 
 export var hasOwn = Object.prototype.hasOwnProperty;
 
-// Returns the descriptor of a node's property, as the browser defines it.
+var EMPTY = Object.create(null);
+EMPTY.toString = {}.toString;
+
+// Returns the descriptor of a node's property, as the browser defines it. What every object has is not the browser's.
 function descriptorOf(node, name) {
-  for (var at = Object.getPrototypeOf(node); at; at = Object.getPrototypeOf(at)) {
+  for (var at = Object.getPrototypeOf(node); at && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     var found = Object.getOwnPropertyDescriptor(at, name);
     if (found) return found;
   }
-  return {};
+  return EMPTY;
 }
 
 export function nativeGet(node, name) {
@@ -27,14 +30,28 @@ export function globalOf(name) {
   return hasOwn.call(window, name) || hasOwn.call(Window.prototype, name) ? window[name] : undefined;
 }
 
-var EMPTY = Object.create(null);
-EMPTY.toString = {}.toString;
-
 // Returns the kind of a value, such as "[object HTMLScriptElement]".
 export function kindOf(value) { return EMPTY.toString.call(value); }
 
 // Copies an object without what every object inherits.
 export function copyBare(object) { return Object.assign(Object.create(EMPTY), object); }
+
+// Returns an object's own property, or one of a class of the page. Undefined if every object has it.
+export function readMember(object, name) {
+  return hasOwn.call(Object.prototype, name) && !hasOwn.call(object, name) ? undefined : object[name];
+}
+
+// Sets an object's own property. An assignment would call a setter that every object has.
+export function define(object, name, value) {
+  if (hasOwn.call(object, name)) return void (object[name] = value);
+  var own = Object.create(null);
+  own.value = value;
+  own.writable = own.enumerable = own.configurable = true;
+  Object.defineProperty(object, name, own);
+}
+
+// Sets a property of an element's own style. Chromium would write one that every object has in its place.
+export function setStyle(element, name, value) { nativeGet(element, "style").setProperty(name, value); }
 
 // Listens to a window, document or form. By its id, an element shadows the window's own function.
 export function listen(target, type, listener, capture) {

@@ -1,6 +1,6 @@
 // The merchant's options, read when they are needed and no earlier: merchants assign and change them late.
 
-import { globalOf, hasOwn } from "./native.js";
+import { define, globalOf, hasOwn, readMember } from "./native.js";
 
 // Returns the merchant's own object, also one that a script declares by `let`. An element with this id is none.
 export function givenOptions() {
@@ -14,8 +14,7 @@ export function givenOptions() {
 // Returns an option as text. One that is inherited, or that cannot be read, is empty.
 export function readOption(name) {
   try {
-    var given = givenOptions();
-    return hasOwn.call(Object.prototype, name) && !hasOwn.call(given, name) ? "" : String(given[name] || "");
+    return String(readMember(givenOptions(), name) || "");
   } catch (thrown) { return ""; }
 }
 
@@ -24,9 +23,9 @@ export function reportError(name, message, isOfPage) {
   if (isOfPage) console.warn("Tillgate: " + message);
   var error = new Error(message);
   error.name = name;
-  if (name === "WidgetError") error.event = "load";
+  if (name === "WidgetError") define(error, "event", "load");
   try {
     var given = givenOptions();
-    if (typeof given.onError === "function") given.onError(error);
+    if (typeof readMember(given, "onError") === "function") given.onError(error);
   } catch (thrown) { Promise.reject(thrown); } // Shown on the merchant's console.
 }

@@ -2,7 +2,7 @@
 // module fills. Frames load at once. The placeholder stays beside them, hidden: it may belong to a framework, which
 // finds it where it was, and the next loader needs it.
 
-import { copyBare, kindOf, make, nativeCall, nativeGet, nativeSet, randomDigits, runSoon } from "./native.js";
+import { copyBare, kindOf, make, nativeCall, nativeGet, nativeSet, randomDigits, runSoon, setStyle } from "./native.js";
 import { checkout, framesBase, ownScript } from "./script.js";
 import { addSkeleton } from "./skeleton.js";
 
@@ -99,7 +99,7 @@ function hidePlaceholder(placeholder) {
 function restorePlaceholder(placeholder) {
   nativeGet(placeholder, "classList").add("paymentWidgets");
   nativeCall(placeholder, "removeAttribute", MARK);
-  nativeGet(placeholder, "style").display = "";
+  setStyle(placeholder, "display", "");
 }
 
 // Forgets forms that have left the page. If the page shows their placeholder again, that gets another form.
@@ -129,7 +129,7 @@ export function placeAll(isParsed, prepare) {
     // The names of its forms depend on the forms before it.
     addForms(entry, found.length > 1);
     entries.push(entry);
-    nativeGet(placeholder, "style").display = "none";
+    setStyle(placeholder, "display", "none");
   });
   return found.length;
 }
@@ -183,7 +183,7 @@ export function openRelay(isAnew) {
   relayFrame = make("iframe", "", { hidden: "", referrerpolicy: "no-referrer", src: src });
   relayFrame.setAttribute(MARK, OWN);
   // Many sheets give frames a display, and thereby show hidden ones.
-  relayFrame.style.display = "none";
+  setStyle(relayFrame, "display", "none");
   nativeGet(document, "body").append(relayFrame);
   return relayFrame;
 }

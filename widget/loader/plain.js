@@ -1,6 +1,7 @@
 // Browsers that are too old for the form: a frame with a form of the gateway's in the place of each placeholder.
 
-import { globalOf, listen, nativeCall, nativeGet } from "./native.js";
+import { listen, nativeCall, nativeGet, readMember, setStyle } from "./native.js";
+import { givenOptions, readOption } from "./options.js";
 import { actionOf, brandListOf, brandsOf, isCardBrand } from "./place.js";
 import { beginTurn, checkout, framesBase, isOutdated, listAdded, noteScripts, OBSERVED } from "./script.js";
 
@@ -18,12 +19,11 @@ function heightOf(brands) {
 }
 
 function replacePlaceholder(place) {
-  var given = globalOf("wpwlOptions") || {};
   var frame = nativeCall(document, "createElement", "iframe");
   var fields = {
     brands: brandListOf(place),
-    locale: given.locale || "",
-    requireCvv: (given.registrations || {}).requireCvv || "",
+    locale: readOption("locale"),
+    requireCvv: readMember(readMember(givenOptions(), "registrations") || {}, "requireCvv") || "",
     shopperResultUrl: actionOf(place),
   };
   var query = Object.keys(fields).map(function (name) { return "&" + name + "=" + encodeURIComponent(fields[name]); });
@@ -31,8 +31,8 @@ function replacePlaceholder(place) {
   frame.title = "Payment";
   frame.className = "wpwl-plain";
   frame.frameBorder = 0;
-  frame.style.width = "100%";
-  frame.style.height = heightOf(brandsOf(place)) + "px";
+  setStyle(frame, "width", "100%");
+  setStyle(frame, "height", heightOf(brandsOf(place)) + "px");
   nativeGet(place, "parentNode").replaceChild(frame, place);
   return function () { if (frame.parentNode) frame.parentNode.replaceChild(place, frame); };
 }

@@ -1,6 +1,6 @@
 // This script's own element. Its address names the checkout, so that the bytes are the same for all, as is `integrity`.
 
-import { hasOwn, kindOf, nativeCall, nativeGet } from "./native.js";
+import { define, hasOwn, kindOf, nativeCall, nativeGet } from "./native.js";
 
 export var BUILD = "%BUILD%";
 export var ownScript = findOwnScript();
@@ -56,13 +56,15 @@ function listScripts(node) {
   return [].slice.call(nativeCall(node, "getElementsByTagName", "script")).concat(node).filter(isLoader);
 }
 
+function timeOf(script) { return hasOwn.call(script, SEEN) ? script[SEEN] : 0; }
+
 // Notes the scripts of ours in these nodes. Returns those that were not known.
 export function noteScripts(nodes) {
   var found = [].concat.apply([], nodes.map(listScripts));
   return found.filter(function (script) {
     if (hasOwn.call(script, SEEN)) return false;
     lastTime = Math.max(performance.now(), lastTime + 0.001);
-    script[SEEN] = lastTime;
+    define(script, SEEN, lastTime);
     return true;
   });
 }
@@ -89,22 +91,22 @@ export function isOutdated(others) {
   var latest = ownTime;
   var rivals = listScripts(document).concat(others).filter(function (script) {
     var isRival = readCheckout(script).id !== checkout.id;
-    if (!isRival) latest = Math.max(latest, script[SEEN]);
+    if (!isRival) latest = Math.max(latest, timeOf(script));
     return isRival;
   });
-  return rivals.some(function (script) { return script[SEEN] > latest; });
+  return rivals.some(function (script) { return timeOf(script) > latest; });
 }
 
 // Returns true if this script may take the forms of the page. `others` are scripts whose loaders still run.
 export function beginTurn(others) {
   noteScripts([document]);
-  ownTime = ownScript[SEEN] || 0;
+  ownTime = timeOf(ownScript);
   return !isOutdated(others);
 }
 
 // Marks the scripts of this checkout after unload().
 export function retireScripts() {
   listScripts(document).forEach(function (script) {
-    if (readCheckout(script).id === checkout.id) script[SEEN] = 0;
+    if (readCheckout(script).id === checkout.id) define(script, SEEN, 0);
   });
 }

@@ -1,7 +1,7 @@
 // The skeleton of a card form: its groups, and the frames of number and code in their final place, as a frame that
 // moves loads again. The page module fills the groups.
 
-import { listen, make, nativeCall, nativeGet, randomDigits } from "./native.js";
+import { listen, make, nativeCall, nativeGet, randomDigits, setStyle } from "./native.js";
 import { base, checkout, framesBase } from "./script.js";
 
 // Returns the permissions of a frame, of those that this browser knows: it would warn of the others on the console.
@@ -30,7 +30,7 @@ function makeFrame(form, field, name, title) {
     allow: framePermissions(), referrerpolicy: "no-referrer", src: framesBase + "v1/pciIframe.html?" + query,
   });
   // The frame's document is light and see-through. In a dark element browsers would paint an opaque sheet behind it.
-  element.style.colorScheme = "light";
+  setStyle(element, "color-scheme", "light");
   return element;
 }
 

@@ -13,7 +13,8 @@ Sets up what is missing (Python's venv, Schemathesis in target/tools), builds th
 it on a store of its own with a sandbox entity, a live one and a merchant with a channel, and sends what
 /openapi.json allows and what it forbids. No answer may be a 5xx, nor one whose status, media type or
 shape the document does not describe, and what is forbidden has to be refused: all default checks of
-Schemathesis. Some twenty minutes; the exit code tells.
+Schemathesis, where a request that the document allows may be refused with 400 by a rule that no schema
+can tell. Some twenty minutes; the exit code tells.
 
   --examples N  random requests for each operation and pass (default: 50)
   -- OPTION …   options of Schemathesis itself, e.g. -- --seed 7 --include-operation-id createPayment

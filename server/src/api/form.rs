@@ -8,14 +8,17 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use maud::html;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use tillgate_shared::wire::FrameField;
 
 use super::form_config::{
     Shopper, closed_checkout_config, describe_brands, named_brands, offers_registrations, open_checkout_config,
     paid_checkout_config, relay_config,
 };
+use super::html_page::HtmlPage;
 use super::{AppState, client, html_page};
 use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::id::{EntityId, to_hex};
@@ -120,32 +123,49 @@ pub(super) fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'st
     response
 }
 
-/// Serves the document of a frame with one field of the card, including the checkout's configuration. The frames of the
-/// other fields than the card number get only the part that every frame needs.
+/// Serves the document of a frame with one field of the card, including the checkout's configuration: the field that
+/// the query names, or the card number if it names none. The frames of the other fields get only the part that every
+/// frame needs. Responds 404 to an unknown field, because the frame would ask the shopper for the card number.
 pub(super) async fn serve_frame(
     State(state): State<Arc<AppState>>,
     Query(query): Query<FormQuery>,
     request: Request,
 ) -> Response {
-    let is_text = matches!(query.get("field"), "card.holder" | "card.expiry");
+    let Some(field) = query.0.get("field").map_or(Some(FrameField::Number), |name| FrameField::parse(name)) else {
+        return render_unknown_field(&state);
+    };
     serve_configured_document(
         &state,
         &query,
         request,
-        |bundle| if is_text { &bundle.text } else { &bundle.frame },
-        |checkout, shopper| match query.get("field") {
+        |bundle| match field {
+            FrameField::Holder | FrameField::Expiry => &bundle.text,
+            FrameField::Number | FrameField::Code => &bundle.frame,
+        },
+        |checkout, shopper| {
             // The merchant's page gets the whole configuration from the frame of the card number.
-            "card.cvv" | "card.holder" | "card.expiry" => Map::new(),
-            _ => {
-                let mut config = open_checkout_config(&state, checkout, query.get("brands"), shopper);
-                // Set if there are stored accounts to choose from. The relay frame provides them.
-                if offers_registrations(checkout) {
-                    config.insert("registrations".to_owned(), true.into());
-                }
-                config
+            if field != FrameField::Number {
+                return Map::new();
             }
+            let mut config = open_checkout_config(&state, checkout, query.get("brands"), shopper);
+            // Set if there are stored accounts to choose from. The relay frame provides them.
+            if offers_registrations(checkout) {
+                config.insert("registrations".to_owned(), true.into());
+            }
+            config
         },
     )
+}
+
+/// Renders the page in place of the frame of an unknown field. It has no script.
+fn render_unknown_field(state: &AppState) -> Response {
+    let title = "There is no such field";
+    let main = html! { h1 { (title) } p { "Please go back to the shop." } };
+    let ancestors = &checkout_ancestors(state, None);
+    let directives = "form-action 'none'";
+    let style = html_page::STYLE;
+    let page = HtmlPage { title, language: "en", rtl: false, style, head: html! {}, main, directives, ancestors };
+    page.render_response(StatusCode::NOT_FOUND)
 }
 
 /// Serves the document of the hidden relay frame: forms without a card number get their configuration from it and

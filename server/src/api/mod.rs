@@ -263,13 +263,14 @@ fn build_sandbox_routes() -> Router<Arc<AppState>> {
     brand_pages.chain(sheets).fold(Router::new(), Router::merge)
 }
 
-/// Responds 404 to a route that the requested host does not have, refuses a plain HTTP request about a checkout or
-/// payment page of a live entity, and a request that a browser may not make. Passes on all others, but the fields of a
-/// form that another site has posted to one of our pages.
+/// Sets the clock of a request about a checkout. Responds 404 to a route that the requested host does not have, refuses
+/// a plain HTTP request about a checkout or payment page of a live entity, and a request that a browser may not make.
+/// Passes on all others, but the fields of a form that another site has posted to one of our pages.
 async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
     if !fields_host::has_route(&state, &request) {
         return error::no_such_endpoint().await;
     }
+    transport::set_checkout_clock(&state, &mut request).await;
     if let Some(response) = transport::refuse_insecure_request(&state, &mut request).await {
         return response;
     }

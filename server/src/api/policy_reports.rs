@@ -17,7 +17,7 @@ use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId};
 use super::json_object::{FieldValue, JsonObject};
 use super::received::read_limited_body;
-use super::response::{build_response, ndc_of_checkout, result_fields, wire_time};
+use super::response::{build_response, ndc_of_checkout, result_fields, set_request_clock, wire_time};
 use super::{AppState, client};
 use crate::domain::id::EntityId;
 use crate::domain::policy_report;
@@ -179,6 +179,9 @@ async fn store_report(state: &AppState, id: &str, request: Request) -> Result<()
         Some(entity) => (entity, None),
         None => (state.gateway.load_checkout(id)?.entity, Some(id)),
     };
+    if let Some(entity) = state.gateway.directory.find_entity(&entity) {
+        set_request_clock(&entity);
+    }
     let sources = list_sources(&entity, client, checkout);
     let content_type =
         request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

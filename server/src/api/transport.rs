@@ -10,7 +10,7 @@ use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
-use super::response::ndc_of_path;
+use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client, forwarded};
 use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PageId};
@@ -41,6 +41,19 @@ pub(super) async fn refuse_insecure_request(state: &AppState, request: &mut Requ
     let refusal = live_entity_refusal(state, request.headers(), request.extensions())?;
     let is_live = find_requested_entity(state, request).await.is_some_and(|entity| entity.live);
     is_live.then(|| ApiError::new(refusal, ndc_of_path(request.uri().path(), None)).into_response())
+}
+
+/// Sets the clock of a request about a checkout to the clock of its entity: a browser sends no credentials, so nothing
+/// else tells whose clock its response shows. The clock of a merchant's request is set where its credentials are read.
+pub(super) async fn set_checkout_clock(state: &AppState, request: &mut Request) {
+    // Without a moved clock, all clocks are the machine's, and the checkout need not be loaded for its own.
+    let is_about_checkout = request.uri().path().starts_with("/v1/checkouts/");
+    if is_about_checkout
+        && state.gateway.directory.has_moved_clock()
+        && let Some(entity) = find_requested_entity(state, request).await
+    {
+        set_request_clock(&entity);
+    }
 }
 
 /// Returns the entity of the checkout or payment in a browser's request: by the `{id}` of its path, otherwise by

@@ -51,6 +51,8 @@ struct Snapshot {
     reloads: u64,
     /// True if there is a live entity.
     has_live: bool,
+    /// True if the clock of a sandbox has been moved.
+    has_moved_clock: bool,
 }
 
 /// Maximum number of origins that fit into a header.
@@ -98,8 +100,9 @@ impl Directory {
         warn_of_unknown_connectors(&snapshot.credentials, &credentials);
         let reloads = snapshot.reloads + 1;
         let has_live = credentials.entities.values().any(|entity| entity.live);
+        let has_moved_clock = credentials.entities.values().any(|entity| !entity.ahead.is_zero());
         let compatible = tree::compatible_and_ancestors(&credentials.entities);
-        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, reloads, has_live });
+        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, reloads, has_live, has_moved_clock });
     }
 
     /// Returns the number of reloads so far that added, removed or moved a channel.
@@ -110,6 +113,11 @@ impl Directory {
     /// Returns true if there is a live entity, of whatever level.
     pub fn has_live_entity(&self) -> bool {
         self.current_snapshot().has_live
+    }
+
+    /// Returns true if the clock of a sandbox has been moved.
+    pub fn has_moved_clock(&self) -> bool {
+        self.current_snapshot().has_moved_clock
     }
 
     /// Returns the current snapshot, which later reloads do not change.

@@ -265,8 +265,7 @@ async fn no_value_of_the_merchants_ends_the_script_element() -> anyhow::Result<(
     let url = "https://shop.example/?a=</script><script>alert(1)</script><!--";
     let made = shop.create_checkout(&[("shopperResultUrl", url)]).await?;
     assert_result(&made, 200, "000.200.100");
-    let document =
-        get_frame(&shop, made.id(), "VISA&field=%3Cscript%3Eprobe&form=probe&probe=%3Cscript%3E").await?.text().await?;
+    let document = get_frame(&shop, made.id(), "VISA&form=probe&probe=%3Cscript%3E").await?.text().await?;
     // Parameters that only the page's script reads are not repeated.
     assert!(!document.contains("probe"), "{document}");
     let config = embedded_configuration(&document);
@@ -301,6 +300,30 @@ async fn a_live_checkout_is_no_test() -> anyhow::Result<()> {
     let shop = live_shop();
     let made = shop.create_checkout(&[]).await?;
     assert_eq!(read_configuration(&shop, made.id(), "VISA").await?["test"], false);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_unknown_field_has_no_frame() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[]).await?;
+    for checkout in [made.id(), "", "unknown"] {
+        for field in ["", "number", "card.Number", "card.number%20", "%3Cscript%3Eprobe"] {
+            let path = format!("v1/pciIframe.html?checkoutId={checkout}&brands=VISA&field={field}");
+            let response = shop.bare_request(Method::GET, &path).send().await?;
+            assert_eq!(response.status(), 404, "{path}");
+            let policy = content_security_policy(&response);
+            assert_eq!(directive_sources(policy, "default-src"), ["'none'"], "{path}: {policy}");
+            assert!(directive_sources(policy, "script-src") == [""], "{path}: {policy}");
+            let document = response.text().await?;
+            assert!(document.contains("There is no such field") && !document.contains("probe"), "{document}");
+        }
+    }
+    // Without a name, the frame is for the card number.
+    let path = format!("v1/pciIframe.html?checkoutId={}&brands=VISA", made.id());
+    let document = shop.bare_request(Method::GET, &path).send().await?.text().await?;
+    let config: Value = serde_json::from_str(embedded_configuration(&document))?;
+    assert_eq!(config["brands"]["VISA"]["kind"], "card");
     Ok(())
 }
 

@@ -278,7 +278,9 @@ async fn there_is_no_form_where_nothing_can_be_paid() -> anyhow::Result<()> {
         assert_eq!(status, get, "{checkout}: {page}");
         let answer = submit_form(&shop, checkout, "&brands=VISA&locale=en", &CARD).await?;
         assert_eq!(answer.status().as_u16(), post, "{checkout}");
-        for page in [page, answer.text().await?] {
+        let empty = submit_form(&shop, checkout, "&brands=VISA&locale=en", &[]).await?;
+        assert_eq!(empty.status().as_u16(), post, "{checkout}, without fields");
+        for page in [page, answer.text().await?, empty.text().await?] {
             assert!(page.contains("This payment can no longer be made.") && !page.contains("<form"), "{page}");
             assert!(!page.contains(NUMBER) && !page.contains("<b>"), "{page}");
         }

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
 use tillgate::connector::registry::all_sandboxes;
 use tillgate::connector::sandbox::Sandbox;
-use tillgate_tests::{ApiResponse, MerchantClient};
+use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::support::*;
 
@@ -156,6 +157,51 @@ async fn what_a_stranger_gets_from_every_route() -> anyhow::Result<()> {
                 assert!(!matches!(answer.status, 401 | 403), "{what}");
             }
         }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_answer_about_a_sandbox_shows_its_clock() -> anyhow::Result<()> {
+    let shop = TestGateway::shared().create_merchant()?;
+    let started = Timestamp::now() + SignedDuration::from_hours(25);
+    shop.advance_clock("25h").await?;
+    // They are of the moved clock, because some answers are dated by what they are about.
+    let checkout = shop.create_checkout(&[]).await?;
+    let payment = shop.pay_by_card(&[]).await?;
+    let bearer = format!("Bearer {}", shop.token);
+    let mut dated = BTreeSet::new();
+    for row in ROUTES.iter().filter(|row| !row.path.starts_with("/v1/clock/")) {
+        let path = existing_path(row.path, &shop, checkout.id(), payment.id());
+        let call = RouteCall { shop: &shop, method: row.method.as_str().parse()?, path, has_file: row.has_file };
+        let bearer = (row.caller == Caller::Merchant).then_some(bearer.as_str());
+        let answer = call.send_with(bearer, Some(&shop.entity_id)).await?;
+        let Some(timestamp) = answer.json["timestamp"].as_str() else { continue };
+        let timestamp = Timestamp::strptime("%Y-%m-%d %H:%M:%S%z", timestamp)?;
+        let is_of_shop = timestamp.duration_since(started) >= SignedDuration::from_secs(-1);
+        let what = format!("{} {}: {}", row.method.as_str(), row.path, answer.text);
+        // Nobody's answers have the machine's clock.
+        let is_about_shop = row.caller == Caller::Merchant || row.path.contains("{id}");
+        assert_eq!(is_of_shop, is_about_shop, "{what}");
+        dated.insert(row.path);
+    }
+    for path in ["/v1/checkouts/{id}/state", "/v1/checkouts/{id}/payment", "/v1/query", "/v1/policyReports/{id}"] {
+        assert!(dated.contains(path), "{path}: {dated:?}");
+    }
+    // The submit of the form, a refusal, and what a browser may not ask for.
+    let state = format!("v1/checkouts/{}/state", checkout.id());
+    let foreign = shop.bare_request(Method::GET, &state).header("origin", "https://other.example");
+    let foreign = foreign.header("sec-fetch-site", "cross-site").send().await?;
+    let answers = [
+        shop.submit_card(checkout.id(), &[("card.number", "1")]).await?,
+        shop.submit_card(checkout.id(), &[]).await?,
+        shop.submit_card(checkout.id(), &[]).await?,
+        ApiResponse::read_from(foreign).await?,
+    ];
+    for answer in answers {
+        let timestamp = answer.json["timestamp"].as_str().unwrap_or_default();
+        let timestamp = Timestamp::strptime("%Y-%m-%d %H:%M:%S%z", timestamp)?;
+        assert!(timestamp.duration_since(started) >= SignedDuration::from_secs(-1), "{}", answer.text);
     }
     Ok(())
 }

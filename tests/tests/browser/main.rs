@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accessibility;
+mod app_addresses;
 mod appearance;
 mod assistive_technology;
 mod attacker;
@@ -12,6 +13,7 @@ mod callbacks;
 mod coming_back;
 mod contract;
 mod dom_clobbering;
+mod every_property;
 mod fields;
 mod firefox;
 mod forms;

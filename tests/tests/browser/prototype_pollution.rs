@@ -125,47 +125,6 @@ async fn what_a_page_adds_to_every_object_leaves_the_payment_whole() -> anyhow::
     .await
 }
 
-/// Properties that events, promises and nodes inherit or are asked for, and that a page's script can give every object,
-/// as property descriptors.
-const ASKED: &[&str] = &["then", "source", "src", "href", "value", "url", "type", "config", "own", "hint", "dir"];
-const DESCRIPTORS: [(&str, &str); 3] = [
-    ("a text", "{ value: 'https://attacker.example/x', writable: true, configurable: true }"),
-    ("an object", "{ value: { url: 'https://attacker.example/x' }, writable: true, configurable: true }"),
-    ("an accessor", "{ get() { return 'https://attacker.example/x'; }, set() {}, configurable: true }"),
-];
-
-#[tokio::test]
-async fn what_events_and_promises_are_asked_for_may_be_a_property_of_every_object() -> anyhow::Result<()> {
-    run_in_browser(move |browser| async move {
-        for (case, descriptor) in DESCRIPTORS {
-            let stage = CheckoutFixture::new().await?;
-            let script = format!(
-                "{HANDS} const define = Reflect.defineProperty, every = Object.prototype, keys = {};
-                const descriptors = keys.map(() => Object.setPrototypeOf({descriptor}, null));
-                window.pollute = () => {{ for (let at = 0; at < keys.length; at++) define(every, keys[at], descriptors[at]); }};
-                window.clean = () => {{ for (let at = 0; at < keys.length; at++) delete every[keys[at]]; }};
-                pollute();",
-                json!(ASKED)
-            );
-            let page = MerchantPage::for_checkout(&stage.checkout).with_script(&format!("{{ {script} }}"));
-            browser.goto(stage.site.add_page(page)).await?;
-            browser.wait_until("hands.ready()").await.map_err(|error| error.context(case))?;
-            // WebDriver's own scripts do not work with these properties.
-            browser.execute("clean()", vec![]).await?;
-            assert_eq!(browser.evaluate("hands.hosts()").await?, json!(allowed_hosts(&stage)), "{case}");
-            let form = CardForm::wait_until_usable(&browser).await?;
-            form.enter_number("4200000000000000").await?;
-            form.enter_security_code("123").await?;
-            browser.execute("pollute(); hands.fill(); hands.press()", vec![]).await?;
-            wait_for_result(&browser, case).await?;
-            stage.wait_until_paid(&browser).await.map_err(|error| error.context(case))?;
-            assert_eq!(stage.submit_count(), 1, "{case}");
-        }
-        Ok(())
-    })
-    .await
-}
-
 #[tokio::test]
 async fn a_shopper_is_sent_to_addresses_of_http_and_https_only() -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {

@@ -6,6 +6,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, MerchantPage, MerchantSite, Proxy, ProxyFault, run_in_browser, run_in_firefox};
 
+use crate::app_addresses::{APP, NAVIGATIONS, result_address};
 use crate::forms::click_element;
 use crate::{APPROVED, CheckoutFixture, PENDING};
 
@@ -93,6 +94,21 @@ async fn element_box(browser: &Browser, css: &str) -> anyhow::Result<[f64; 4]> {
         "(it => [it.left, it.top, it.width, it.height])(document.querySelector(\"{css}\").getBoundingClientRect())"
     );
     Ok(serde_json::from_value(browser.evaluate(&measures).await?)?)
+}
+
+#[tokio::test]
+async fn after_a_challenge_the_shopper_returns_to_the_app() -> anyhow::Result<()> {
+    let stage = fixture_with_three_ds(&[("shopperResultUrl", APP)]).await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "VISA", CALLBACKS).await?;
+        browser.execute(NAVIGATIONS, vec![]).await?;
+        pay_until_challenge(&browser, CHALLENGE).await?;
+        answer_challenge(&browser, TARGET, APPROVED).await?;
+        assert_eq!(browser.wait_for_observation("left").await?, result_address(stage.checkout.id()));
+        assert_eq!(stage.read_result_code().await?, APPROVED);
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]

@@ -19,19 +19,18 @@ pub struct Value(pub JsValue);
 const PROTOTYPES: u8 = 64;
 
 impl Value {
-    /// Returns the value itself, without what every object inherits.
+    /// Returns the value of a property, without what every object inherits.
     fn property(&self, name: &str) -> JsValue {
-        thread_local! {
-            static EVERY_OBJECT: JsValue = Object::get_prototype_of(&Object::new()).into();
-        }
         let key = JsValue::from_str(name);
-        if !self.0.is_object() && !self.0.is_function() {
-            return JsValue::UNDEFINED;
-        }
-        if EVERY_OBJECT.with(|object| has_own(object, &key) && !self.has_before(object, &key)) {
+        if !self.0.is_object() && !self.0.is_function() || self.inherits_from_every(&key) {
             return JsValue::UNDEFINED;
         }
         Reflect::get(&self.0, &key).unwrap_or_default()
+    }
+
+    /// Returns true if the value has a property only because every object has it.
+    fn inherits_from_every(&self, key: &JsValue) -> bool {
+        EVERY_OBJECT.with(|object| has_own(object, key) && !self.has_before(object, key))
     }
 
     /// Returns true if the value has a property itself, or inherits it from a prototype before `last`. Those of events
@@ -61,9 +60,16 @@ impl Value {
         self.0.is_truthy()
     }
 
-    /// Sets a property. Objects that refuse it stay as they are.
+    /// Sets a property. Objects that refuse it stay as they are. A setter that every object has is not called.
     pub fn set(&self, name: &str, value: &JsValue) {
-        let _ = Reflect::set(&self.0, &JsValue::from_str(name), value);
+        let key = JsValue::from_str(name);
+        if !self.inherits_from_every(&key) {
+            let _ = Reflect::set(&self.0, &key, value);
+            return;
+        }
+        let flags = ["writable", "enumerable", "configurable"];
+        let own = flags.iter().fold(Data::empty(), |own, flag| own.with(flag, &JsValue::TRUE)).with("value", value);
+        let _ = Reflect::define_property(self.0.unchecked_ref::<Object>(), &key, &own.0);
     }
 }
 
@@ -203,7 +209,7 @@ pub fn find_global(name: &str) -> Option<Value> {
 
 /// Sets a global.
 pub fn set_global(name: &str, value: &JsValue) {
-    let _ = Reflect::set(&js_sys::global(), &JsValue::from_str(name), value);
+    Value(js_sys::global().into()).set(name, value);
 }
 
 /// Shows an error in the merchant's console, outside of the form's work.
@@ -232,6 +238,10 @@ pub fn compare_texts(a: &str, b: &str, locale: &str) -> std::cmp::Ordering {
 
 #[wasm_bindgen]
 extern "C" {
+    /// The prototype of every object.
+    #[wasm_bindgen(js_namespace = Object, js_name = prototype, thread_local_v2)]
+    static EVERY_OBJECT: JsValue;
+
     /// The loader, which has placed the forms and their frames (`widget/loader/main.js`).
     #[derive(Debug, Clone)]
     pub type Loader;

@@ -28,12 +28,22 @@ const MODULE: &str = ": import0";
 /// Prefix of the names of exports that call a closure; hashes and types follow.
 const CLOSURE: &str = "wasm_bindgen_";
 
-/// Checks in the glue for an outdated view of the memory, with their replacements for plain JavaScript. There the old
-/// view does not change when memory grows.
-const STALE: [(&str, &str); 2] = [
-    ("cachedDataViewMemory0.buffer.detached === true", "cachedDataViewMemory0.buffer !== wasm.memory.buffer"),
-    ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer"),
-];
+/// Parts of the glue's check for an outdated view of the memory. Old browsers have no `detached`, so they would read
+/// the property that a page gives every object, and keep a view that is no longer valid.
+const DETACHED: [&str; 2] =
+    ["cachedDataViewMemory0.buffer.detached === true || ", "cachedDataViewMemory0.buffer.detached === undefined && "];
+
+/// Check in the glue for an outdated view of the memory, with its replacement for plain JavaScript. There the old view
+/// does not change when memory grows.
+const STALE: (&str, &str) =
+    ("cachedUint8ArrayMemory0.byteLength === 0", "cachedUint8ArrayMemory0.buffer !== wasm.memory.buffer");
+
+/// Properties that yew and the glue give to nodes, events and functions of the page. Pages may give every object
+/// properties of these names, so symbols take the place of the names.
+const MARKS: [&str; 4] = ["__yew_subtree_id", "__yew_subtree_cache_key", "__yew_listener_id", "_wbg_cb_unref"];
+
+/// Start of the glue, up to the place where the symbols of [`MARKS`] are declared.
+const BODY: &str = "(function(exports) {";
 
 /// Methods of the document that the glue calls. Names of images and forms in the markup can shadow them, so the glue
 /// calls those of the prototype.
@@ -56,6 +66,7 @@ pub fn shorten_names(output: &mut Output) -> Result<String> {
             bail!("the glue calls {name} in an unknown way");
         }
     }
+    text = ignore_inherited(&text)?;
     let module_name = |text: &str| Some(text.split_once(MODULE)?.0.strip_suffix('"')?.rsplit_once('"')?.1.to_owned());
     let module = module_name(&text).context("the glue names its module in an unknown way")?;
     text = text.replace(&format!("\"{module}\"{MODULE}"), &format!("m{MODULE}"));
@@ -81,6 +92,28 @@ pub fn shorten_names(output: &mut Output) -> Result<String> {
     output.wasm_mut().customs.remove_raw("target_features");
     let (glue, _) = text.split_once(LOADING).context("the glue loads in an unknown way")?;
     Ok(glue.to_owned())
+}
+
+/// Makes the glue independent of what a page adds to every object: empty objects inherit nothing, since browsers read
+/// the options of a listener or an event from them; [`MARKS`] are symbols; and buffers are compared.
+///
+/// # Errors
+/// If wasm-bindgen writes its glue differently from the pinned version.
+fn ignore_inherited(glue: &str) -> Result<String> {
+    let mut text = glue.replace("new Object()", "Object.create(null)");
+    for part in DETACHED {
+        text = text.replace(part, "");
+    }
+    if text.contains(".detached") || text.contains("= {};") {
+        bail!("the glue looks for detached memory, or makes an empty object, in an unknown way");
+    }
+    let mut symbols = String::new();
+    for name in MARKS.into_iter().filter(|name| glue.contains(&format!(".{name}"))) {
+        text = text.replace(&format!(".{name}"), &format!("[{name}]"));
+        symbols.push_str(&format!("const {name} = Symbol();"));
+    }
+    let (start, rest) = text.split_once(BODY).context("the glue begins in an unknown way")?;
+    Ok([start, BODY, &symbols, rest].concat())
 }
 
 /// Removes [`ADDRESS`] and the block after it from the glue. Returns `None` if the glue has no such block.
@@ -111,16 +144,16 @@ pub fn wrap_in_function(shortened: &str, source: ModuleSource) -> Result<String>
              .then(made=>(__wbg_finalize_init(made.instance,made.module),exports))"
         }
         ModuleSource::Function => {
-            let text = STALE.iter().fold(shortened.to_owned(), |text, (old, new)| text.replace(old, new));
-            if ["detached === true", "byteLength === 0"].iter().any(|old| text.contains(old)) {
+            let text = shortened.replace(STALE.0, STALE.1);
+            if text.contains("byteLength === 0") {
                 bail!("the glue watches its memory in an unknown way");
             }
             return Ok(format!(
                 "{text}return ()=>{{const imports=__wbg_get_imports().m;\
                  __wbg_finalize_init({{exports:asmFunc({{abort(){{throw Error(\"abort\");}},...imports,m:imports}})}});\
-                 return exports}};}})({{}});"
+                 return exports}};}})({{__proto__:null}});"
             ));
         }
     };
-    Ok(format!("{shortened}return {load};}})({{}});"))
+    Ok(format!("{shortened}return {load};}})({{__proto__:null}});"))
 }

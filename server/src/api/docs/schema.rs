@@ -100,6 +100,12 @@ pub(super) fn parameter_schema(row: &Parameter) -> Value {
         Some(_) => json!({ "type": "string", "pattern": row.format.pattern() }),
         None => format_schema(row.format),
     };
+    // An empty value counts as absent, so the service takes it where the parameter may be absent.
+    if row.need == Need::Optional
+        && let Some(pattern) = schema["pattern"].as_str()
+    {
+        schema["pattern"] = format!("^$|{pattern}").into();
+    }
     schema["description"] = row.note.into();
     if row.secret {
         schema["writeOnly"] = true.into();

@@ -16,24 +16,26 @@ use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
 use crate::domain::scope::Scope;
 
+/// Pattern of any text. Merchants' pages write the parameters of the form's documents, so none is refused.
+const ANY_TEXT: &str = r"^[\s\S]*$";
 const CHECKOUT_ID: RouteParameter = RouteParameter {
     name: "checkoutId",
-    pattern: r"^[\s\S]*$",
+    pattern: ANY_TEXT,
     required: false,
     note: "The id of the checkout that the form is for. With an unknown one, the form shows an error.",
 };
 
 const BRANDS: RouteParameter = RouteParameter {
     name: "brands",
-    pattern: "^[A-Z0-9_ ,]{0,2048}$",
+    pattern: ANY_TEXT,
     required: false,
-    note: "The brands that the page offers.",
+    note: "The codes of the brands that the page offers, with spaces or commas between. Unknown ones are left out.",
 };
 const LOCALE: RouteParameter = RouteParameter {
     name: "locale",
-    pattern: "^[A-Za-z0-9_-]{0,35}$",
+    pattern: ANY_TEXT,
     required: false,
-    note: "The language of the form.",
+    note: "The language of the form, such as de-AT. English if the form has no texts in it.",
 };
 
 const MISSED_RUNS: RouteParameter = RouteParameter {
@@ -437,7 +439,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Where the card number, the security code, the holder or the expiry date is typed, on our own origin.")
         .for_shopper().on_host(Fields).with_route_parameters(&[
             CHECKOUT_ID,
-            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for." },
+            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for: the card number if there is no field. A frame of another name is not found (404)." },
         ]),
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .with_note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")

@@ -110,11 +110,11 @@ impl<'a> PlainFormRequest<'a> {
         self.render_page(status, &title, forms.render_all(), Some(checkout))
     }
 
-    /// Renders the empty forms for an open checkout, with this status, or says that nothing can be paid any more.
+    /// Renders the empty forms for an open checkout, or says that nothing can be paid any more, with this status.
     fn render_forms_of(&self, checkout: &Checkout, status: StatusCode) -> Response {
         match checkout.state_at(self.now.timestamp()) {
             CheckoutState::Open => self.render_forms(status, checkout, &Parameters::default(), &[], None),
-            _ => self.render_closed(StatusCode::OK, Some(checkout)),
+            _ => self.render_closed(status, Some(checkout)),
         }
     }
 
