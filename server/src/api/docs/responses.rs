@@ -94,6 +94,10 @@ fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
     if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList | ResponseContent::Reviews) {
         statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
     }
+    if matches!(route.body, ResponseContent::Clock) {
+        statuses
+            .push((429, "Too many moves of this clock, or long queries of its merchant; try again after Retry-After"));
+    }
     if merchant || takes_body(route) || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper
     {
         statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
