@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -54,28 +54,15 @@ impl HostileLoad {
         lock_connections(&load.connections).resize_with(connections, || None);
         let next = Arc::new(AtomicUsize::new(0));
         for index in 0..connections {
-            let (stop, opened) = (Arc::clone(&load.stop), Arc::clone(&load.connections));
-            let (address, requests, next) = (address.to_owned(), Arc::clone(requests), Arc::clone(&next));
-            load.threads.push(std::thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let sent = open_connection(&address, &opened, index).and_then(|mut stream| {
-                        while !stop.load(Ordering::Relaxed) {
-                            let request = &requests[next.fetch_add(1, Ordering::Relaxed) % requests.len()];
-                            exchange(&mut stream, request)?;
-                            if times == Repetition::Once {
-                                break;
-                            }
-                        }
-                        Ok(())
-                    });
-                    if times == Repetition::Once {
-                        break;
-                    }
-                    if sent.is_err() {
-                        std::thread::sleep(RECONNECT_PAUSE);
-                    }
-                }
-            }));
+            let sender = RequestSender {
+                address: address.to_owned(),
+                requests: Arc::clone(requests),
+                next: Arc::clone(&next),
+                stop: Arc::clone(&load.stop),
+                connections: Arc::clone(&load.connections),
+                index,
+            };
+            load.threads.push(std::thread::spawn(move || sender.run(times)));
         }
         load
     }
@@ -101,7 +88,47 @@ impl Drop for HostileLoad {
     }
 }
 
-fn lock_connections(connections: &Mutex<Vec<Option<TcpStream>>>) -> std::sync::MutexGuard<'_, Vec<Option<TcpStream>>> {
+/// Thread of a connection that sends requests.
+struct RequestSender {
+    address: String,
+    requests: Arc<[RawRequest]>,
+    /// Number of the next request, which all threads share.
+    next: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+    connections: Arc<Mutex<Vec<Option<TcpStream>>>>,
+    /// Place of the thread's connection.
+    index: usize,
+}
+
+impl RequestSender {
+    /// Sends until the load is stopped, or once. Connects again if the server has closed the connection.
+    fn run(&self, times: Repetition) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let sent = self.use_connection(times);
+            if times == Repetition::Once {
+                return;
+            }
+            if sent.is_err() {
+                std::thread::sleep(RECONNECT_PAUSE);
+            }
+        }
+    }
+
+    /// Opens a connection and sends requests over it until it fails, the load is stopped, or one is answered.
+    fn use_connection(&self, times: Repetition) -> Result<()> {
+        let mut stream = open_connection(&self.address, &self.connections, self.index)?;
+        while !self.stop.load(Ordering::Relaxed) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed) % self.requests.len();
+            exchange_request(&mut stream, &self.requests[number])?;
+            if times == Repetition::Once {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lock_connections(connections: &Mutex<Vec<Option<TcpStream>>>) -> MutexGuard<'_, Vec<Option<TcpStream>>> {
     connections.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -118,7 +145,7 @@ fn open_connection(
 }
 
 /// Sends a request and reads its response. Returns status and body.
-fn exchange(stream: &mut BufReader<TcpStream>, request: &RawRequest) -> Result<(u16, Vec<u8>)> {
+fn exchange_request(stream: &mut BufReader<TcpStream>, request: &RawRequest) -> Result<(u16, Vec<u8>)> {
     stream.get_mut().write_all(request.head.as_bytes())?;
     stream.get_mut().write_all(&request.body)?;
     let mut line = read_line(stream)?;
@@ -137,7 +164,7 @@ fn exchange(stream: &mut BufReader<TcpStream>, request: &RawRequest) -> Result<(
 
 /// Sends one request over a connection of its own. Returns status and body of the response.
 pub fn send_request(address: &str, request: &RawRequest) -> Result<(u16, Vec<u8>)> {
-    exchange(&mut BufReader::new(TcpStream::connect(address)?), request)
+    exchange_request(&mut BufReader::new(TcpStream::connect(address)?), request)
 }
 
 /// Reads a line with its end, or fails if the connection has ended.

@@ -51,13 +51,13 @@ pub struct Neighbour<'a> {
 
 impl Neighbour<'_> {
     /// Returns a POST request with a form body.
-    fn post(&self, path: &str, body: &str) -> RawRequest {
+    fn form_request(&self, path: &str, body: &str) -> RawRequest {
         let body = format!("entityId={}&{body}", self.merchant.entity_id);
         self.merchant.post_requests(path, &[body]).concat().into()
     }
 
     /// Returns a request without a body, or with one of this media type.
-    fn request(&self, method: &str, path: &str, body: Option<(&str, Arc<[u8]>)>) -> RawRequest {
+    fn build_request(&self, method: &str, path: &str, body: Option<(&str, Arc<[u8]>)>) -> RawRequest {
         let MerchantAccess { entity_id, token } = self.merchant;
         let separator = if path.contains('?') { '&' } else { '?' };
         let mut head = format!("{method} {path}{separator}entityId={entity_id} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
@@ -70,7 +70,7 @@ impl Neighbour<'_> {
     }
 
     /// Sends a request, which has to succeed. Returns the response.
-    fn send(&self, request: &RawRequest) -> Result<Vec<u8>> {
+    fn send_checked(&self, request: &RawRequest) -> Result<Vec<u8>> {
         let (status, body) = send_request(&self.server.address, request)?;
         let start = request.head.lines().next().unwrap_or_default();
         ensure!(status == 200, "{start}: {status} {}", String::from_utf8_lossy(&body));
@@ -79,7 +79,7 @@ impl Neighbour<'_> {
 
     /// Sends a request, which has to succeed. Returns the response as JSON.
     fn send_for_json(&self, request: &RawRequest) -> Result<Value> {
-        Ok(serde_json::from_slice(&self.send(request)?)?)
+        Ok(serde_json::from_slice(&self.send_checked(request)?)?)
     }
 
     /// Returns a load that sends these requests in turn, each connection as fast as it gets responses.
@@ -105,15 +105,16 @@ pub fn prepare_costly_rules(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
         let tests = vec!["cart.items[n].sku = \"x\""; COMPARISONS_PER_RULE.min(COMPARISONS - first)].join(" or ");
         let _ = write!(rules, "[[rule]]\nname = 'from {first}'\nscore = 1\nwhen = '''{tests}'''\n");
     }
-    let added = neighbour.send_for_json(&neighbour.post("/v2/risk/rules", &format!("rules={}", encode(&rules))))?;
+    let added = neighbour
+        .send_for_json(&neighbour.form_request("/v2/risk/rules", &format!("rules={}", escape_text(&rules))))?;
     let version = added["version"].as_str().context("no version")?;
-    neighbour.send(&neighbour.post(&format!("/v2/risk/rules/{version}/activate"), ""))?;
+    neighbour.send_checked(&neighbour.form_request(&format!("/v2/risk/rules/{version}/activate"), ""))?;
     let mut body = PAYMENT.to_owned();
     for item in 0..1000 {
         let _ = write!(body, "&cart.items[{item}].sku=sku-{item}");
     }
-    let payment = neighbour.post("/v1/payments", &body);
-    neighbour.send(&payment)?;
+    let payment = neighbour.form_request("/v1/payments", &body);
+    neighbour.send_checked(&payment)?;
     Ok(neighbour.loop_requests(vec![payment]))
 }
 
@@ -121,21 +122,21 @@ pub fn prepare_costly_rules(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
 /// disputes are refused.
 pub fn prepare_evidence(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     for _ in 0..DISPUTES {
-        let paid = neighbour.send_for_json(&neighbour.post("/v1/payments", PAYMENT))?;
+        let paid = neighbour.send_for_json(&neighbour.form_request("/v1/payments", PAYMENT))?;
         let path = format!("/v1/payments/{}", read_id(&paid)?);
-        neighbour.send(&neighbour.post(&path, "paymentType=CB&chargebackResultCode=000.100.203"))?;
+        neighbour.send_checked(&neighbour.form_request(&path, "paymentType=CB&chargebackResultCode=000.100.203"))?;
     }
     let mut file = b"%PDF-1.7\n".to_vec();
     file.resize(EVIDENCE_SIZE - 7, b'x');
     file.extend_from_slice(b"\n%%EOF\n");
     let file = Arc::<[u8]>::from(file);
-    let listed = neighbour.send_for_json(&neighbour.request("GET", "/v1/disputes?limit=100", None))?;
+    let listed = neighbour.send_for_json(&neighbour.build_request("GET", "/v1/disputes?limit=100", None))?;
     let mut requests = Vec::new();
     for dispute in listed["disputes"].as_array().into_iter().flatten() {
         let path = format!("/v1/disputes/{}/evidence?name=slip.pdf", read_id(dispute)?);
-        let upload = neighbour.request("POST", &path, Some(("application/pdf", Arc::clone(&file))));
+        let upload = neighbour.build_request("POST", &path, Some(("application/pdf", Arc::clone(&file))));
         let stored = neighbour.send_for_json(&upload)?;
-        let download = neighbour.request("GET", &format!("/v1/evidence/{}", read_id(&stored)?), None);
+        let download = neighbour.build_request("GET", &format!("/v1/evidence/{}", read_id(&stored)?), None);
         requests.extend([upload, download]);
     }
     ensure!(requests.len() == 2 * DISPUTES, "{} requests for {DISPUTES} disputes", requests.len());
@@ -145,14 +146,14 @@ pub fn prepare_evidence(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
 /// Reads the reference page without compression.
 pub fn prepare_reference_page(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     let page: RawRequest = "GET /reference HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".to_owned().into();
-    ensure!(neighbour.send(&page)?.len() > 100_000, "the reference page is short");
+    ensure!(neighbour.send_checked(&page)?.len() > 100_000, "the reference page is short");
     Ok(neighbour.loop_requests(vec![page]))
 }
 
 /// Sends 300 payments of an amount that the host books and never answers.
 pub fn prepare_silent_host(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     let body = PAYMENT.replace("92.00", "2000.02");
-    let payment = neighbour.post("/v1/payments", &format!("{body}&testMode=EXTERNAL"));
+    let payment = neighbour.form_request("/v1/payments", &format!("{body}&testMode=EXTERNAL"));
     let (address, requests) = (neighbour.server.address.clone(), Arc::<[RawRequest]>::from(vec![payment]));
     Ok(Box::new(move || Ok(HostileLoad::send_requests(&address, &requests, 300, Repetition::Once))))
 }
@@ -179,16 +180,17 @@ pub fn prepare_clock_jumps(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     let (_, card) = PAYMENT.split_once("&paymentBrand").context("no card")?;
     let terms = "standingInstruction.mode=INITIAL&standingInstruction.source=CIT&standingInstruction.type=UNSCHEDULED";
     let body = format!("paymentBrand{card}&{terms}");
-    let registration = neighbour.send_for_json(&neighbour.post("/v1/registrations", &body))?;
+    let registration = neighbour.send_for_json(&neighbour.form_request("/v1/registrations", &body))?;
     let schedule = format!(
         "registrationId={}&amount=92.00&currency=EUR&paymentType=SD&job.expression={}",
         read_id(&registration)?,
-        encode("* * * * * ?")
+        escape_text("* * * * * ?")
     );
     for _ in 0..SCHEDULES {
-        neighbour.send(&neighbour.post("/scheduling/v1/schedules", &schedule))?;
+        neighbour.send_checked(&neighbour.form_request("/scheduling/v1/schedules", &schedule))?;
     }
-    Ok(neighbour.loop_requests(["8760h", "1m"].map(|by| neighbour.post(&format!("/v1/clock/{by}"), "")).to_vec()))
+    Ok(neighbour
+        .loop_requests(["8760h", "1m"].map(|by| neighbour.form_request(&format!("/v1/clock/{by}"), "")).to_vec()))
 }
 
 /// Sends half requests from another address than the gateway's.
@@ -198,7 +200,7 @@ pub fn prepare_half_requests(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
 }
 
 /// Escapes a text for a form body: every byte but letters and digits.
-fn encode(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     text.bytes().fold(String::new(), |mut escaped, byte| {
         if byte.is_ascii_alphanumeric() {
             escaped.push(char::from(byte));
