@@ -118,8 +118,8 @@ pub fn prepare_costly_rules(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     Ok(neighbour.loop_requests(vec![payment]))
 }
 
-/// Charges payments back, uploads a file of the largest size to each dispute, and downloads it, in turn. Uploads to full
-/// disputes are refused.
+/// Charges payments back, uploads a file of the largest size to each dispute, and downloads it, in turn. Full disputes
+/// refuse uploads.
 pub fn prepare_evidence(neighbour: &Neighbour<'_>) -> Result<StartLoad> {
     for _ in 0..DISPUTES {
         let paid = neighbour.send_for_json(&neighbour.form_request("/v1/payments", PAYMENT))?;

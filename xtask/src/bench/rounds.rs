@@ -72,8 +72,8 @@ pub fn compare_slow_responses<K: Copy + Ord>(runs: &Runs<K>, what: &str, ours: K
     compare_percentile(runs, what, [ours, floor], |run| run.p95)
 }
 
-/// Returns the row on a percentile of a target's latency in relation to that of its floor, with the ratio of the medians
-/// among its figures.
+/// Returns the row on a percentile of a target's latency in relation to that of its floor, with the ratio of the
+/// medians among its figures.
 fn compare_percentile<K: Copy + Ord>(
     runs: &Runs<K>,
     what: &str,
