@@ -1,9 +1,9 @@
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
 // Made from the table in shared/src/options. Take it into your project, and name it in "files" or "include" of its
-// tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. What it lacks can be added: interfaces of one name are
-// joined.
+// tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. Missing declarations can be added: interfaces of one name
+// are joined.
 
-/** What the form looks like, says and does. Set `window.wpwlOptions` before the form's script runs. */
+/** Look, texts and behaviour of the form. Set `window.wpwlOptions` before the form's script runs. */
 interface WpwlOptions {
   /**
    * Language, alone or with a country: `de`, `de-AT`. BCP 47 names do as well (`cs`, `da`, `zh`). A region without texts of its own gets its language, an unknown language English.
@@ -29,7 +29,7 @@ interface WpwlOptions {
    * @default true
    */
   showPlaceholders?: boolean;
-  /** What turns while a payment is sent, by the measures of spin.js, in pixels and turns a second. By default it follows the theme. */
+  /** Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: as the theme. */
   spinner?: WpwlSpinner;
   /**
    * The format of the brands' images. Accepted; the form's are drawn by its style sheet and sharp at every size.
@@ -75,7 +75,7 @@ interface WpwlOptions {
   /** Which brand is chosen first where a number fits several; by default the order in which the brands are offered. */
   brandDetectionPriority?: string[];
   /**
-   * How a brand is found; with `binlist` or `bin`, `onDetectBin` is called as well.
+   * Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.
    * @default "regex"
    */
   brandDetectionType?: "regex" | "binlist" | "bin";
@@ -144,7 +144,7 @@ interface WpwlOptions {
    * @default false
    */
   hideOtherPaymentButton?: boolean;
-  /** Where the shopper goes afterwards, instead of the form element's `action`. */
+  /** Address to which the shopper returns after the payment. Overrides the form element's `action`. */
   shopperResultUrl?: string;
   /** The window or frame, by its name, in which a card's 3-D Secure page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only. */
   paymentTarget?: string;
@@ -163,7 +163,7 @@ interface WpwlOptions {
    * @default false
    */
   useSummaryPage?: boolean;
-  /** Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id. */
+  /** Creates the checkout when the shopper pays, and returns its id. Required if the script was loaded without a `checkoutId`. */
   createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
   /** The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later. */
   onReady?: (this: WpwlOptions, forms: WpwlReadyForm[]) => void;
@@ -399,7 +399,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   cvvHelp?: string;
 }
 
-/** What can go wrong, by name. */
+/** Names of the errors. */
 type WpwlErrorName =
   /** There is no such checkout, or it can no longer be paid. */
   | "InvalidCheckoutIdError"
@@ -418,7 +418,7 @@ interface WpwlReadyForm {
   ccMethods: string[];
 }
 
-/** What the shopper filled in, as far as a summary shows it. */
+/** Input of the shopper that a summary shows. */
 interface WpwlSavedData {
   paymentBrand: string;
   card?: { last4Digits: string; holder?: string; expiryMonth: string; expiryYear: string };
@@ -460,7 +460,7 @@ interface WpwlFrameStyles {
   "cvv-placeholder"?: Record<string, string | number>;
 }
 
-/** What turns while a payment is sent. */
+/** Spinner shown while a payment is submitted. */
 interface WpwlSpinner {
   lines?: number;
   length?: number;

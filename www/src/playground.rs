@@ -21,7 +21,7 @@ const CSS_TYPE: &str = "text/css; charset=utf-8";
 
 /// Parameters of a checkout that a visitor may set, with their defaults. The shop sets all others.
 const CHECKOUT: [(&str, &str, &str); 4] = [
-    ("amount", "92.00", "What is paid, with two decimals."),
+    ("amount", "92.00", "Amount of the payment, with two decimals."),
     ("currency", "EUR", "Its currency, by the code of ISO 4217."),
     ("paymentType", "DB", "`DB` takes the money, `PA` reserves it."),
     (

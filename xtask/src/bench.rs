@@ -4,8 +4,11 @@
 //! runs beside a round of its floor, several times in turn, and the table shows the median of the ratios.
 
 mod child;
+mod hostile_load;
 mod ledger;
 mod load;
+mod neighbour_loads;
+mod neighbours;
 mod numbers;
 mod page;
 mod programs;
@@ -36,7 +39,8 @@ store with a million payments, which is kept in target/bench.
   --only PART  only this part, or several with commas. The parts:
                  load   capacity against the floors, latency at half of it, memory afterwards
                  after  stored cards, refunds, queries, and payments into a full store
-                 tenants  payments of one merchant while another reads all it can
+                 tenants  payments of one merchant while another reads all it can, and beside hostile load of
+                        another on each resource that merchants share
                  start  start with a million payments, and after kill -9 with a large write-ahead log
                  risk   evaluation of 200 rules, 20 velocity counters of a payment, start with a million of them,
                         payments with the rules, and payments beside a dry run

@@ -18,7 +18,8 @@ use crate::wrong_credentials::counted_network;
 /// Maximum number of concurrent connections. Further connections wait for a free slot.
 const MAX_CONNECTIONS: usize = 1024;
 /// Maximum number of connections from one address (IPv6: one /64); further ones are closed. A gateway has at most 256
-/// requests in flight. Whoever sends half requests from one address leaves it the other half of the connections.
+/// requests in flight. An attacker who sends half requests from one address leaves the gateway the other half of the
+/// connections.
 const ADDRESS_CONNECTIONS: usize = MAX_CONNECTIONS / 2;
 /// Maximum time for the head of a request, and between two requests. Longer than a gateway keeps an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(60);

@@ -220,7 +220,7 @@ fn merge_parameters<'a>(parameters: &'a Parameters, own: &Parameters) -> Cow<'a,
 
 /// Finds the entity that a request addresses, and returns it with the parameters. Only the compatibility mode accepts
 /// repeated names and an `entityId` in the body of a GET or DELETE. The mode is known only after the whole request is
-/// read. What is read until then is the same with and without the mode.
+/// read. Everything read until then is the same with and without the mode.
 ///
 /// # Errors
 /// If the entity is missing, malformed, unknown, not at or below the entity of the credentials, above the merchants, or

@@ -35,7 +35,7 @@ const MAX_REQUESTS: u32 = 600;
 /// The same for one network of clients, and for one checkout, so that one of them cannot use up the entity's.
 const MAX_REQUESTS_PER_SOURCE: u32 = 20;
 /// Maximum number of new violations that one network of clients, or one checkout, adds to an entity's list in a day.
-/// What it reports beyond is counted as others.
+/// Further violations are counted as others.
 const MAX_NEW_PER_SOURCE: u32 = 20;
 /// Maximum number of sources whose new violations are counted. Further ones add none until the next day.
 const MAX_SOURCES: usize = 10_000;

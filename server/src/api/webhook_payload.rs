@@ -144,7 +144,7 @@ fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, 
     Ok(payload)
 }
 
-/// Returns the fields of a schedule, and of the run that the event reports. What the gateway does by itself has the
+/// Returns the fields of a schedule, and of the run that the event reports. Actions of the gateway itself have the
 /// type `SD` and the source `SCHEDULER` (contract, 3.6).
 fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
     let ScheduleEvent { schedule, is_request, run } = event;

@@ -43,7 +43,7 @@ pub(super) struct CreateEntity {
     options: EntityOptions,
 }
 
-/// Change an entity. What is not given stays as it is.
+/// Change an entity. Settings that are not given stay as they are.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --strict off --3d required"

@@ -37,7 +37,7 @@ pub(super) enum ReviewCommand {
     List(ListReviews),
     /// Show a payment with its risk decision and its audit.
     Show(ShowReview),
-    /// Reserve a payment for 30 minutes. Nobody else decides it meanwhile.
+    /// Reserve a payment for 30 minutes. No other analyst can decide it meanwhile.
     Claim(ClaimReview),
     /// Give a claimed payment back.
     Release(ReleaseReview),

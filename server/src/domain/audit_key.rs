@@ -1,4 +1,5 @@
-//! The key of the audit log and of the store's seal. Whoever can write to the file but has no key can make neither.
+//! The key of the audit log and of the store's seal. An attacker who can write to the file but has no key
+//! can make neither.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;

@@ -1,6 +1,6 @@
 //! The ledger: double entry for every movement of money. A payment moves money when it is approved; a settlement moves
-//! it again. What the gateway itself voids moves none. Balances are sums of movements, so they are read and never
-//! computed again from payments.
+//! it again. Payments that the gateway itself voids move none. Balances are sums of movements, so they are read and
+//! never computed again from payments.
 //!
 //! Debits are positive and credits are negative. The sum of a movement over all accounts is zero.
 

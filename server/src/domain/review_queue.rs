@@ -291,7 +291,7 @@ pub enum ClaimEffect {
     Keep,
     /// The analyst has it from this time, by the clock of the machine.
     Start(Timestamp),
-    /// Nobody has it.
+    /// No analyst has reserved it.
     End,
 }
 

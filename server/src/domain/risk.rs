@@ -1,6 +1,6 @@
 //! Risk checks of payments: the decision of a check, the settings of a channel, and what follows from both.
 //!
-//! A check assesses a payment once: before its connector is asked, or after the connector's approval. What it decided
+//! A check assesses a payment once: before its connector is asked, or after the connector's approval. Its decision
 //! is stored with the payment.
 
 use std::net::IpAddr;

@@ -58,7 +58,7 @@ impl ListSource {
     /// All sources.
     pub const ALL: [Self; 2] = [Self::Server, Self::Any];
 
-    /// Returns the source of an entry that names none. What a browser states may harm its payment, but never helps it.
+    /// Returns the source of an entry that names none. Statements of a browser may harm its payment, but never help it.
     pub fn default_of(list: RiskListKind) -> Self {
         match list {
             RiskListKind::Allow => Self::Server,

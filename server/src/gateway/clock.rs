@@ -43,7 +43,7 @@ impl Gateway {
         recorder: ResponseRecorder<ClockReading>,
     ) -> Result<ClockReading, Failure> {
         let (machine_time, requested) = (self.now(), by.to_owned());
-        self.check_due_runs(entity, by)?;
+        self.check_due_runs(entity, by).await?;
         let replaced = recorder.clone();
         let decided = self.store.update(RecordKeys::for_entity(&entity.id), move |loaded| {
             let entity = loaded.entity.ok_or_else(Refusal::unknown_channel)?;
@@ -66,10 +66,9 @@ impl Gateway {
     ///
     /// # Errors
     /// The refusal names `advance`.
-    fn check_due_runs(&self, entity: &Entity, by: &str) -> Result<(), Failure> {
+    async fn check_due_runs(&self, entity: &Entity, by: &str) -> Result<(), Failure> {
         let duration = entity.parse_clock_advance(by)?;
-        // Counting may read thousands of schedules.
-        let due = tokio::task::block_in_place(|| self.store.count_due_runs(entity, duration, MAX_RUNS_OF_JUMP + 1))?;
+        let due = self.store.count_due_runs(entity, duration, MAX_RUNS_OF_JUMP + 1).await?;
         Ok(Refusal::check_runs_of_jump(by, due)?)
     }
 
@@ -93,17 +92,22 @@ impl Gateway {
         loop {
             // The advance of the clock may have changed meanwhile.
             let entity = self.directory.find_entity(clock);
-            let count = || match &entity {
-                Some(entity) => self.store.count_due_runs(entity, SignedDuration::ZERO, MAX_RUNS_OF_JUMP),
-                None => Ok(0),
-            };
-            let mut still_due = tokio::task::block_in_place(count)?;
+            let mut timers = 0;
             // A settlement's row has the moment itself.
             for (kind, wait) in self.timer_waits().into_iter().chain([(TimerKind::Settle, SignedDuration::ZERO)]) {
-                still_due += self.store.count_due_timers(clock, kind, wait)?;
+                timers += self.store.count_due_timers(clock, kind, wait)?;
             }
-            if still_due == 0 || started.elapsed() >= LONGEST_WAIT {
-                return Ok(still_due);
+            let is_over = started.elapsed() >= LONGEST_WAIT;
+            let runs = match &entity {
+                // Counting is expensive, so it is left for the end.
+                Some(entity) if is_over => {
+                    self.store.count_due_runs(entity, SignedDuration::ZERO, MAX_RUNS_OF_JUMP).await?
+                }
+                Some(entity) => u64::from(self.store.has_due_runs(entity)?),
+                None => 0,
+            };
+            if is_over || timers + runs == 0 {
+                return Ok(timers + runs);
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
         }

@@ -1,12 +1,14 @@
 //! Clocks of sandbox entities. Moving a clock moves everything that has started by it.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::admin::Act;
 use super::rows::decode_document;
 use super::timer::TimerKind;
-use super::{AdminStore, Changes, Store, StoreError, ledger};
+use super::{AdminStore, Cancellation, Changes, Store, StoreError, ledger};
 use crate::domain::audit::AuditEntry;
 use crate::domain::entity::Entity;
 use crate::domain::id::EntityId;
@@ -64,10 +66,26 @@ impl Store {
     /// Returns the number of runs of schedules that are due when a clock is `by` further than now, but at most `limit`.
     ///
     /// # Errors
+    /// If the store cannot be read, a schedule is damaged, or too many long reads wait.
+    pub async fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
+        let (now, readers, counted) = (self.sources.now(), Arc::clone(&self.readers), entity.clone());
+        // Schedules of every second have thousands of runs, so counting is a long read: otherwise a merchant that moves
+        // its clock in a loop would take the processor from the payments of others.
+        let count = move |_: &Cancellation<'_>| {
+            readers.with_connection(|connection| count_due_runs(connection, &counted, by, now, limit))
+        };
+        self.long_reads.run_read(entity.clock_owner(), count).await?
+    }
+
+    /// Returns true if a run of a schedule of an entity is due.
+    ///
+    /// # Errors
     /// If the store cannot be read, or a schedule is damaged.
-    pub fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
+    pub fn has_due_runs(&self, entity: &Entity) -> Result<bool, StoreError> {
+        // More than one, because schedules without readable terms are due but never run.
+        const EXAMINED: u64 = 100;
         let now = self.sources.now();
-        self.run_read(|connection| count_due_runs(connection, entity, by, now, limit))
+        self.run_read(|connection| Ok(count_due_runs(connection, entity, SignedDuration::ZERO, now, EXAMINED)? > 0))
     }
 
     /// Returns true if a schedule of an entity is late, by more than a running gateway needs for it.
@@ -117,10 +135,10 @@ impl AdminStore {
         })
     }
 
-    /// Same as [`Store::count_due_runs`].
+    /// Returns the number of runs of schedules that are due when a clock is `by` further than now, but at most `limit`.
     ///
     /// # Errors
-    /// Same as [`Store::count_due_runs`].
+    /// If the store cannot be read, or a schedule is damaged.
     pub fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
         count_due_runs(&self.connection, entity, by, Timestamp::now(), limit)
     }

@@ -156,7 +156,7 @@ pub struct Store {
     /// Time and randomness for writes.
     sources: Sources,
     /// Pool of read-only connections, guarded by its own lock.
-    readers: Readers,
+    readers: Arc<Readers>,
     /// Threads for queries that read many rows.
     pub long_reads: LongReads,
     /// The queue to the only thread that writes.
@@ -222,7 +222,7 @@ impl Store {
         let lock = lock::acquire_shared(folder)?;
         entity::refill_directory(&connection, &directory)?;
         let damage = Arc::new(Damage::default());
-        let readers = Readers::new(folder, Arc::clone(&damage));
+        let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
         let change_log = Arc::new(ChangeLog::default());
         Ok(Self {
             folder: folder.to_owned(),

@@ -25,7 +25,7 @@ pub struct TakenBack {
 }
 
 impl TakenBack {
-    /// Compares the store of a data folder with a backup. What cannot be read counts as nothing.
+    /// Compares the store of a data folder with a backup. Unreadable rows count as missing.
     pub(super) fn compare(folder: &Path, backup: &Path) -> Self {
         if !store_path(folder).is_file() {
             return Self::default();

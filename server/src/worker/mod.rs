@@ -114,7 +114,8 @@ async fn save_velocity(app: &App) {
     }
 }
 
-/// Logs the head of the audit log. Whoever keeps the log elsewhere can tell later that the past of then is still there.
+/// Logs the head of the audit log. An operator who keeps the log on another machine can verify later that the
+/// entries up to this head are unchanged.
 fn log_audit_head(app: &App) {
     match app.gateway.store.load_audit_head() {
         Ok(Some((number, hash))) => {

@@ -38,7 +38,7 @@ struct RunningSchedules {
     may_reload: bool,
 }
 
-/// Runs due schedules until `stop` changes; runs in progress are then dropped. What they have written stays, and what
+/// Runs due schedules until `stop` changes; runs in progress are then dropped. Their writes stay, and what
 /// they have not is due at the next start.
 pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);

@@ -28,7 +28,7 @@ pub(super) async fn run_periodically(app: Arc<App>, stop: watch::Receiver<bool>)
     let (ended, end) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name("settlement".to_owned()).spawn(move || {
         settle();
-        // Nobody waits for the end if the server is gone.
+        // No caller waits for the end after the server has stopped.
         let _ = ended.send(());
     });
     match thread {

@@ -18,10 +18,10 @@ pub const ERROR_NAMES: [(&str, &str); 4] = [
 const HEAD: &str = "\
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
 // Made from the table in shared/src/options. Take it into your project, and name it in \"files\" or \"include\" of its
-// tsconfig.json or by `/// <reference path=\"wpwl.d.ts\" />`. What it lacks can be added: interfaces of one name are
-// joined.
+// tsconfig.json or by `/// <reference path=\"wpwl.d.ts\" />`. Missing declarations can be added: interfaces of one name
+// are joined.
 
-/** What the form looks like, says and does. Set `window.wpwlOptions` before the form's script runs. */
+/** Look, texts and behaviour of the form. Set `window.wpwlOptions` before the form's script runs. */
 interface WpwlOptions {
 ";
 
@@ -34,7 +34,7 @@ interface WpwlReadyForm {
   ccMethods: string[];
 }
 
-/** What the shopper filled in, as far as a summary shows it. */
+/** Input of the shopper that a summary shows. */
 interface WpwlSavedData {
   paymentBrand: string;
   card?: { last4Digits: string; holder?: string; expiryMonth: string; expiryYear: string };
@@ -76,7 +76,7 @@ interface WpwlFrameStyles {
   "cvv-placeholder"?: Record<string, string | number>;
 }
 
-/** What turns while a payment is sent. */
+/** Spinner shown while a payment is submitted. */
 interface WpwlSpinner {
   lines?: number;
   length?: number;
@@ -184,7 +184,7 @@ pub fn render_declarations() -> String {
         "Labels, placeholders and buttons by key.",
         " extends WpwlErrorMessages",
     );
-    text.push_str("\n/** What can go wrong, by name. */\ntype WpwlErrorName =");
+    text.push_str("\n/** Names of the errors. */\ntype WpwlErrorName =");
     for (name, meaning) in ERROR_NAMES {
         let _ = write!(text, "\n  /** {meaning} */\n  | \"{name}\"");
     }

@@ -57,7 +57,7 @@ options! {
     SHOW_PLACEHOLDERS = new_row("showPlaceholders", Appearance, Boolean(true), "Examples inside empty fields.");
 
     SPINNER = new_row("spinner", Appearance, Object("WpwlSpinner", r#"{ "lines": 10, "length": 4, "radius": 6, "width": 2, "speed": 1.5 }"#),
-        "What turns while a payment is sent, by the measures of spin.js, in pixels and turns a second. By default it follows the theme.");
+        "Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: as the theme.");
     IMAGE_STYLE = new_row("imageStyle", Appearance, OneOf(&["svg"]),
         "The format of the brands' images. Accepted; the form's are drawn by its style sheet and sharp at every size.");
     AUTOFOCUS = new_row("autofocus", Appearance, Suggested(&["", "card.number", "card.holder", "card.expiry", "card.cvv"]),
@@ -76,7 +76,7 @@ options! {
     BRAND_DETECTION_PRIORITY = new_row("brandDetectionPriority", Card, Brands,
         "Which brand is chosen first where a number fits several; by default the order in which the brands are offered.");
     BRAND_DETECTION_TYPE = new_row("brandDetectionType", Card, OneOf(&["regex", "binlist", "bin"]),
-        "How a brand is found; with `binlist` or `bin`, `onDetectBin` is called as well.");
+        "Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.");
     DISABLE_CARD_EXPIRY_DATE_VALIDATION = new_row("disableCardExpiryDateValidation", Card, Boolean(false), "Accepts a month that is over.");
     DISABLE_SUBMIT_ON_ENTER = new_row("disableSubmitOnEnter", Card, Boolean(false), "Enter in a field does not pay.");
 
@@ -106,7 +106,7 @@ options! {
     SHOW_ONE_CLICK_WIDGET = new_row("showOneClickWidget", Registrations, Boolean(true), "Shows the checkout's stored cards and accounts.");
     HIDE_OTHER_PAYMENT_BUTTON = new_row("hideOtherPaymentButton", Registrations, Boolean(false), "No button that leads from stored cards to the other forms.");
 
-    SHOPPER_RESULT_URL = new_row("shopperResultUrl", Redirects, Text, "Where the shopper goes afterwards, instead of the form element's `action`.");
+    SHOPPER_RESULT_URL = new_row("shopperResultUrl", Redirects, Text, "Address to which the shopper returns after the payment. Overrides the form element's `action`.");
     PAYMENT_TARGET = new_row("paymentTarget", Redirects, Text,
         "The window or frame, by its name, in which a card's 3-D Secure page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only.");
     BROWSER_THREE_D_CHALLENGE_WINDOW = new_row("browser.threeDChallengeWindow", Redirects, Object("1 | 2 | 3 | 4 | 5", "3"),
@@ -126,7 +126,7 @@ options! {
         arguments: "order: { brand: string }",
         returns: "string | PromiseLike<string>",
         decides: false,
-    }), "Where the script came without a `checkoutId`: makes the checkout when the shopper pays, and gives back its id.");
+    }), "Creates the checkout when the shopper pays, and returns its id. Required if the script was loaded without a `checkoutId`.");
     ON_READY = notifying_callback("onReady", OPTIONS_TYPE, "forms: WpwlReadyForm[]", "The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later.");
     ON_READY_EXTERNAL = notifying_callback("onReadyExternal", OPTIONS_TYPE, "", "The buttons of wallets stand and can be used; after `onReady`.");
     ON_READY_IFRAME_COMMUNICATION = notifying_callback("onReadyIframeCommunication", FRAME, "frame: { $iframe: WpwlElements }", "A frame can be used; once for each.");

@@ -33,6 +33,6 @@ pub static THEME: &[ThemeProperty] = &[
         None,
         "The height of fields and buttons; at least 44 pixels are good for thumbs.",
     ),
-    new_property("--wpwl-radius", "0.625rem", None, "How round their corners are."),
+    new_property("--wpwl-radius", "0.625rem", None, "Radius of their corners."),
     new_property("--wpwl-gap", "1rem", None, "The space between fields."),
 ];

@@ -108,12 +108,12 @@ async fn execute_plan(plan: &LoadPlan) -> anyhow::Result<LoadResult> {
         StopCondition::Count { .. } => started.elapsed(),
         StopCondition::Time { measure, .. } => Duration::from_millis(measure),
     };
-    let [p50, p99, longest] = shared.latencies.borrow_mut().percentiles([50, 99, 100]);
+    let [p50, p95, p99, longest] = shared.latencies.borrow_mut().percentiles([50, 95, 99, 100]);
     let answered = shared.latencies.borrow().count();
     let outcome = shared.outcome.take();
     #[allow(clippy::cast_precision_loss)]
     let per_second = answered as f64 / counted.as_secs_f64();
-    Ok(LoadResult { answered, per_second, p50, p99, longest, ..outcome })
+    Ok(LoadResult { answered, per_second, p50, p95, p99, longest, ..outcome })
 }
 
 /// Sends `count` requests in all, each connection as fast as it gets responses. All of them are measured.

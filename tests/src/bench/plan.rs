@@ -57,6 +57,8 @@ pub struct LoadResult {
     pub bytes: usize,
     /// Median latency in microseconds.
     pub p50: u64,
+    /// 95th percentile of the latency in microseconds.
+    pub p95: u64,
     /// 99th percentile of the latency in microseconds.
     pub p99: u64,
     /// Longest latency in microseconds.

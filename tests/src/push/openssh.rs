@@ -52,7 +52,7 @@ impl SftpReceiver {
         std::fs::create_dir(path("files"))?;
         // Only root needs it, and may create it.
         let _ = std::fs::create_dir_all(PRIVILEGE_SEPARATION);
-        // The server takes no port 0. Nobody else is likely to take this port before it does.
+        // The server takes no port 0. No other process is likely to take this port before it does.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let config = format!(
             "ListenAddress 127.0.0.1:{port}\n{keys}{lines}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\

@@ -136,6 +136,7 @@ mod scripts;
 mod seal;
 mod seal_keys;
 mod second_opinion;
+mod second_opinion_disputes;
 mod secrets;
 mod service;
 mod settlement_file_attacks;

@@ -139,7 +139,7 @@ async fn a_log_that_somebody_else_wrote_or_cut_is_not_the_one_of_the_store() -> 
     gateway.run_command(&["audit", "verify", "--head", &head(&early)])?;
     gateway.run_command(&["verify", "--head", &head(&late)])?;
     assert!(gateway.run_command(&["audit", "verify", "--head", &format!("2:{}", "0f".repeat(32))]).is_err());
-    // Whoever has no key cannot verify, and no key of another store helps.
+    // Without the key nothing can be verified, and the key of another store does not help.
     let copy = copy_store(&gateway, "copy")?;
     let none = Command::new(binary_path()).args(["verify", "--data", &copy]).output()?;
     let said = String::from_utf8_lossy(&none.stderr).into_owned();

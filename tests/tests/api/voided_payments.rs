@@ -106,7 +106,7 @@ async fn a_review_that_ends_without_approval_is_never_billed_and_one_with_it_onc
             expected += direction(kind) * 90_000;
             assert_eq!(read_balances(&shop, "receivable").await?.get("EUR").copied().unwrap_or_default(), expected);
         }
-        // Nobody decides about the others.
+        // The other reviews end without a decision.
         shop.advance_clock("25h").await?;
         for (kind, id) in held.iter().skip(2).step_by(3) {
             let expired = poll_until("the review has ended", async || {

@@ -56,7 +56,7 @@ pub struct Session {
     pub nodes: RefCell<Vec<HtmlElement>>,
     /// Listeners that live as long as the forms.
     pub listeners: RefCell<Vec<Listener>>,
-    /// True once the loader has ended. What was under way calls nobody, sends nothing and opens no page any more.
+    /// True once the loader has ended. Running work then calls no callback, sends nothing and opens no page.
     has_ended: Cell<bool>,
     /// True while the relay frame is loading.
     awaits_relay: Cell<bool>,

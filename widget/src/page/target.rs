@@ -77,7 +77,7 @@ pub fn select_target<'a>(is_card: bool, step: Option<NextStep>, wanted: WantedTa
     if target.is_empty() { TAB } else { target }
 }
 
-/// Adds parameters to the query of an address. What it has already stays, also its fragment. Names and values are
+/// Adds parameters to the query of an address. Existing parameters and the fragment stay. Names and values are
 /// encoded by `encode`.
 pub fn add_parameters(address: &str, parameters: &[(String, String)], encode: impl Fn(&str) -> String) -> String {
     let (before, fragment) = match address.find('#') {

@@ -204,7 +204,7 @@ pub(super) fn serve_store(bench: &Bench, folder: &Path, more: &[&OsStr]) -> Resu
 }
 
 /// Starts an acquirer's host as a separate process on a free port, with ledger, key and log in `folder`.
-fn start_acquirer_host(bench: &Bench, folder: &Path) -> Result<ServerProcess> {
+pub(super) fn start_acquirer_host(bench: &Bench, folder: &Path) -> Result<ServerProcess> {
     let mut command = Command::new(&bench.programs.gateway);
     command.args(["acquirer-host", "--listen", "127.0.0.1:0", "--data"]).arg(folder.join("host"));
     command.arg("--key-file").arg(host_key_path(folder));
@@ -212,7 +212,7 @@ fn start_acquirer_host(bench: &Bench, folder: &Path) -> Result<ServerProcess> {
 }
 
 /// Returns the key file that the host shares with the gateway and the floor.
-fn host_key_path(folder: &Path) -> PathBuf {
+pub(super) fn host_key_path(folder: &Path) -> PathBuf {
     folder.join("host.key")
 }
 

@@ -9,6 +9,7 @@ use anyhow::Result;
 
 use super::Bench;
 use super::load::start_gateway;
+use super::neighbours::bench_neighbours;
 use super::rounds::{compare_tail, run_rounds};
 use super::stored_payments::copy_filled_store;
 use super::table::ResultRow;
@@ -28,15 +29,16 @@ enum RunKind {
     BesideReaders,
 }
 
-/// Measures payments of one merchant, alone and beside queries of another. Returns the row on their ratio. The store is
-/// deleted unless the measurement fails.
+/// Measures payments of one merchant, alone, beside queries of another, and beside hostile load of another. Returns a
+/// row for each. The stores are deleted unless a measurement fails.
 pub fn bench_tenants(bench: &Bench) -> Result<Vec<ResultRow>> {
     eprintln!("Two merchants:");
     let folder = bench.folder.join("tenants");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let rows = measure_tenants(bench, &folder)?;
+    let mut rows = measure_tenants(bench, &folder)?;
     fs::remove_dir_all(&folder)?;
+    rows.extend(bench_neighbours(bench)?);
     Ok(rows)
 }
 

@@ -37,6 +37,8 @@ pub struct RunMetrics {
     pub per_second: f64,
     /// Median response time in microseconds.
     pub p50: f64,
+    /// 95th percentile of the response time in microseconds.
+    pub p95: f64,
     /// 99th percentile of the response time in microseconds.
     pub p99: f64,
     /// Processor time of the server per request, in microseconds.
@@ -69,6 +71,7 @@ impl LoadTarget<'_> {
         Ok(RunMetrics {
             per_second: number("per_second")?,
             p50: number("p50")?,
+            p95: number("p95")?,
             p99: number("p99")?,
             cpu: spent.as_secs_f64() * 1e6 / number("sent")?.max(1.0),
         })

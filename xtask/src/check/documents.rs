@@ -51,7 +51,7 @@ pub fn check_documents(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Finds the documents that no other document links to. Nobody finds them. The README is the first one.
+/// Finds the documents that no other document links to. Readers cannot find them. The README is the first one.
 fn find_unlinked(documents: &HashMap<PathBuf, String>) -> impl Iterator<Item = &PathBuf> {
     let is_linked_from = |name: &Path, other: &Path, text: &str| {
         let path = |link: &str| link.split('#').next().map(str::to_owned).filter(|path| !path.is_empty());

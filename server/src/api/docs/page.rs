@@ -136,11 +136,11 @@ fn render_route(route: &Route) -> Markup {
                 code { (route.path) } }
             @for paragraph in route.note.lines() { p { (render_text(paragraph)) } }
             dl {
-                dt { "Who may ask" }
+                dt { "Caller" }
                 dd { @match route.caller {
                     Caller::Merchant => { "The merchant's server, with a " a href="#authentication" { "token and entityId" } "."
                         @if let Some(scope) = route.scope { " Scope: " code { (scope.as_str()) } "." } }
-                    Caller::Shopper => { "Whoever holds the checkout's id." }
+                    Caller::Shopper => { "Anyone with the checkout's id." }
                     Caller::ReviewSystem => { "A review system, with the credentials agreed with the operator." }
                     Caller::Everybody => { "Everybody." }
                 }
@@ -202,7 +202,7 @@ fn render_accepted_parameters(route: &Route) -> Markup {
         @if many {
             dt { "Parameters" }
             dd {
-                @if matches!(route.accepted, AcceptedParameters::Browser) { "What a browser may set of: " }
+                @if matches!(route.accepted, AcceptedParameters::Browser) { "Values that a browser may set, of: " }
                 @for (index, group) in groups.enumerate() {
                     @if index > 0 { ", " }
                     a href={ "#" (group_anchor(group)) } { (group.title()) }
@@ -218,7 +218,7 @@ fn render_response_fields() -> Markup {
         section #fields {
             h2 { "Fields of an answer" }
             div.wide { table {
-                thead { tr { th { "Field" } th { "What it holds" } } }
+                thead { tr { th { "Field" } th { "Content" } } }
                 tbody { @for (name, meaning) in responses::FIELDS { tr { td { code { (name) } } td { (meaning) } } } }
             } }
         }

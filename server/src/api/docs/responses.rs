@@ -94,6 +94,10 @@ fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
     if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList | ResponseContent::Reviews) {
         statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
     }
+    if matches!(route.body, ResponseContent::Clock) {
+        statuses
+            .push((429, "Too many moves of this clock, or long queries of its merchant; try again after Retry-After"));
+    }
     if merchant || takes_body(route) || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper
     {
         statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
@@ -119,12 +123,12 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::PaymentOrList => "The payment, or the payments that belong together",
         ResponseContent::Checkout => "The checkout's id",
         ResponseContent::CheckoutStatus => "The payment, or that there is none yet",
-        ResponseContent::CheckoutState => "Where the checkout stands",
+        ResponseContent::CheckoutState => "State of the checkout",
         ResponseContent::Submitted => "An attempt is stored; where the shopper goes next",
         ResponseContent::Registration => "The registration",
         ResponseContent::ResultCodes => "Every code with its group and its description",
         ResponseContent::Health => "All is well",
-        ResponseContent::Clock => "What the clock shows now",
+        ResponseContent::Clock => "Current time of the clock",
         ResponseContent::Scripts => "The inventory",
         ResponseContent::PolicyReports => "The violations",
         ResponseContent::Noted => "The report was taken",
@@ -252,7 +256,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
 /// Fields of a response for the reference page: name and content.
 pub(super) const FIELDS: &[(&str, &str)] = &[
     ("id", "The resource's id: a checkout's is 32 to 48 characters, a payment's or registration's 32."),
-    ("result.code", "What came of it: 2 to 11 digits and dots. Branch on its group."),
+    ("result.code", "Code of the result: 2 to 11 digits and dots. Branch on its group."),
     ("result.description", "The code in words, up to 255 characters."),
     (
         "result.parameterErrors[n]",
@@ -263,9 +267,9 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "result.cvvResponse",
         "Code check: M match, N no match, P not processed, S should be on the card, U not supported.",
     ),
-    ("resultDetails", "What the acquirer says, AcquirerResponse among it."),
-    ("paymentType, paymentBrand", "What was asked for."),
-    ("amount, currency, descriptor", "What was moved or reserved; a decline has none."),
+    ("resultDetails", "Details from the acquirer, such as AcquirerResponse."),
+    ("paymentType, paymentBrand", "Requested type and brand."),
+    ("amount, currency, descriptor", "Amount that was moved or reserved; declined payments have none."),
     (
         "risk.resultCode",
         "100.400.145 if the risk check failed, also if the channel accepts such payments (`--risk-error accept`).",
@@ -281,14 +285,14 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "The card, as far as it may be shown.",
     ),
     ("bankAccount.*, virtualAccount.*", "The account, as far as it may be shown; IBANs are masked."),
-    ("redirect.url, redirect.method, redirect.parameters[n]", "Where the shopper goes while the payment is pending."),
+    ("redirect.url, redirect.method, redirect.parameters[n]", "Page for the shopper while the payment is pending."),
     (
         "redirect.preconditions[n]",
         "A page that the browser loads in a hidden frame before it goes there: url, method, parameters, description.",
     ),
     (
         "threeDSecure.*",
-        "What the authentication of the cardholder came to: eci, verificationId, dsTransactionId or xid, version, \
+        "Result of the 3-D Secure authentication: eci, verificationId, dsTransactionId or xid, version, \
          enrollmentStatus, authenticationStatus, transactionStatusReason.",
     ),
     (
@@ -300,7 +304,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "ignored[n]",
         "To the browser, in a sandbox only: a parameter of the form that a browser may not set and that had no effect.",
     ),
-    ("checkoutState", "Where a checkout stands: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
+    ("checkoutState", "State of a checkout: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
     ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
     (
         "plan.*",

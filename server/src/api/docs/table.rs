@@ -219,27 +219,27 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("The checkout stays open for 30 minutes or until it is paid. With integrity=true the answer also carries the hash of the form's script.\nWithout paymentType and with createRegistration=true it stores payment data and moves no money.")
         .with_accepted(AcceptedParameters::Payment),
     Route::new(Post, "/v1/checkouts/{id}", "updateCheckout", Checkouts, "Add to an open checkout", Checkout)
-        .with_note("What is sent takes the place of what was there; the rest stays. Refused once the shopper has submitted. Risk rules decide anew which brands the form offers; an open form follows when its page calls wpwl.refresh().")
+        .with_note("New values replace the previous ones; parameters that are not sent keep their values. Refused once the shopper has submitted. Risk rules decide anew which brands the form offers; an open form follows when its page calls wpwl.refresh().")
         .with_accepted(AcceptedParameters::Payment),
     Route::new(Get, "/v1/checkouts/{id}/payment", "readCheckout", Checkouts, "Read what became of a checkout", CheckoutStatus)
         .with_note("Readable for good, as often as you like, also after the checkout has expired. This is where resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/payment", "submitCheckout", Checkouts, "Pay a checkout", Submitted)
-        .with_note("What the hosted form posts. Approved and declined answer alike; the merchant's server reads the outcome. A value that the merchant has set stands above one from the browser, and what a browser may not set is ignored. A brand that risk rules hide from this shopper is refused with 600.200.500 and paymentBrand.")
+        .with_note("Submit of the hosted form. The response is the same for approved and declined payments; the merchant's server reads the outcome. A value that the merchant has set overrides one from the browser, and parameters that a browser may not set are ignored. A brand that risk rules hide from this shopper is refused with 600.200.500 and paymentBrand.")
         .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
     Route::new(Post, "/v1/checkouts/{id}/confirm", "confirmCheckout", Checkouts, "Pay with what the shopper has filled in", CheckoutStatus)
         .with_note("For pages with wpwlOptions.useSummaryPage: the form has kept the shopper's data with the gateway, in memory and for as long as the checkout lives, and called onSaveTransactionData. Once the shopper agrees on your summary page, your server sends this. The answer is the status; a pending payment has a redirect for the shopper. A checkout that is paid already stays as it is.")
         .with_rate_limit(),
     Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Ask where a checkout stands, in the browser", ResponseContent::CheckoutState)
-        .with_note("What the hosted form asks while the shopper is on a brand's page in another window. It tells OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
+        .with_note("Request of the hosted form while the shopper is on a brand's page in another window. The response contains OPEN, PENDING, PAID, REGISTERED or EXPIRED and nothing else.")
         .for_shopper().own_pages_only().on_host(Both),
     Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", Registration)
-        .with_note("What the hosted form sends when the shopper removes one of the registrations that the checkout offers. Only where the merchant has made the checkout with registrationsDeletable=true, and while it is open.")
+        .with_note("Request of the hosted form when the shopper removes one of the registrations that the checkout offers. Allowed only if the merchant created the checkout with registrationsDeletable=true, and while it is open.")
         .for_shopper().own_pages_only().on_host(Both),
 
     Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read what became of a tokenisation checkout", Registration)
         .with_note("For a checkout without paymentType and with createRegistration=true: this is where its resourcePath points to."),
     Route::new(Post, "/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
-        .with_note("What the hosted form posts. Nobody is charged.")
+        .with_note("Submit of the hosted form. No payment is made.")
         .for_shopper().own_pages_only().on_host(Both).with_accepted(AcceptedParameters::Browser).with_rate_limit(),
 
     Route::new(Post, "/v1/payments", "createPayment", Payments, "Pay server to server", Payment)
@@ -349,7 +349,7 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Post, "/v2/risk/rules/{version}/dryRun", "dryRunRiskRules", Risk, "Try a version of risk rules out over stored payments", ResponseContent::DryRun)
         .with_note("Replays the payments of a period, of the entity and of its channels without an active version of their own, and changes nothing. The answer has one JSON object a line: progress now and then, and at the end the report. It stops when you disconnect. A merchant has one dry run at a time, and the service two. An Idempotency-Key has no effect.")
         .with_scope(Scope::Read).with_accepted(AcceptedParameters::Names(PERIOD)).with_required(PERIOD).with_route_parameters(&[RouteParameter {
-            name: "examples", pattern: "^[0-9]{0,2}$", required: false, note: "How many payments are named for each kind of change, 0 to 20; 5 unless you say otherwise.",
+            name: "examples", pattern: "^[0-9]{0,2}$", required: false, note: "Number of payments that are listed for each kind of change, 0 to 20. Default: 5.",
         }]).with_rate_limit(),
     Route::new(Get, "/v2/risk/lists", "listRiskLists", Risk, "List the entries of the lists", ResponseContent::ListEntries)
         .with_note("All entries, or those of a list, a key or a value, with expired ones. Long lists come in pages: send cursor of the answer before.")
@@ -360,7 +360,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("It replaces the entry with the same value. For the key card send card.number in place of value; for the key account the account as in a payment. Only a blind index of both is stored, and similar numbers are limited.")
         .with_rate_limit().with_scope(Scope::Admin).with_accepted(AcceptedParameters::Names(LISTED_ACCOUNT)).with_route_parameters(&[
             RouteParameter { required: true, ..LIST }, RouteParameter { required: true, ..LIST_KEY }, LIST_VALUE, REASON,
-            RouteParameter { name: "source", pattern: "^(server|any)?$", required: false, note: "Whose word about a payment counts: server for your server and the gateway, any for the shopper's browser too. Without it server for the list allow, any for the others." },
+            RouteParameter { name: "source", pattern: "^(server|any)?$", required: false, note: "Accepted source of a payment's facts: server accepts facts from your server and the gateway only, any also accepts facts from the shopper's browser. Default: server for the list allow, any for the other lists." },
             RouteParameter { name: "expires", pattern: "^.{0,64}$", required: false, note: "The time after which it ends, such as 30d or 12h, by the entity's clock." },
         ]),
     Route::new(Delete, "/v2/risk/lists", "removeRiskListEntry", Risk, "Remove an entry from a list", ResponseContent::ListEntry)
@@ -436,31 +436,31 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("The script that your page includes. Its bytes are the same for every load of a checkout.")
         .for_everybody().with_route_parameters(&[CHECKOUT_ID]),
     Route::new(Get, "/v1/pciIframe.html", "loadFrame", Form, "Load a frame of the form", Html)
-        .with_note("Where the card number, the security code, the holder or the expiry date is typed, on our own origin.")
+        .with_note("Frame on our own origin in which the shopper types the card number, the security code, the holder or the expiry date.")
         .for_shopper().on_host(Fields).with_route_parameters(&[
             CHECKOUT_ID,
-            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "What the frame asks for: the card number if there is no field. A frame of another name is not found (404)." },
+            RouteParameter { name: "field", pattern: "^card\\.(number|cvv|holder|expiry)$", required: false, note: "Field of the frame; the card number if there is none. There is no frame of another field (404)." },
         ]),
     Route::new(Get, "/v1/internalRequestIframe.html", "loadRelay", Form, "Load the form's hidden frame", Html)
         .with_note("Tells forms without a card number what is offered, and sends what they post, from our own origin.")
         .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID]),
     Route::new(Get, "/v1/plainForm.html", "loadPlainForm", Form, "Load the form for browsers that are too old", Html)
-        .with_note("What the loader shows in a frame where the browser cannot run the form: plain HTML for the brands that it names, in the shopper's language, without scripts.")
+        .with_note("Form that the loader shows in a frame if the browser cannot run the page module: plain HTML for the brands that it names, in the shopper's language, without scripts.")
         .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
-        .with_note("What that form posts, in the whole window. 303 leads to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
+        .with_note("Submit of that form, in the whole window. 303 redirects to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
         .for_shopper().visits_from_other_pages().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", ResponseContent::Declarations)
         .with_note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
         .for_everybody(),
     Route::new(Get, "/v1/return/{id}", "returnFromAcquirer", Form, "Take a shopper back from an acquirer's page", Html)
-        .with_note("Where an acquirer outside of the gateway sends the shopper back to. The id is the capability. The acquirer is asked for the outcome, whatever the browser brings along; the page then leads back to shopperResultUrl with id and resourcePath.")
+        .with_note("Page to which an acquirer outside of the gateway sends the shopper back. The id is the capability. The gateway asks the acquirer for the outcome and ignores what the browser sends; the page then redirects to shopperResultUrl with id and resourcePath.")
         .for_shopper(),
     Route::new(Post, "/v1/return/{id}", "postFromAcquirer", Form, "Take a shopper back from an acquirer's page that posts", Html)
         .with_note("Same as with GET. The body is not read.")
         .for_shopper().visits_from_other_pages(),
     Route::new(Get, "/v1/threeDSecure/{id}", "showAuthentication", Form, "Authenticate a cardholder", Html)
-        .with_note("Where redirect.url of a pending card payment leads. The id is the capability. The page runs the issuer's method page where that has not run yet, asks the issuer, and shows the issuer's challenge; then it leads back to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it leads nowhere in the end, and says to the page around it that it has ended.")
+        .with_note("Page at redirect.url of a pending card payment. The id is the capability. The page runs the issuer's method page if it has not run yet, authenticates the cardholder, and shows the issuer's challenge; then it redirects to shopperResultUrl with id and resourcePath. Your pages may show it in a frame; with inline=true it does not redirect at the end, but notifies the page around it that it has ended.")
         .for_shopper().with_route_parameters(&[
             RouteParameter { name: "inline", pattern: "^(true|false)?$", required: false, note: "The page is in a frame of the form." },
             RouteParameter { name: "resultWindow", pattern: "^(self|parent)?$", required: false, note: "The window in which the shop's page opens in the end, as seen from this page. The whole tab if it is missing." },
@@ -470,7 +470,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("returnCode is one of the codes on the page of the simulated issuer, and transaction the transaction that the page names. An answer is taken once and in time; any other changes nothing: 409. Without returnCode it is the shopper's first visit (version 1).")
         .for_shopper().visits_from_other_pages(),
     Route::new(Get, "/v1/threeDSecure/{id}/method", "runMethodPage", Form, "Run the method page of an issuer", Html)
-        .with_note("What redirect.preconditions names: the browser loads it in a hidden frame before it goes to redirect.url.")
+        .with_note("Page in redirect.preconditions. The browser loads it in a hidden frame before it goes to redirect.url.")
         .for_shopper(),
     Route::new(Get, "/v1/threeDSecure.js", "loadAuthenticationScript", Form, "Lead the page of an authentication on", Script)
         .for_everybody(),
@@ -490,7 +490,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("The inventory of the form that new checkouts get: each script with its reason, its hash and its size, and the policy of each document, in which ORIGINS stands for the merchant's origins and CHECKOUT for the checkout. manifest is what was written when the form was built, and signature (Ed25519, base64) says by whom, where it was signed.")
         .for_everybody(),
     Route::new(Get, "/v1/policyReports", "readPolicyReports", Service, "Read what violated a policy", ResponseContent::PolicyReports)
-        .with_note("What browsers have reported about the form of your checkouts, and about your own pages where their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
+        .with_note("Violations that browsers have reported about the form of your checkouts, and about your own pages if their policy names POST /v1/policyReports/{entityId}. The same violation is listed once with its count, the latest first, 200 at most; what is beyond is counted under the directive others. A violation is kept for 90 days after its last report. dropped counts requests that were too many, since the gateway started."),
     Route::new(Post, "/v1/policyReports/{id}", "reportViolation", Service, "Report a violation of a policy", ResponseContent::Noted)
         .with_note("For browsers. The id is your entityId, in the policy of your own pages, or a checkout's id, in the policies of our frames and pages. The body is application/csp-report (report-uri) or application/reports+json (report-to), 16 kB at most. Kept are the directive, the origin that was blocked, and origin and path of page and script: no query, no long number, no part of a script.")
         .for_everybody().on_host(Both).with_rate_limit(),

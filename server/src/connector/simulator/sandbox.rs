@@ -24,8 +24,8 @@ const BRAND_PAGE: BrandPage = BrandPage {
     show: RouteDescription {
         operation: "showSimulator",
         summary: "Show the page that stands for a bank or a provider",
-        note: "Where redirect.url of a pending payment leads while the simulator processes it. The id is the capability. With \
-               inline=true it may be shown in a frame by the merchant's pages, and leads nowhere in the end.",
+        note: "Page at redirect.url of a pending payment while the simulator processes it. The id is the capability. With \
+               inline=true the merchant's pages may show it in a frame, and it does not redirect at the end.",
     },
     answer: RouteDescription {
         operation: "answerSimulator",

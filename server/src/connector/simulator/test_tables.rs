@@ -77,8 +77,8 @@ fn brand_page_table() -> TestTable {
     TestTable {
         anchor: "test-page",
         title: "Pages of banks and providers",
-        note: "What `answer` a test posts to `redirect.url` of a pending payment, or which button it presses there. A payment \
-               ends once."
+        note: "Values of `answer` that a test posts to `redirect.url` of a pending payment, and the buttons there that send them. \
+               A payment ends once."
             .to_owned(),
         columns: &["answer", "Button", "result.code", "The payment"],
         rows: BRAND_ANSWERS.iter().map(of).collect(),
@@ -95,7 +95,7 @@ fn card_table() -> TestTable {
         note: "With any holder and any expiry date ahead. Cards with other outcomes stand in the next table, and more numbers \
                that pay in the one after it; any other number is declined."
             .to_owned(),
-        columns: &["card.number", "paymentBrand", "result.code", "What it is"],
+        columns: &["card.number", "paymentBrand", "result.code", "Meaning"],
         rows: data::CARDS.iter().map(of).collect(),
     }
 }
@@ -123,7 +123,7 @@ fn three_ds_card_table() -> TestTable {
                `frictionless` says how it goes on, and `threeDSecure.challengeIndicator=4` asks for a challenge. The amount that \
                the shopper agrees to is `risk.amount` where you send it."
             .to_owned(),
-        columns: &["card.number", "paymentBrand", "What it shows", "threeDSecure.eci"],
+        columns: &["card.number", "paymentBrand", "Simulates", "threeDSecure.eci"],
         rows: three_ds::CARDS.iter().map(of).collect(),
     }
 }
@@ -150,10 +150,10 @@ fn three_ds_preference_table() -> TestTable {
     TestTable {
         anchor: "test-3d-wishes",
         title: "Wishes for 3D authentication",
-        note: "What the simulated issuer makes of your wishes with the cards of the table before, version 2. An exemption is not \
-               asked for where the channel requires authentication, nor for the first payment of a series without a security \
-               code. `customParameters[3DS2_flow]` stands above `challengeMandatedIndicator` and `challengeIndicator=04`. No page \
-               asks for a real secret: the answer is chosen."
+        note: "Reactions of the simulated issuer to the challenge and exemption that a request asks for, with the cards of the \
+               table before in version 2. No exemption is requested if the channel requires authentication, nor for the first \
+               payment of a series without a security code. `customParameters[3DS2_flow]` overrides \
+               `challengeMandatedIndicator` and `challengeIndicator=04`. No page asks for a real secret: the answer is chosen."
             .to_owned(),
         columns: &["Send", "The issuer"],
         rows: preferences.map(table_row).into_iter().chain(AuthType::ALL.iter().map(page)).collect(),
@@ -190,9 +190,9 @@ fn challenge_table() -> TestTable {
     TestTable {
         anchor: "test-challenge",
         title: "Answers to a challenge",
-        note: "What a test chooses in `returnCode` on the issuer's page, or posts to `redirect.url` together with the page's \
-               `transaction`. The first lets the payment go on to be authorised; any other is its `result.code`. An answer is \
-               taken once."
+        note: "Values of `returnCode` that a test chooses on the issuer's page, or posts to `redirect.url` with the `transaction` \
+               of the page. After the first, the payment is authorized; any other becomes its `result.code`. Only the first \
+               answer counts."
             .to_owned(),
         columns: &["returnCode", "The issuer says", "transStatus", "threeDSecure.transactionStatusReason"],
         rows: issuer::CHALLENGE_ANSWERS.iter().map(of).collect(),
@@ -267,7 +267,7 @@ fn wallet_table() -> TestTable {
         anchor: "test-wallets",
         title: "Wallets",
         note: format!("For {}. The card may be any good one; a token pays once.", wallets.join(", ")),
-        columns: &["Send", "What it is"],
+        columns: &["Send", "Meaning"],
         rows: vec![
             table_row([&format_parameters(&data::DECRYPTED), "a token that the merchant has decrypted itself"]),
             table_row(["walletPay.paymentToken=TOKEN", "an encrypted token, which tillgate wallet-token make prints"]),

@@ -132,7 +132,7 @@ impl<'a> EntityReplay<'a> {
         Ok(())
     }
 
-    /// Decides how a payment is treated. Whether a check takes place does not depend on the version: a payment that was
+    /// Decides how a payment is treated. The version does not decide if a check takes place: a payment that was
     /// checked is assessed, and one whose channel has risk off is treated as if it were on.
     fn find_treatment(&self, payment: &Payment) -> Treatment {
         if payment.referenced.is_some() {

@@ -1,9 +1,9 @@
 //! A second opinion on the money of payments. It adds up the stored payments by the meanings that the specification
 //! gives to their types, with none of the ledger's functions, so that a mistake of the ledger is not repeated here.
 //!
-//! What an entity has to receive for its payments is what was debited and captured, and what banks returned, less what
-//! was credited, refunded and charged back. A follow-up payment of a payment that was not approved is worth nothing:
-//! the gateway voids what it does not accept, and nobody has booked it.
+//! An entity has to receive its debits, its captures and its chargeback reversals, less its credits, refunds and
+//! chargebacks. A follow-up payment of a payment that was not approved counts as zero, because the gateway voids
+//! payments that it does not accept, and no booking exists for them.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -15,7 +15,7 @@ use crate::domain::ip_text;
 use crate::domain::risk_list::RiskListKind;
 use crate::domain::spelling::fold_text;
 
-/// The payment to assess. What is not known (yet) is `None`, and the facts that need it are missing.
+/// The payment to assess. Unknown fields are `None`, and the facts that need them are missing.
 #[derive(Debug, Clone, Default)]
 pub struct CheckInput {
     /// Parameters of the request and of the registration. Those that may not reach the check are not read.

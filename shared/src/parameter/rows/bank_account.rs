@@ -16,7 +16,7 @@ const fn alphanumeric_format(min: u16, max: u16) -> Format {
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    new_row("bankAccount.holder", Required, text(4, 128), "Whose account it is."),
+    new_row("bankAccount.holder", Required, text(4, 128), "Account holder's name."),
     new_row("bankAccount.bankName", Conditional, text(1, 255), "Name of the bank."),
     new_row("bankAccount.number", Conditional, alphanumeric_format(3, 64), "Number of the account; or send the IBAN.").marked_secret().with_single_value(),
     new_row("bankAccount.iban", Conditional, Format::Iban, "IBAN of the account; or send its number.").marked_secret().with_single_value(),

@@ -20,7 +20,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("entityId", Conditional, Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
         "The channel that the request is for; with channel dispatching, the merchant.").with_single_value(),
     new_row("amount", Required, Format::Amount,
-        "What is paid. It contains everything else: taxes, shipping, discounts.").with_single_value(),
+        "Total amount of the payment, including taxes, shipping and discounts.").with_single_value(),
     new_row("taxAmount", Conditional, Format::Amount, "The tax within the amount."),
     new_row("currency", Required, Format::Currency, "The currency of the amount.").with_single_value(),
     new_row("paymentBrand", Conditional, Format::Characters { class: Class::Word, min: 1, max: 32 },
@@ -31,7 +31,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("brands", Optional, Format::Brands,
         "The brands that a checkout offers, e.g. VISA MASTER; others are refused, whatever its page shows. Our addition."),
     new_row("requireCvv", Optional, Format::Flag,
-        "Whether a card that is typed into the form of this checkout needs its security code. Our addition; true adds to what the \
+        "Indicates whether a card that is typed into the form of this checkout needs its security code. Our addition; true adds to what the \
          channel demands (entity set --require-cvv), and no browser can set it."),
     new_row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Another payment type for one brand, e.g. PA for a brand that cannot take money at once. Only when a checkout is created.")
@@ -46,7 +46,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("merchantInvoiceId", Optional, verbatim(8, 255), "Your invoice number, best unique. It is not passed on."),
     new_row("merchantMemo", Optional, text(8, 255), "A note for your reports."),
     new_row("transactionCategory", Optional, Format::OneOf(&["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"]),
-        "How the order came in: EC web shop, MO mail, TO telephone, RC recurring, IN installment, PO point of sale, PM mobile point of sale, MOTO mail or telephone."),
+        "Channel of the order: EC web shop, MO mail, TO telephone, RC recurring, IN installment, PO point of sale, PM mobile point of sale, MOTO mail or telephone."),
     new_row("testMode", Optional, Format::OneOf(&["EXTERNAL", "INTERNAL"]),
         "INTERNAL, the default, asks our simulator; EXTERNAL asks the processor's test system.")
         .with_default(DefaultValue::Value("INTERNAL")),

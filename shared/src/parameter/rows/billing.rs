@@ -23,6 +23,6 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("billing.state", Conditional, text(1, 10), "State, province or county."),
     new_row("billing.postcode", Conditional, text(1, 16), "Postcode. Needed for 3-D Secure version 2."),
     new_row("billing.country", Conditional, Format::Country, "Country. Needed for 3-D Secure version 2."),
-    new_row("billing.normalized", Optional, text(1, 255), "Whether the shopper confirmed the address in its normal form."),
-    new_row("billing.validationStatus", Optional, text(1, 255), "Whether the address was validated."),
+    new_row("billing.normalized", Optional, text(1, 255), "Indicates whether the shopper confirmed the normalized address."),
+    new_row("billing.validationStatus", Optional, text(1, 255), "Result of the validation of the address."),
 ];

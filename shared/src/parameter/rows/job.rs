@@ -32,10 +32,10 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("job.startDate", Format::DateTime { t: false }, "Nothing runs before: yyyy-MM-dd HH:mm:ss."),
     new_row("job.endDate", Format::DateTime { t: false }, "Nothing runs after: yyyy-MM-dd HH:mm:ss."),
     new_row("job.noticeUnit", UNIT, "Unit of the notice."),
-    new_row("job.noticeNumber", COUNT, "How many units before its end a schedule has to be descheduled."),
+    new_row("job.noticeNumber", COUNT, "Notice period in units: a schedule has to be descheduled this long before its end."),
     new_row("job.noticeCallable", Format::OneOf(&["ANYTIME", "DURATION_END"]), "When a schedule may be descheduled: at any time, or only at the end of a duration."),
     new_row("job.durationUnit", UNIT, "Unit of the duration."),
-    new_row("job.durationNumber", COUNT, "How many units a duration has; durations repeat until the schedule ends."),
+    new_row("job.durationNumber", COUNT, "Number of units of a duration; durations repeat until the schedule ends."),
     new_row("job.expression", Format::Cron,
         "A Quartz expression of six or seven fields, for example 0 0 9 L * ?; it stands above year, month, dayOfMonth, dayOfWeek, hour, minute and second."),
 ];

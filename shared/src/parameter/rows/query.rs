@@ -17,9 +17,9 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("paymentTypes", verbatim(2, 255), "Only payments of these types, with commas between, e.g. PA,CP,RV."),
     new_row("paymentMethods", verbatim(2, 255), "Only payments of these methods, with commas between, e.g. CC,DC."),
     new_row("shortId", verbatim(14, 14), "The number on the shopper's statement, dddd.dddd.dddd."),
-    new_row("limit", Format::Number { min: 1, max: 100 }, "How many entries an answer lists at most; 100 when it is left out."),
+    new_row("limit", Format::Number { min: 1, max: 100 }, "Maximum number of entries in a response. Default: 100."),
     new_row("cursor", Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
-        "Where the list goes on: the cursor of the answer before."),
+        "Start of the next page: the cursor of the previous response."),
     new_row("pageNo", Format::Number { min: 1, max: 10_000 },
         "Which page of the list, as older clients count them, from 1; the answer says how many there are. Not with cursor."),
 ];

@@ -20,13 +20,13 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("registrationsDeletable", Optional, Format::Flag,
         "Lets the shopper delete the registrations that the checkout offers, in the form."),
     new_row("registrationsRequireCvv", Optional, Format::Flag,
-        "Whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
+        "Indicates whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
     new_row("registrationsCreatable", Optional, Format::Flag,
         "Says if the shopper may store the account in this checkout, so that createRegistration counts from the form. \
          Without it the entity's setting decides, which is yes (entity set --browser-registrations). Our addition."),
     new_row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
         .allowed_in_browser()
         .with_single_value(),
-    new_row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "How many installments the shopper chose.")
+    new_row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "Number of installments that the shopper chose.")
         .allowed_in_browser(),
 ];

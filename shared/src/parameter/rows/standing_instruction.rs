@@ -19,7 +19,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("standingInstruction.mode", Optional, Format::OneOf(&["INITIAL", "REPEATED"]),
         "INITIAL for the first payment, which carries the security code or 3-D Secure data; REPEATED for later ones."),
     new_row("standingInstruction.source", Optional, Format::OneOf(&["CIT", "MIT"]),
-        "Who asks for the payment: CIT the cardholder, MIT the merchant. In a checkout the shopper is present: MIT is refused."),
+        "Initiator of the payment: CIT the cardholder, MIT the merchant. In a checkout the shopper is present: MIT is refused."),
     new_row("standingInstruction.initialTransactionId", Optional, verbatim(1, 255),
         "The acquirer's id of the first payment; sent with all later ones that the merchant asks for."),
     new_row("standingInstruction.industryPractice", Optional,

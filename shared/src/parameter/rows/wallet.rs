@@ -12,5 +12,5 @@ pub(super) static ROWS: &[Parameter] = &[
         "The encrypted token, unchanged; the gateway decrypts it.").allowed_in_browser().marked_secret().with_single_value(),
     // It comes with 3-D Secure data, which only a server may send.
     Parameter::new(ParameterGroup::Wallet, "walletPay.source", Required, Format::OneOf(&["web", "app"]),
-        "Where the shopper used the wallet, if you decrypted the token and send the card's data yourself."),
+        "Channel in which the shopper used the wallet, if you decrypted the token and send the card's data yourself."),
 ];

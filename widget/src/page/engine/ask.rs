@@ -32,7 +32,7 @@ impl Form {
     }
 
     /// A frame has answered.
-    pub(super) fn frame_told(&mut self, context: &Context<Self>) {
+    pub(super) fn frame_answered(&mut self, context: &Context<Self>) {
         let SubmitStage::Asking { unanswered } = &mut self.stage else { return };
         *unanswered = unanswered.saturating_sub(1);
         if *unanswered == 0 {
@@ -45,7 +45,7 @@ impl Form {
         if self.is_asking() {
             self.stage = SubmitStage::Idle;
             if !self.handle.has_ended() {
-                self.judge(context);
+                self.decide_submit(context);
             }
         }
     }

@@ -175,7 +175,7 @@ impl Form {
             FieldReport::State(state) => self.follow_state(at, field, state),
             FieldReport::Told(state) => {
                 self.follow_state(at, field, state);
-                self.frame_told(context);
+                self.frame_answered(context);
             }
             FieldReport::Focus => self.frame_focused(at, true),
             FieldReport::Blur(state) => {

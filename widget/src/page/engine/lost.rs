@@ -54,7 +54,8 @@ impl Form {
         }
     }
 
-    /// Looks after the frames. The one that has the request answers a message about the brand by the state of its field.
+    /// Looks after the frames. The one that has the request answers a message about the brand by the state of its
+    /// field.
     pub(super) fn check_frame(&mut self, context: &Context<Self>) {
         let SubmitStage::InFrame { unanswered } = self.stage else { return self.stop_asking(context) };
         let number = self.fields.iter().find(|field| field.is_frame(FrameField::Number));

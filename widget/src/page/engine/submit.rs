@@ -31,11 +31,11 @@ impl Form {
         if self.refuse_incomplete_form() || self.ask_doubted_frames(context) {
             return;
         }
-        self.judge(context);
+        self.decide_submit(context);
     }
 
     /// Judges the form by what is known of it, and goes on with the submit if nothing is wrong.
-    pub(super) fn judge(&mut self, context: &Context<Self>) {
+    pub(super) fn decide_submit(&mut self, context: &Context<Self>) {
         if !self.check_fields() {
             return self.show_faults();
         }

@@ -163,7 +163,7 @@ impl Form {
         }
     }
 
-    /// The browser has filled in the whole card where the number stands. What the shopper has typed stays.
+    /// The browser has filled in the whole card where the number stands. Input of the shopper stays.
     pub(in crate::page) fn fill_in(&mut self, holder: &str, expiry: &str) {
         let Some(form) = self.node() else { return };
         for (key, value) in [("cardHolder", holder), ("expiryDate", expiry)] {
