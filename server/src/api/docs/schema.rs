@@ -100,11 +100,8 @@ pub(super) fn parameter_schema(row: &Parameter) -> Value {
         Some(_) => json!({ "type": "string", "pattern": row.format.pattern() }),
         None => format_schema(row.format),
     };
-    // An empty value counts as absent, so the service takes it where the parameter may be absent.
-    if row.need == Need::Optional
-        && let Some(pattern) = schema["pattern"].as_str()
-    {
-        schema["pattern"] = format!("^$|{pattern}").into();
+    if row.need == Need::Optional {
+        allow_empty(&mut schema);
     }
     schema["description"] = row.note.into();
     if row.secret {
@@ -117,6 +114,17 @@ pub(super) fn parameter_schema(row: &Parameter) -> Value {
         schema["default"] = value.into();
     }
     schema
+}
+
+/// Lets a schema allow the empty text. An empty value counts as absent, so the service takes it where the parameter may
+/// be absent.
+fn allow_empty(schema: &mut Value) {
+    let min = schema.as_object_mut().and_then(|members| members.remove("minLength")).and_then(|min| min.as_u64());
+    let pattern = schema["pattern"].as_str().map(str::to_owned);
+    let least = min.filter(|min| *min > 1).map(|min| format!("^[\\s\\S]{{{min},}}$"));
+    if let Some(pattern) = pattern.or(least) {
+        schema["pattern"] = format!("^$|{pattern}").into();
+    }
 }
 
 /// Converts a format into JSON Schema. All values are sent as text.
