@@ -19,11 +19,13 @@ const FEATURES: [&str; 4] =
 const BULK_MEMORY: &str = "--enable-bulk-memory-opt";
 /// Passes for a small size on the wire. Those of `-Oz` make the wasm module smaller before compression, and larger
 /// after it: they reorder locals and inline functions, and what was repeated before is not repeated any more.
-const PASSES: [&str; 3] = ["-O1", "--shrink-level=1", "--low-memory-unused"];
+const PASSES: [&str; 3] = ["-O1", "--shrink-level=2", "--low-memory-unused"];
+/// Passes for the module in plain JavaScript, which the others make larger.
+const JAVASCRIPT_PASSES: [&str; 3] = ["-O1", "--shrink-level=1", "--low-memory-unused"];
 /// Passes for fewer functions: browsers compile each function when it is called first. Only small functions with one
 /// caller are inlined, and tiny ones, because anything else makes the module larger on the wire.
 const INLINING: [&str; 3] =
-    ["--inlining-optimizing", "--one-caller-inline-max-function-size=15", "--always-inline-max-function-size=3"];
+    ["--inlining-optimizing", "--one-caller-inline-max-function-size=22", "--always-inline-max-function-size=3"];
 
 /// A module in plain JavaScript.
 pub struct PlainJs {
@@ -49,7 +51,7 @@ pub fn shrink_and_translate(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, PlainJ
         run_command(command.arg(from).arg("-o").arg(to))
     };
     run("wasm-opt", &input, &small, &[PASSES, INLINING].concat())?;
-    run("wasm2js", &small, &written, &PASSES)?;
+    run("wasm2js", &small, &written, &JAVASCRIPT_PASSES)?;
     Ok((fs::read(small)?, split_output(&fs::read_to_string(written)?)?))
 }
 
