@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("paymentTypes", verbatim(2, 255), "Only payments of these types, with commas between, e.g. PA,CP,RV."),
     new_row("paymentMethods", verbatim(2, 255), "Only payments of these methods, with commas between, e.g. CC,DC."),
     new_row("shortId", verbatim(14, 14), "The number on the shopper's statement, dddd.dddd.dddd."),
-    new_row("limit", Format::Number { min: 1, max: 100 }, "Maximum number of entries in a response. Default: 100."),
+    new_row("limit", Format::Number { min: 1, max: 100 }, "Maximum number of entries in a response; 100 if it is left out."),
     new_row("cursor", Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
         "Start of the next page: the cursor of the previous response."),
     new_row("pageNo", Format::Number { min: 1, max: 10_000 },
