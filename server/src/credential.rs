@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::scope::Scopes;
 use crate::domain::id::EntityId;
-use crate::domain::scope::Scopes;
 
 /// Precision of the stored time of use, in milliseconds: a minute.
 const PRECISION: i64 = 60_000;

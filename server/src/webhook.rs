@@ -15,8 +15,8 @@ use sha2::{Digest as _, Sha256};
 use tillgate_shared::result::codes;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::domain::delivery::target_url::TargetUrl;
 use crate::domain::id::to_hex;
-use crate::domain::target_url::TargetUrl;
 
 /// Length of the initialization vector in bytes.
 pub const IV: usize = 12;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use tillgate::domain::id::{EntityId, PaymentId, RecordId};
-use tillgate::domain::reconciliation::{
+use tillgate::domain::settlement::reconciliation::{
     Cashflow, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount, RecordOwner,
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };

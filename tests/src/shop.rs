@@ -31,7 +31,7 @@ impl TestDemoShop {
     /// If there is no free port, or the merchant or its rules cannot be created.
     pub async fn start_with_risk_check(gateway: &TestGateway, review: &str) -> anyhow::Result<Self> {
         let merchant = gateway.create_merchant_with(&["--risk", "on", "--review", review])?;
-        let rules = include_str!("../../server/src/cli/demo_rules.toml");
+        let rules = include_str!("../../server/src/cli/sandbox/demo_rules.toml");
         let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;
         let version = added.json["version"].as_str().unwrap_or_default();
         let used = merchant.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?;

@@ -28,8 +28,8 @@ use crate::domain::ndc::Ndc;
 use crate::domain::payment::{Payment, Redirect};
 use crate::gateway::Failure;
 use crate::gateway::checkout::StatusReport;
-use crate::gateway::response_recorder::ResponseRecorder;
-use crate::gateway::submit::SubmitResult;
+use crate::gateway::checkout::submit::SubmitResult;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::CacheStamp;
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With

@@ -15,7 +15,7 @@ use super::json_object::JsonObject;
 use super::response::{encode_response, into_http_response, result_fields, wire_time};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
-use crate::gateway::clock::ClockReading;
+use crate::gateway::schedule::clock::ClockReading;
 
 /// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time after
 /// what became due has run, or with the number of runs that are still due. 404 for a live entity.

@@ -12,9 +12,10 @@ use tillgate_shared::parameter::Parameters;
 use super::AppState;
 use super::docs::{ROUTES, Route};
 use crate::credential::{AccessDenied, AccessGrant};
+use crate::domain::access::scope::Scope;
+use crate::domain::access::scope::Scopes;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
-use crate::domain::scope::{Scope, Scopes};
 
 /// The merchant routes, by path.
 static MERCHANT_ROUTES: LazyLock<HashMap<&str, Vec<Route>>> = LazyLock::new(|| {

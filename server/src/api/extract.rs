@@ -26,17 +26,18 @@ use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client, credentials, transport};
 use crate::credential::AccessGrant;
 use crate::directory::Directory;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::level::Level;
+use crate::domain::access::scope::Scope;
+use crate::domain::access::scope::Scopes;
 use crate::domain::dispute::evidence::MAX_FILE;
-use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::idempotency::EncodedResponse;
-use crate::domain::level::Level;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::PaymentType;
 use crate::domain::refusal::Refusal;
-use crate::domain::scope::{Scope, Scopes};
 use crate::gateway::Failure;
-use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::outgoing::{ADDRESS_PARAMETERS, Ports};
 
 /// The `{id}` of a path. An id that is not valid UTF-8 becomes the empty id, so that it is refused as unknown after the

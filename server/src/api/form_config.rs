@@ -19,8 +19,8 @@ use super::response::{build_response, ndc_of_checkout, result_fields, wire_time}
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::Account;
 use crate::domain::registration::Registration;
-use crate::gateway::checkout_requirements::requires_mandate;
-use crate::gateway::order;
+use crate::gateway::checkout::requirements::requires_mandate;
+use crate::gateway::payment::order;
 
 /// The browser that requests a document of the form.
 pub(super) struct Shopper {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::AppState;
 use super::response::into_http_response;
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::domain::idempotency::{IdempotencyKey, IdempotentRequest};
 use crate::domain::refusal::Refusal;

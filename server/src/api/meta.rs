@@ -12,7 +12,7 @@ use tillgate_shared::result::ResultCode;
 use super::AppState;
 use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc};
-use crate::domain::setup_fault::SetupFault;
+use crate::domain::access::setup_fault::SetupFault;
 
 /// The body of the list of result codes.
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {

@@ -74,7 +74,7 @@ use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::connector::registry;
-use crate::domain::setup_fault::SetupFault;
+use crate::domain::access::setup_fault::SetupFault;
 pub use crate::wrong_credentials::WrongCredentials;
 pub use fields_host::FieldsUrl;
 pub use idempotency::InFlight;

@@ -13,7 +13,7 @@ use super::{AppState, payment_state, registrations, view};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
-use crate::gateway::pay::Addresses;
+use crate::gateway::payment::pay::Addresses;
 
 /// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A
 /// declined payment is a response with 400, not an error.

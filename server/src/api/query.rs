@@ -15,12 +15,14 @@ use super::json_object::JsonObject;
 use super::response::{encode_response, into_http_response, result_fields, wire_time};
 use super::response_cache::cache_key;
 use super::{AppState, payments, view};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::gateway::query::{QueryCost, QueryPage, QueryResult};
+use crate::gateway::payment::query::QueryCost;
+use crate::gateway::payment::query::QueryPage;
+use crate::gateway::payment::query::QueryResult;
 use crate::gateway::{Failure, Gateway};
 use crate::store::Cancellation;
 

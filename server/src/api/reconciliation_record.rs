@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::json_object::{FieldValue, JsonObject};
 use crate::domain::id::PaymentId;
-use crate::domain::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
+use crate::domain::settlement::reconciliation::MatchedPayments;
+use crate::domain::settlement::reconciliation::ReconciliationRecord;
+use crate::domain::settlement::reconciliation::RecordType;
 
 /// Writes a record as one line.
 pub(super) fn write_record(lines: &mut Vec<u8>, record: &ReconciliationRecord) {

@@ -16,16 +16,20 @@ use super::line_stream::{LineSource, stream_lines};
 use super::reconciliation_record::write_record;
 use super::reports::{ReportFormat, build_csv};
 use super::response::{build_response, result_fields};
-use crate::domain::mode::ProcessingMode;
-use crate::domain::reconciliation::days::DayRange;
-use crate::domain::reconciliation::file::{FileName, format_header};
-use crate::domain::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
+use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::refusal::Refusal;
-use crate::domain::report_table::ReportTable;
+use crate::domain::report::table::ReportTable;
+use crate::domain::settlement::reconciliation::days::DayRange;
+use crate::domain::settlement::reconciliation::file::FileName;
+use crate::domain::settlement::reconciliation::file::format_header;
+use crate::domain::settlement::reconciliation::totals::RecordTotal;
+use crate::domain::settlement::reconciliation::totals::RecordTotals;
+use crate::domain::settlement::reconciliation::totals::RecordTotalsKey;
 use crate::gateway::Failure;
-use crate::gateway::reconciliation::RecordReader;
+use crate::gateway::settlement::reconciliation::RecordReader;
 use crate::store::StoreError;
-use crate::store::reconciliation::{RecordRange, RecordVersion};
+use crate::store::settlement::reconciliation::RecordRange;
+use crate::store::settlement::reconciliation::RecordVersion;
 
 /// The lines of a file.
 struct FileBody(RecordReader);

@@ -14,7 +14,7 @@ use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::registration::Registration;
 use crate::gateway::Failure;
-use crate::gateway::pay::Addresses;
+use crate::gateway::payment::pay::Addresses;
 
 /// The `paymentType` in responses about a registration that is created or read.
 pub(super) const REGISTERED: &str = "RG";

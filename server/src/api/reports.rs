@@ -15,14 +15,14 @@ use super::error::ApiError;
 use super::extract::MerchantRequest;
 use super::json_object::JsonObject;
 use super::response::{build_response, result_fields};
-use crate::domain::entity::Entity;
-use crate::domain::query::PaymentRange;
+use crate::domain::access::entity::Entity;
+use crate::domain::payment::query::PaymentRange;
 use crate::domain::refusal::Refusal;
+use crate::domain::report::table::ReportTable;
 use crate::domain::report::{
     AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
     TotalsKey, TotalsReport,
 };
-use crate::domain::report_table::ReportTable;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::store::{Cancellation, StoreError};

@@ -12,7 +12,7 @@ use tillgate_shared::result::ResultCode;
 
 use super::json_object::JsonObject;
 use crate::BUILD_NUMBER;
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId};
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;

@@ -13,7 +13,7 @@ use axum::response::Response;
 use super::extract::PathId;
 use super::received::{is_form, read_limited_body};
 use super::{AppState, client, transport};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::EntityId;
 use crate::gateway::Failure;
 use crate::review_callback::{CallbackConfig, CredentialFault, ReceivedPairs, read_decision, vault_record_id};

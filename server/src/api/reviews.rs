@@ -15,15 +15,19 @@ use super::json_object::{FieldValue, JsonObject};
 use super::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use super::risk_rules::optional_time;
 use super::{AppState, query};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
-use crate::domain::query::PAGE_SIZE;
-use crate::domain::review_decision::DecisionType;
-use crate::domain::review_filter::ReviewFilter;
-use crate::domain::review_queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
-use crate::gateway::review_queue::{ReviewOutcome, ReviewRemarks};
+use crate::domain::payment::query::PAGE_SIZE;
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::filter::ReviewFilter;
+use crate::domain::review::queue::QueueChange;
+use crate::domain::review::queue::QueuedReview;
+use crate::domain::review::queue::ReviewAction;
+use crate::domain::review::queue::ReviewClock;
+use crate::gateway::review::queue::ReviewOutcome;
+use crate::gateway::review::queue::ReviewRemarks;
 use crate::gateway::{Failure, Gateway};
 use crate::store::Cancellation;
 
@@ -253,7 +257,7 @@ async fn respond(
         &Gateway,
         &MerchantRequest,
         ReviewRemarks,
-        crate::gateway::response_recorder::ResponseRecorder<ReviewOutcome>,
+        crate::gateway::payment::response_recorder::ResponseRecorder<ReviewOutcome>,
     ) -> Result<ReviewOutcome, Failure>,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();

@@ -16,7 +16,7 @@ use super::json_object::JsonObject;
 use super::response::{build_response, result_fields, wire_time};
 use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
-use crate::store::risk_audit::RiskAuditRow;
+use crate::store::risk::audit::RiskAuditRow;
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;

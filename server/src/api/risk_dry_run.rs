@@ -22,8 +22,10 @@ use super::json_object::{FieldValue, JsonObject};
 use super::response::{encode_response, request_clock_lead, request_time, result_fields, with_clock_lead};
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_dry_run::DryRunReport;
-use crate::gateway::risk_dry_run::{DryRun, DryRunProgress, DryRunSlot};
+use crate::domain::risk::dry_run::DryRunReport;
+use crate::gateway::risk::dry_run::DryRun;
+use crate::gateway::risk::dry_run::DryRunProgress;
+use crate::gateway::risk::dry_run::DryRunSlot;
 use crate::store::{StoreError, lower_priority};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.

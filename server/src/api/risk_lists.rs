@@ -19,11 +19,16 @@ use super::risk_rules::optional_time;
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_list::{ListPosition, RiskListEntry, RiskListKind};
+use crate::domain::risk::list::ListPosition;
+use crate::domain::risk::list::RiskListEntry;
+use crate::domain::risk::list::RiskListKind;
 use crate::gateway::Failure;
-use crate::gateway::risk_rules::{ChangedEntry, parse_list_key, parse_list_kind, parse_list_value};
+use crate::gateway::risk::rules::ChangedEntry;
+use crate::gateway::risk::rules::parse_list_key;
+use crate::gateway::risk::rules::parse_list_kind;
+use crate::gateway::risk::rules::parse_list_value;
 use crate::risk::find_list_key;
-use crate::store::risk_list::ListSelection;
+use crate::store::risk::list::ListSelection;
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;

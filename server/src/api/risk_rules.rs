@@ -16,12 +16,13 @@ use super::response::{build_response, encode_response, into_http_response, resul
 use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk_rules::VersionRole;
+use crate::domain::risk::rules::VersionRole;
 use crate::gateway::Failure;
-use crate::gateway::risk_rules::{AddedVersion, UsedVersions};
+use crate::gateway::risk::rules::AddedVersion;
+use crate::gateway::risk::rules::UsedVersions;
 use crate::risk::RuleSet;
-use crate::store::risk_audit::RiskAuditKind;
-use crate::store::risk_rules::RiskKeys;
+use crate::store::risk::audit::RiskAuditKind;
+use crate::store::risk::rules::RiskKeys;
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;

@@ -15,14 +15,20 @@ use super::json_object::JsonObject;
 use super::reconciliations::open_records;
 use super::reports::{ReportFormat, build_csv};
 use super::response::{build_response, result_fields};
-use crate::domain::ledger::{ACCOUNT_NAMES, LedgerSums};
-use crate::domain::reconciliation::days::DayRange;
-use crate::domain::reconciliation::totals::RecordTotals;
 use crate::domain::report::format_hundredths;
-use crate::domain::report_table::ReportTable;
-use crate::domain::settlement_report::{AMOUNT_NAMES, FeeKey, FeeReport, SettlementReport, SettlementRow};
+use crate::domain::report::table::ReportTable;
+use crate::domain::settlement::ledger::ACCOUNT_NAMES;
+use crate::domain::settlement::ledger::LedgerSums;
+use crate::domain::settlement::reconciliation::days::DayRange;
+use crate::domain::settlement::reconciliation::totals::RecordTotals;
+use crate::domain::settlement::report::AMOUNT_NAMES;
+use crate::domain::settlement::report::FeeKey;
+use crate::domain::settlement::report::FeeReport;
+use crate::domain::settlement::report::SettlementReport;
+use crate::domain::settlement::report::SettlementRow;
 use crate::gateway::Failure;
-use crate::gateway::settlement_report::{read_balances, read_settlements};
+use crate::gateway::settlement::report::read_balances;
+use crate::gateway::settlement::report::read_settlements;
 use crate::store::Cancellation;
 
 /// Handles `GET /reports/v1/settlements`.

@@ -11,10 +11,10 @@ use super::extract::MerchantRequest;
 use super::line_stream::{LineSource, stream_lines};
 use super::query::list_entry_fields;
 use super::reports::{ReportFormat, open_reader};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::payment::Payment;
-use crate::domain::payment_rows;
-use crate::domain::query::PaymentRange;
+use crate::domain::payment::query::PaymentRange;
+use crate::domain::payment::rows;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::store::StoreError;
@@ -41,7 +41,7 @@ async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Resu
     let period = PaymentRange::require_from(&merchant.parameters)?;
     let reader = open_reader(&state, &merchant.entity, period)?;
     let (header, media_type) = match format {
-        ReportFormat::Csv => (payment_rows::format_header(), "text/csv; charset=utf-8"),
+        ReportFormat::Csv => (rows::format_header(), "text/csv; charset=utf-8"),
         ReportFormat::Json => (String::new(), "application/x-ndjson"),
     };
     let tenant = merchant.entity.merchant_or_self().clone();

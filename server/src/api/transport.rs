@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::error::ApiError;
 use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client, forwarded};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PageId};
 use crate::domain::refusal::Refusal;
 

@@ -21,7 +21,8 @@ use super::{AppState, FieldsUrl};
 use crate::connector::sandbox::WalletSheet;
 use crate::domain::checkout::Checkout;
 use crate::domain::refusal::Refusal;
-use crate::gateway::{Failure, order};
+use crate::gateway::Failure;
+use crate::gateway::payment::order;
 
 const SCRIPT: &str = include_str!("wallet_sheet.js");
 

@@ -72,7 +72,7 @@ mod tests {
         assert!(found.len() > 60, "{found:?}");
         for (command, name) in found {
             let is_known = TEXTS.contains(&name.as_str()) || OTHERS.contains(&name.as_str());
-            assert!(is_known, "{command} --{name}: name its kind, and test it in tests/api/text_files.rs");
+            assert!(is_known, "{command} --{name}: name its kind, and test it in tests/api/service/text_files.rs");
         }
     }
 }

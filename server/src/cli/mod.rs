@@ -1,61 +1,21 @@
 //! The command line. Every command can run while a server is running, accepts `--json`, and shows an example in
 //! `--help`.
 
-mod acquirer;
-mod acquirer_host;
-mod audit;
-mod backup;
-mod channel;
-mod chargeback;
-mod chargeback_output;
-mod clock;
-mod connection_options;
-mod demo;
-mod demo_rules;
-mod demo_shop;
-mod entity;
-mod entity_argument;
-mod entity_tree;
-mod file_push;
-mod file_push_status;
-mod ftp_options;
-mod ftp_user;
+mod access;
+mod data;
+mod delivery;
+mod dispute;
 mod input_file;
-mod limits;
+mod keys;
 mod options;
-mod place;
-mod ports;
 mod report;
-mod report_chart;
-mod restore;
 mod review;
-mod review_callback;
-mod review_callback_list;
-mod review_callback_output;
-mod review_callback_test;
-mod review_decide;
-mod review_output;
 mod risk;
-mod risk_audit;
-mod risk_dry_run;
-mod risk_dry_run_output;
-mod risk_explain;
-mod risk_input;
-mod risk_list;
-mod risk_versions;
+mod sandbox;
 mod seal;
 mod serve;
 mod settlement;
-mod settlement_import;
-mod settlement_queue;
-mod setup_check;
 mod table;
-mod token;
-mod vault;
-mod vault_key;
-mod wallet;
-mod webhook;
-mod webhook_rotation;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -66,7 +26,7 @@ use tillgate_shared::parameter::ParameterError;
 
 use crate::domain::refusal::Refusal;
 use crate::store::{AdminStore, StoreError};
-use vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
+use keys::vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
@@ -81,42 +41,42 @@ enum Command {
     /// Run the gateway.
     Serve(serve::Serve),
     /// Run the gateway and a demo shop beside it, ready to pay in a browser.
-    Demo(demo::Demo),
+    Demo(sandbox::demo::Demo),
     /// Run an acquirer's host that moves play money, for sandboxes and tests.
-    AcquirerHost(acquirer_host::AcquirerHostCommand),
+    AcquirerHost(sandbox::acquirer_host::AcquirerHostCommand),
     /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
     #[command(subcommand)]
-    Entity(entity::EntityCommand),
+    Entity(access::entity::EntityCommand),
     /// Create, list and revoke access tokens.
     #[command(subcommand)]
-    Token(token::TokenCommand),
+    Token(access::token::TokenCommand),
     /// Create, list and revoke the users who read reconciliation files by FTP.
     #[command(subcommand)]
-    FtpUser(ftp_user::FtpUserCommand),
+    FtpUser(serve::ftp_user::FtpUserCommand),
     /// Push reconciliation files to a merchant's FTPS or SFTP server: set and remove it, show and repeat deliveries.
     #[command(subcommand)]
-    FilePush(file_push::FilePushCommand),
+    FilePush(delivery::file_push::FilePushCommand),
     /// Create, list and retire the key pairs that wallets encrypt their tokens for.
     #[command(subcommand)]
-    WalletKey(wallet::WalletKeyCommand),
+    WalletKey(keys::wallet::WalletKeyCommand),
     /// Make wallet tokens to try out a sandbox entity with.
     #[command(subcommand)]
-    WalletToken(wallet::WalletTokenCommand),
+    WalletToken(keys::wallet::WalletTokenCommand),
     /// Create, test, list and delete webhooks, show what they have sent, and send it again.
     #[command(subcommand)]
-    Webhook(webhook::WebhookCommand),
+    Webhook(delivery::webhook::WebhookCommand),
     /// Move the clock of a sandbox entity, so that what would happen later happens now.
     #[command(subcommand)]
-    Clock(clock::ClockCommand),
+    Clock(sandbox::clock::ClockCommand),
     /// Give everything that is sealed another key, and list and retire keys.
     #[command(subcommand)]
-    Vault(vault::VaultCommand),
+    Vault(keys::vault::VaultCommand),
     /// List the payments that the fraud check holds, claim, note and decide them.
     #[command(subcommand)]
     Review(review::ReviewCommand),
     /// Tell a merchant's server of review decisions: configure, try out, list and send again what failed.
     #[command(subcommand)]
-    ReviewCallback(review_callback::ReviewCallbackCommand),
+    ReviewCallback(review::callback::ReviewCallbackCommand),
     /// Check rules of the fraud check, try them out, and store them with their lists.
     #[command(subcommand)]
     Risk(risk::RiskCommand),
@@ -125,7 +85,7 @@ enum Command {
     Report(report::ReportCommand),
     /// Open disputes and move them as the clearing institute reports, list and show them with their evidence.
     #[command(subcommand)]
-    Chargeback(chargeback::ChargebackCommand),
+    Chargeback(dispute::chargeback::ChargebackCommand),
     /// Set and show the terms by which sandboxes are settled, import files of clearing institutes, and match their
     /// lines.
     #[command(subcommand)]
@@ -135,16 +95,16 @@ enum Command {
     FxRate(settlement::FxRateCommand),
     /// Verify and export the audit log.
     #[command(subcommand)]
-    Audit(audit::AuditCommand),
+    Audit(data::audit::AuditCommand),
     /// Verify that payments, journal, settlement lines and balances agree.
-    Verify(audit::Verify),
+    Verify(data::audit::Verify),
     /// Accept rows of the store that another program has changed.
     #[command(subcommand)]
     Seal(seal::SealCommand),
     /// Copy the whole store to a new file, while a server may be running on it.
-    Backup(backup::Backup),
+    Backup(data::backup::Backup),
     /// Put a backup in the place of the store.
-    Restore(restore::Restore),
+    Restore(data::restore::Restore),
 }
 
 /// Options of every command.
@@ -198,7 +158,7 @@ fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
 /// the exit code 1.
 pub fn run() -> ExitCode {
     let command = add_key_option(Cli::command());
-    let arguments = entity_argument::name_entity(&command, std::env::args_os().collect());
+    let arguments = access::argument::name_entity(&command, std::env::args_os().collect());
     let matches = command.get_matches_from(arguments);
     keep_key_option(&matches);
     let outcome = match Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command {

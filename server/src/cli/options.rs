@@ -4,14 +4,16 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use super::channel::{ChannelOptions, OnOff};
-use super::place::PlaceOptions;
+use crate::cli::access::channel::ChannelOptions;
+use crate::cli::access::channel::OnOff;
+use crate::cli::serve::place::PlaceOptions;
 use crate::connector::registry::is_for_sandboxes_only;
-use crate::domain::entity::DEFAULT_ZONE;
-use crate::domain::entity::{Entity, EntitySettings};
+use crate::domain::access::entity::DEFAULT_ZONE;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::inheritance;
+use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;
-use crate::domain::inheritance;
-use crate::domain::level::Level;
 use crate::domain::schedule::retry::RetryPlan;
 use crate::store::AdminStore;
 

@@ -1,6 +1,8 @@
 //! `tillgate report`: payments, chargebacks, settlements, fees and reconciliation records, as a table with a chart, as
 //! CSV, as JSON, and as a picture.
 
+pub mod chart;
+
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -12,23 +14,25 @@ use indicatif::ProgressBar;
 use serde_json::{Map, Value};
 use tillgate_shared::parameter::Parameters;
 
-use super::report_chart::{draw_svg, format_table};
-use super::risk_versions::load_entity_argument;
 use super::{CommonOptions, describe_refusal, open_existing};
+use crate::cli::report::chart::draw_svg;
+use crate::cli::report::chart::format_table;
+use crate::cli::risk::versions::load_entity_argument;
 use crate::directory::Directory;
-use crate::domain::entity::Entity;
-use crate::domain::payment_rows;
-use crate::domain::query::PaymentRange;
-use crate::domain::reconciliation::days::DayRange;
-use crate::domain::reconciliation::totals::RecordTotals;
+use crate::domain::access::entity::Entity;
+use crate::domain::payment::query::PaymentRange;
+use crate::domain::payment::rows;
+use crate::domain::report::table::ReportTable;
 use crate::domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
-use crate::domain::report_table::ReportTable;
-use crate::domain::settlement_report::FeeReport;
+use crate::domain::settlement::reconciliation::days::DayRange;
+use crate::domain::settlement::reconciliation::totals::RecordTotals;
+use crate::domain::settlement::report::FeeReport;
 use crate::gateway::Failure;
-use crate::gateway::reconciliation::RecordReader;
 use crate::gateway::report::ReportReader;
-use crate::gateway::settlement_report::read_settlements;
-use crate::store::reconciliation::{RecordRange, RecordVersion};
+use crate::gateway::settlement::reconciliation::RecordReader;
+use crate::gateway::settlement::report::read_settlements;
+use crate::store::settlement::reconciliation::RecordRange;
+use crate::store::settlement::reconciliation::RecordVersion;
 use crate::store::{AdminStore, PaymentHistory, lower_priority};
 
 /// Subcommands of `tillgate report`.
@@ -212,7 +216,7 @@ impl ReportTransactions {
 
 /// Prints payments as CSV with a header.
 fn print_rows(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
-    output.write_all(payment_rows::format_header().as_bytes())?;
+    output.write_all(rows::format_header().as_bytes())?;
     while !reader.is_at_end() {
         output.write_all(&reader.read_rows()?)?;
     }
@@ -225,7 +229,7 @@ fn print_list(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Res
     let mut separator = "";
     while !reader.is_at_end() {
         let mut objects = Vec::new();
-        reader.visit_page(&mut |payment| objects.push(payment_rows::to_object(payment)))?;
+        reader.visit_page(&mut |payment| objects.push(rows::to_object(payment)))?;
         for object in objects {
             write!(output, "{separator}{object}")?;
             separator = ",\n";

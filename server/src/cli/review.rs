@@ -1,5 +1,12 @@
 //! `tillgate review`: the queue of held payments. Lists, shows, claims, releases and notes are done on the data folder;
-//! the decisions are in `review_decide.rs`.
+//! the decisions are in `review/decide.rs`.
+
+pub mod callback;
+pub mod callback_list;
+pub mod callback_output;
+pub mod callback_test;
+pub mod decide;
+pub mod output;
 
 use std::collections::HashMap;
 
@@ -8,24 +15,38 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 
 use super::options::load_existing_entity;
-use super::review_decide::{ApprovePayment, CancelPayment, PendPayment};
-use super::review_output::{
-    ReviewListOutput, ReviewOutput, ReviewRecordOutput, describe_record, describe_review, format_list, format_record,
-    format_review,
-};
-use super::risk_versions::parse_author;
-use super::token::parse_entity_id;
 use super::{CommonOptions, open_existing};
-use crate::domain::entity::Entity;
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::review::decide::ApprovePayment;
+use crate::cli::review::decide::CancelPayment;
+use crate::cli::review::decide::PendPayment;
+use crate::cli::review::output::ReviewListOutput;
+use crate::cli::review::output::ReviewOutput;
+use crate::cli::review::output::ReviewRecordOutput;
+use crate::cli::review::output::describe_record;
+use crate::cli::review::output::describe_review;
+use crate::cli::review::output::format_list;
+use crate::cli::review::output::format_record;
+use crate::cli::review::output::format_review;
+use crate::cli::risk::versions::parse_author;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::refusal::Refusal;
-use crate::domain::review_filter::{
-    AnalystFilter, ReviewFilter, parse_age, parse_hundredths, parse_score, parse_state,
-};
-use crate::domain::review_queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus, parse_note};
+use crate::domain::review::filter::AnalystFilter;
+use crate::domain::review::filter::ReviewFilter;
+use crate::domain::review::filter::parse_age;
+use crate::domain::review::filter::parse_hundredths;
+use crate::domain::review::filter::parse_score;
+use crate::domain::review::filter::parse_state;
+use crate::domain::review::queue::QueueChange;
+use crate::domain::review::queue::QueuedReview;
+use crate::domain::review::queue::ReviewClock;
+use crate::domain::review::queue::ReviewState;
+use crate::domain::review::queue::ReviewStatus;
+use crate::domain::review::queue::parse_note;
 use crate::process;
 use crate::store::AdminStore;
-use crate::store::review_queue::ReviewSelection;
+use crate::store::review::queue::ReviewSelection;
 
 /// Number of reviews that are loaded at once.
 const PAGE: usize = 100;

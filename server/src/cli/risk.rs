@@ -1,5 +1,13 @@
 //! `tillgate risk`: checks rules files and tries them out, without a data folder. The commands for stored rules and
-//! lists are in `risk_versions.rs` and `risk_list.rs`.
+//! lists are in `risk/versions.rs` and `risk/list.rs`.
+
+pub mod audit;
+pub mod dry_run;
+pub mod dry_run_output;
+pub mod explain;
+pub mod input;
+pub mod list;
+pub mod versions;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,13 +18,16 @@ use serde::Serialize;
 
 use super::CommonOptions;
 use super::input_file::read_input_file;
-use super::risk_audit::ShowRiskAudit;
-use super::risk_dry_run::DryRunRules;
-use super::risk_explain::ExplainPayment;
-use super::risk_input::read_payments;
-use super::risk_list::RiskListCommand;
-use super::risk_versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
-use crate::domain::risk_rules::VersionRole;
+use crate::cli::risk::audit::ShowRiskAudit;
+use crate::cli::risk::dry_run::DryRunRules;
+use crate::cli::risk::explain::ExplainPayment;
+use crate::cli::risk::input::read_payments;
+use crate::cli::risk::list::RiskListCommand;
+use crate::cli::risk::versions::AddRules;
+use crate::cli::risk::versions::ListRuleVersions;
+use crate::cli::risk::versions::ShowRules;
+use crate::cli::risk::versions::UseRules;
+use crate::domain::risk::rules::VersionRole;
 use crate::risk::{
     Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
     Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,

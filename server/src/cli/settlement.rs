@@ -1,5 +1,8 @@
 //! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange. The
-//! files of clearing institutes are in [`super::settlement_import`] and [`super::settlement_queue`].
+//! files of clearing institutes are in [`crate::cli::settlement::import`] and [`crate::cli::settlement::queue`].
+
+pub mod import;
+pub mod queue;
 
 use std::path::PathBuf;
 
@@ -11,10 +14,12 @@ use serde::Serialize;
 use tillgate_shared::money::Currency;
 
 use super::input_file::read_input_file;
-use super::risk_versions::load_entity_argument;
-use super::settlement_import::ImportFile;
-use super::settlement_queue::{ListUnmatched, MatchLine, RejectLine};
 use super::{CommonOptions, open_existing};
+use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::settlement::import::ImportFile;
+use crate::cli::settlement::queue::ListUnmatched;
+use crate::cli::settlement::queue::MatchLine;
+use crate::cli::settlement::queue::RejectLine;
 use crate::domain::settlement::SettlementTerms;
 use crate::store::AdminStore;
 use crate::store::settlement::StoredBatch;

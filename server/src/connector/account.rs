@@ -8,7 +8,7 @@ use tillgate_shared::format::iban::Iban;
 use tillgate_shared::format::security_code::SecurityCode;
 use zeroize::Zeroizing;
 
-use crate::domain::account_identity::AccountIdentity;
+use crate::domain::payment::account_identity::AccountIdentity;
 use crate::domain::payment::{Account, BankSummary, CardSummary, VirtualSummary};
 
 /// An account with its secret parts. Its stored and displayed summary is an [`Account`].

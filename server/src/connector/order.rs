@@ -9,7 +9,7 @@ use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
 use crate::domain::payment::{ConnectorTxIds, PaymentType};
-use crate::domain::standing_instruction::INITIAL_TRANSACTION;
+use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
 use crate::domain::three_ds::Proof;
 
 /// Everything that a connector needs to process an initial payment. Exists in memory only.

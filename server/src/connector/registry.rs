@@ -14,8 +14,8 @@ use std::sync::Arc;
 use super::not_configured::NotConfigured;
 use super::sandbox::Sandbox;
 use super::{Connector, ThreeDsAuthenticator, http};
-use crate::domain::channel::Channel;
-use crate::domain::mode::ProcessingMode;
+use crate::domain::access::channel::Channel;
+use crate::domain::payment::mode::ProcessingMode;
 
 // The module is declared here and private: the rest of the gateway knows the simulator only by its row below.
 #[path = "simulator/mod.rs"]

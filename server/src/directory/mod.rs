@@ -22,10 +22,10 @@ pub use tree::FileOwner;
 
 use crate::connector::registry;
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
-use crate::domain::channel;
-use crate::domain::entity::Entity;
+use crate::domain::access::channel;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;
-use crate::domain::level::Level;
 
 /// Loaded entities and credentials.
 #[derive(Debug, Default)]

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::inheritance::resolve_settings;
+use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;
-use crate::domain::inheritance::resolve_settings;
-use crate::domain::level::Level;
 
 type Entities = HashMap<EntityId, Arc<Entity>>;
 

@@ -3,6 +3,8 @@
 //! A checkout has at most one successful or pending payment. A decline leaves it open for another attempt. The
 //! merchant may change it until it is paid.
 
+pub mod form_input;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Parameters;

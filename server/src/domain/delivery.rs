@@ -1,5 +1,8 @@
 //! Delivery of messages to merchants: the queue of a message, the retry schedule (contract, 3.6), and the retention.
 
+pub mod file_push;
+pub mod target_url;
+
 use jiff::SignedDuration;
 use url::Url;
 

@@ -1,12 +1,18 @@
 //! Payments: their types, and the matrix of allowed modifications: [`ModificationType::check_state`].
 
 mod account;
+pub mod account_identity;
+pub mod asynchronous;
 mod connector_tx_ids;
+pub mod debit_step;
+pub mod mode;
 mod outcome;
 mod payment_type;
+pub mod query;
 mod record;
 mod redirect;
 mod reported;
+pub mod rows;
 mod shared_parameters;
 mod status;
 

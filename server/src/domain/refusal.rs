@@ -8,8 +8,8 @@ use tillgate_shared::parameter::ParameterError;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::schedule::MAX_RUNS_OF_JUMP;
-use super::scope::Scope;
-use super::setup_fault::SetupFault;
+use crate::domain::access::scope::Scope;
+use crate::domain::access::setup_fault::SetupFault;
 
 /// Reason for not carrying out a request.
 #[derive(Debug, Clone)]

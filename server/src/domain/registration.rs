@@ -4,6 +4,8 @@
 //! The account is deleted when the registration is deleted or its retention ends. The emptied document stays as a
 //! record of the end.
 
+pub mod standing_instruction;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};

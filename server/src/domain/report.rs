@@ -1,6 +1,9 @@
 //! Reports about payments: totals by brand, currency, type, result and day, the authorization rate with the reasons of
 //! declines, and chargebacks. They are computed from the stored payments, one after the other.
 
+pub mod spreadsheet;
+pub mod table;
+
 use std::collections::BTreeMap;
 
 use tillgate_shared::money::Amount;

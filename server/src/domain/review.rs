@@ -1,5 +1,10 @@
 //! Reviews: payments that the risk check holds until an analyst has decided. A held payment is pending.
 
+pub mod decision;
+pub mod filter;
+pub mod queue;
+pub mod request;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};

@@ -3,14 +3,18 @@
 //! A check assesses a payment once: before its connector is asked, or after the connector's approval. Its decision
 //! is stored with the payment.
 
+pub mod dry_run;
+pub mod list;
+pub mod rules;
+
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::debit_step::DebitStep;
 use super::review::PaymentReview;
+use crate::domain::payment::debit_step::DebitStep;
 
 /// Beginning of the codes of payments that their check, or the review after it, refused or holds.
 const CHECK_CODES: &str = "100.400.";

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::channel::ThreeDsPolicy;
+use crate::domain::access::channel::ThreeDsPolicy;
 pub use proof::{Proof, scheme_eci};
 pub use protocol::{MethodCompletion, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
 

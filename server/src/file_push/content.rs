@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{PART, PushFault};
-use crate::domain::entity::Entity;
-use crate::domain::reconciliation::file::format_header;
+use crate::domain::access::entity::Entity;
+use crate::domain::settlement::reconciliation::file::format_header;
 use crate::gateway::Gateway;
-use crate::gateway::reconciliation::RecordReader;
-use crate::store::reconciliation_file::StoredFile;
+use crate::gateway::settlement::reconciliation::RecordReader;
+use crate::store::settlement::reconciliation_file::StoredFile;
 use crate::store::{Cancellation, StoreError};
 
 /// A complete file that is being read.

@@ -20,8 +20,9 @@ use super::content::FileContent;
 use super::secret::PushSecret;
 use super::{PushFault, PushServer, PushStep, clean_text, warn_unknown_size, within_limit};
 use crate::app::App;
-use crate::domain::file_push::{PushProtocol, partial_name};
-use crate::domain::reconciliation::file::FileName;
+use crate::domain::delivery::file_push::PushProtocol;
+use crate::domain::delivery::file_push::partial_name;
+use crate::domain::settlement::reconciliation::file::FileName;
 use crate::outgoing::Ports;
 
 /// Uploads a file under a temporary name, compares its size, and renames it.

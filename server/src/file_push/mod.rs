@@ -15,13 +15,15 @@ use std::time::Duration;
 use self::content::FileContent;
 use self::secret::PushSecret;
 use crate::app::App;
-use crate::domain::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
-use crate::domain::reconciliation::file::FileName;
-use crate::gateway::reconciliation::has_files;
+use crate::domain::delivery::file_push::HostKeyFingerprint;
+use crate::domain::delivery::file_push::PushAddress;
+use crate::domain::delivery::file_push::PushProtocol;
+use crate::domain::settlement::reconciliation::file::FileName;
+use crate::gateway::settlement::reconciliation::has_files;
 use crate::outgoing::OutgoingError;
 use crate::store::StoreError;
-use crate::store::file_delivery::ClaimedPush;
-use crate::store::file_push::PushTarget;
+use crate::store::delivery::file_delivery::ClaimedPush;
+use crate::store::delivery::file_push::PushTarget;
 
 pub use ftp::load_ca_certificates;
 

@@ -11,8 +11,8 @@ use super::content::FileContent;
 use super::ssh::{HostKeyCheck, SshFault, open_session};
 use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, warn_unknown_size, within_limit};
 use crate::app::App;
-use crate::domain::file_push::partial_name;
-use crate::domain::reconciliation::file::FileName;
+use crate::domain::delivery::file_push::partial_name;
+use crate::domain::settlement::reconciliation::file::FileName;
 
 /// Number of writes that wait for the server's confirmation.
 const WRITES_AT_ONCE: usize = 16;

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use super::secret::PushSecret;
 use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, within_limit};
 use crate::app::App;
-use crate::domain::file_push::HostKeyFingerprint;
+use crate::domain::delivery::file_push::HostKeyFingerprint;
 
 /// Number of channel messages that wait for this program. Small, because a server sends little.
 const BUFFERED_MESSAGES: usize = 16;

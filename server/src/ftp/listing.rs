@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use crate::domain::id::EntityId;
-use crate::domain::reconciliation::file::FileName;
-use crate::store::reconciliation_file::StoredFile;
+use crate::domain::settlement::reconciliation::file::FileName;
+use crate::store::settlement::reconciliation_file::StoredFile;
 
 /// Form of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::FtpServer;
 use super::password::{self, SALT};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::store::StoreError;
 
 /// A user who is logged in.

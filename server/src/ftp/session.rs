@@ -20,11 +20,11 @@ use super::login::{LoggedIn, LoginRefusal};
 use super::pattern::{fits_pattern, is_pattern};
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
-use crate::domain::entity::Entity;
-use crate::domain::reconciliation::file::FileName;
+use crate::domain::access::entity::Entity;
+use crate::domain::settlement::reconciliation::file::FileName;
 use crate::gateway::Failure;
 use crate::shares::Place;
-use crate::store::reconciliation_file::StoredFile;
+use crate::store::settlement::reconciliation_file::StoredFile;
 
 /// Maximum time until a client has logged in.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::FtpServer;
 use super::data::DataConnection;
-use crate::domain::entity::Entity;
-use crate::domain::reconciliation::file::format_header;
-use crate::store::reconciliation_file::StoredFile;
+use crate::domain::access::entity::Entity;
+use crate::domain::settlement::reconciliation::file::format_header;
+use crate::store::settlement::reconciliation_file::StoredFile;
 use crate::store::{Cancellation, StoreError};
 
 /// Reason why a transfer ends early.

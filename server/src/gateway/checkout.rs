@@ -1,17 +1,27 @@
 //! The lifecycle of a checkout as the merchant sees it: create, update, read.
 
+pub mod brand_offer;
+pub mod one_click;
+pub mod reminder;
+pub mod requirements;
+pub mod submit;
+pub mod summary;
+
 use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find_parameter};
 
-use super::response_recorder::ResponseRecorder;
-use super::{Failure, Gateway, order, random_bytes, routing};
+use super::{Failure, Gateway, random_bytes};
+use crate::domain::access::entity::Entity;
+use crate::domain::access::scope::Scopes;
+use crate::domain::access::scope::TYPE_OF_BRAND;
 use crate::domain::checkout::{Checkout, CheckoutState, CheckoutStatus, is_tokenisation};
-use crate::domain::entity::Entity;
 use crate::domain::id::CheckoutId;
-use crate::domain::mode::ProcessingMode;
+use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
-use crate::domain::scope::{Scopes, TYPE_OF_BRAND};
+use crate::gateway::access::routing;
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 
 /// Status of a checkout.

@@ -1,65 +1,33 @@
 //! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
 
-mod account_parameters;
-pub mod asynchronous;
-mod brand_offer;
+mod access;
 pub mod checkout;
-pub mod checkout_requirements;
-pub mod clock;
-mod deferred_effects;
 pub mod dispute;
-mod duplicates;
-mod echo;
-pub mod follow_up;
-mod issuer_page;
-pub mod listed_account;
-mod one_click;
-pub mod order;
-pub mod pay;
+pub mod keys;
 pub mod payment;
-pub mod query;
-pub mod reconciliation;
-pub mod reconciliation_days;
 pub mod registration;
-pub mod reminder;
 pub mod report;
-pub mod response_recorder;
 pub mod review;
-pub mod review_queue;
-pub mod review_request;
-mod risk_check;
-pub mod risk_dry_run;
-pub mod risk_rules;
-mod routing;
+pub mod risk;
 pub mod schedule;
-mod schedule_run;
-pub mod security_codes;
-mod sender;
 pub mod settlement;
-pub mod settlement_file;
-pub mod settlement_report;
-mod stored_credentials;
-pub mod submit;
-pub mod summary;
-pub mod velocity;
-pub mod verification;
-pub mod wallet;
+mod three_ds;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use checkout::reminder::StatusReads;
+use checkout::summary::SavedForms;
 use payment::PaymentsInFlight;
-use reminder::StatusReads;
-use risk_dry_run::DryRunSlots;
-use security_codes::SecurityCodeCache;
-use summary::SavedForms;
-use velocity::{VelocityLimiter, VelocityLimits};
+use payment::security_codes::SecurityCodeCache;
+use risk::dry_run::DryRunSlots;
+use risk::velocity::{VelocityLimiter, VelocityLimits};
 
 use crate::clock::Clock;
 use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Payment, TimeLimits};
 use crate::domain::refusal::Refusal;

@@ -1,5 +1,7 @@
 //! Registrations: created alone or in a checkout, read, paid with, extended, deleted.
 
+pub mod stored_credentials;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -10,26 +12,33 @@ use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
 
-use super::account_parameters::{StorableAccount, find_browser_names};
-use super::echo::is_echoed;
-use super::pay::Addresses;
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
-use super::response_recorder::ResponseRecorder;
-use super::sender::Sender;
-use super::stored_credentials::{CredentialOwner, new_initial_transaction_id};
-use super::velocity::{AttemptGuard, AttemptOutcome, ShopperAddress};
-use super::{Failure, Gateway, order, random_bytes, wallet};
+use super::{Failure, Gateway, random_bytes};
 use crate::connector::{ConnectorOutcome, OrderRequest};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::scope::Scopes;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
+use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
+use crate::domain::registration::standing_instruction::InstructionRole;
+use crate::domain::registration::standing_instruction::InstructionTerms;
+use crate::domain::registration::standing_instruction::StandingInstruction;
 use crate::domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
-use crate::domain::scope::Scopes;
-use crate::domain::standing_instruction::{
-    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
-};
-use crate::store::wallet::UsedWalletToken;
+use crate::gateway::access::sender::Sender;
+use crate::gateway::keys::wallet;
+use crate::gateway::payment::account_parameters::StorableAccount;
+use crate::gateway::payment::account_parameters::find_browser_names;
+use crate::gateway::payment::echo::is_echoed;
+use crate::gateway::payment::order;
+use crate::gateway::payment::pay::Addresses;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::gateway::registration::stored_credentials::CredentialOwner;
+use crate::gateway::registration::stored_credentials::new_initial_transaction_id;
+use crate::gateway::risk::velocity::AttemptGuard;
+use crate::gateway::risk::velocity::AttemptOutcome;
+use crate::gateway::risk::velocity::ShopperAddress;
+use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{
     Changes, LoadedRecords, NewRegistration, RecordKeys, RegistrationWithAccount, StoredCredentialKeys,
 };

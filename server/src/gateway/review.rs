@@ -1,26 +1,36 @@
 //! Reviews: analysts decide about held payments. A decision is recorded with its callback in the commit that carries it
 //! out, or in the commit that records the request to an external connector.
 
+pub mod queue;
+pub mod request;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
-use super::response_recorder::ResponseRecorder;
-use super::{Failure, Gateway, order};
+use super::{Failure, Gateway};
 use crate::connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, PaymentRoute};
-use crate::domain::debit_step::DebitStep;
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
-use crate::domain::review_decision::{DecisionType, RequestedDecision, ReviewDecision, review_transaction_id};
-use crate::domain::review_queue::{ReviewActionKind, ReviewClock, ReviewStatus, format_time};
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::decision::RequestedDecision;
+use crate::domain::review::decision::ReviewDecision;
+use crate::domain::review::decision::review_transaction_id;
+use crate::domain::review::queue::ReviewActionKind;
+use crate::domain::review::queue::ReviewClock;
+use crate::domain::review::queue::ReviewStatus;
+use crate::domain::review::queue::format_time;
 use crate::domain::three_ds::Proof;
-use crate::store::review_callback::StoredCallback;
-use crate::store::review_reference::ReviewedPayments;
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::store::review::callback::StoredCallback;
+use crate::store::review::reference::ReviewedPayments;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, RecordKeys};
 

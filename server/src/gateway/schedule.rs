@@ -1,21 +1,25 @@
-//! Schedules: created, rescheduled, descheduled and read. Their runs are in [`super::schedule_run`].
+//! Schedules: created, rescheduled, descheduled and read. Their runs are in [`crate::gateway::schedule::run`].
+
+pub mod clock;
+pub mod run;
 
 use std::sync::Arc;
 
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::codes;
 
-use super::account_parameters::is_account_parameter;
-use super::echo::is_echoed;
-use super::response_recorder::ResponseRecorder;
-use super::sender::Sender;
-use super::{Failure, Gateway, order, random_bytes};
-use crate::domain::entity::Entity;
+use super::{Failure, Gateway, random_bytes};
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{RegistrationId, ScheduleId};
 use crate::domain::payment::{Account, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 use crate::domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
+use crate::gateway::access::sender::Sender;
+use crate::gateway::payment::account_parameters::is_account_parameter;
+use crate::gateway::payment::echo::is_echoed;
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 
 /// Maximum number of active schedules of a registration.

@@ -1,7 +1,12 @@
 //! Settles the payments of an entity: one batch for each cut-off that has passed, written part by part. Each part is
 //! prepared from the journal beside the writer, and continues from the state that the part before left.
 
+pub mod file;
 mod postponed;
+pub mod reconciliation;
+pub mod reconciliation_days;
+pub mod report;
+pub mod verification;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,12 +17,18 @@ use rust_decimal::Decimal;
 use tillgate_shared::money::Currency;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
-use crate::domain::entity::Entity;
+use crate::domain::access::audit::AuditEntry;
+use crate::domain::access::audit::CORRECTION;
+use crate::domain::access::audit::PAYMENT;
+use crate::domain::access::audit::SETTLED_RECORD;
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId, RecordId};
-use crate::domain::ledger::{LedgerSums, ReferencedPayment};
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
+use crate::domain::settlement::ledger::LedgerSums;
+use crate::domain::settlement::ledger::ReferencedPayment;
+use crate::domain::settlement::reconciliation::ReconciliationRecord;
+use crate::domain::settlement::reconciliation::RecordOwner;
+use crate::domain::settlement::reconciliation::SettlementStatus;
 use crate::domain::settlement::{
     BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
 };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{CallbackConfig, ValueSource};
 use crate::domain::payment::Payment;
-use crate::domain::review_decision::ReviewDecision;
+use crate::domain::review::decision::ReviewDecision;
 
 /// Content of a callback message in the outbox. Its body is rendered at each attempt with the configuration of that
 /// moment, so that a corrected configuration helps the callbacks that wait.

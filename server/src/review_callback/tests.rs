@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::domain::id::EntityId;
-use crate::domain::review_decision::DecisionType;
+use crate::domain::review::decision::DecisionType;
 
 /// A configuration with every kind of key.
 const CONFIG: &str = r#"

@@ -11,12 +11,14 @@ use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::restore_loss::TakenBack;
 use super::schema::{VaultAccess, open_sealed_connection};
-use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, ledger, rows, store_path, token};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, rows, store_path};
 use crate::credential::HashKey;
-use crate::domain::audit::AuditEntry;
+use crate::domain::access::audit::AuditEntry;
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 use crate::process;
+use crate::store::access::token;
+use crate::store::settlement::ledger;
 use crate::vault::Vault;
 
 /// An act of an administrator, for the audit log.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, ledger, open_connection, rows};
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
 use crate::domain::payment::Payment;
+use crate::store::settlement::ledger;
 
 /// Opens a store's file for writing, and migrates it.
 ///

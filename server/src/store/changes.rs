@@ -7,25 +7,33 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::change_log::Slot;
-use super::clock::ClockMove;
-use super::deferred_effects::{self, DeferredEffectsRow};
 use super::dispute::DisputeChange;
-use super::message::{self, MessageTarget, OutgoingGet};
-use super::risk_counters::CounterChange;
 use super::rows::encode_document;
 use super::schedule::ScheduleChange;
-use super::stored_credentials::StoredCredentialChanges;
 use super::timer::{self, TimerKind};
-use super::wallet::{self, UsedWalletToken};
-use super::{Sources, StoreError, payment, responses, review, review_callback, review_queue, risk_rules};
+use super::{Sources, StoreError, payment, review};
 use crate::domain::checkout::Checkout;
 use crate::domain::effects::Reminder;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::idempotency::StoredResponse;
 use crate::domain::payment::Payment;
-use crate::domain::review_decision::ReviewDecision;
-use crate::domain::review_queue::ReviewChange;
-use crate::domain::risk_rules::RiskChange;
+use crate::domain::review::decision::ReviewDecision;
+use crate::domain::review::queue::ReviewChange;
+use crate::domain::risk::rules::RiskChange;
+use crate::store::delivery::message;
+use crate::store::delivery::message::MessageTarget;
+use crate::store::delivery::message::OutgoingGet;
+use crate::store::keys::wallet;
+use crate::store::keys::wallet::UsedWalletToken;
+use crate::store::payment::responses;
+use crate::store::registration::deferred_effects;
+use crate::store::registration::deferred_effects::DeferredEffectsRow;
+use crate::store::registration::stored_credentials::StoredCredentialChanges;
+use crate::store::review::callback;
+use crate::store::review::queue;
+use crate::store::risk::counters::CounterChange;
+use crate::store::risk::rules;
+use crate::store::schedule::clock::ClockMove;
 use crate::vault::Sealed;
 
 /// Changes to write in one commit.
@@ -241,10 +249,10 @@ impl Changes {
             clock.apply(connection, sources.now())?;
         }
         for change in &self.review_changes {
-            review_queue::apply_change(connection, sources, change)?;
+            queue::apply_change(connection, sources, change)?;
         }
         for change in &self.risk_changes {
-            risk_rules::apply_change(connection, change)?;
+            rules::apply_change(connection, change)?;
         }
         for counters in &self.risk_counters {
             counters.apply(connection)?;
@@ -252,7 +260,7 @@ impl Changes {
         wrote_message |= self.apply_outgoing_gets(connection, sources)?;
         for decision in &self.review_decisions {
             review::record_decision(connection, decision)?;
-            wrote_message |= review_callback::write_decision(connection, sources, decision)?;
+            wrote_message |= callback::write_decision(connection, sources, decision)?;
         }
         wrote_message |= self.stored_credentials.apply(connection, sources, self.actor())?;
         for schedule in &self.schedules {

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::risk_counters::RiskRowKeys;
-use super::risk_rules::RiskKeys;
-use super::wallet::UsedWalletToken;
 use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
+use crate::domain::access::entity::Entity;
 use crate::domain::checkout::Checkout;
 use crate::domain::dispute::Dispute;
-use crate::domain::entity::Entity;
 use crate::domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
 use crate::domain::payment::{FollowUpSummary, Payment};
-use crate::domain::review_queue::ReviewStatus;
-use crate::domain::risk_rules::RiskState;
+use crate::domain::review::queue::ReviewStatus;
+use crate::domain::risk::rules::RiskState;
 use crate::domain::schedule::Schedule;
 use crate::risk::CounterRow;
+use crate::store::keys::wallet::UsedWalletToken;
+use crate::store::risk::counters::RiskRowKeys;
+use crate::store::risk::rules::RiskKeys;
 
 /// Keys of the data to load for a decision.
 #[derive(Debug, Clone, Default)]

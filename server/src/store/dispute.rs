@@ -3,18 +3,22 @@
 //! A chargeback that is written without a dispute opens one, and the reversal of a chargeback ends it, in the same
 //! commit. So every chargeback has its dispute, whichever request makes it.
 
+pub mod evidence;
+
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::EvidenceChange;
 use super::rows::{self, decode_document, encode_document};
-use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, event, ledger, timer};
-use crate::domain::audit::AuditEntry;
+use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, timer};
+use crate::domain::access::audit::AuditEntry;
 use crate::domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
 use crate::domain::effects::Event;
 use crate::domain::id::{DisputeId, EntityId, PaymentId};
 use crate::domain::payment::{Payment, PaymentType, sum_refunds};
 use crate::domain::refusal::Refusal;
+use crate::store::delivery::event;
+use crate::store::dispute::evidence::EvidenceChange;
+use crate::store::settlement::ledger;
 
 /// A change of a dispute.
 #[derive(Debug)]

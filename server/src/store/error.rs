@@ -68,7 +68,7 @@ pub(super) enum Cause {
     #[error("the store is sealed: its migration needs the vault's key (--key-file)")]
     NeedsKey,
     #[error("{0}")]
-    SealKey(Box<super::sealed_key::SealedKeyError>),
+    SealKey(Box<crate::store::keys::sealed_key::SealedKeyError>),
     #[error("migrating the store: {0}")]
     Migration(#[from] rusqlite_migration::Error),
 }

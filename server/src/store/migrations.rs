@@ -7,7 +7,9 @@
 use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{HookError, M, Migrations};
 
-use super::{StoreError, ledger_migration, record_digest};
+use super::StoreError;
+use crate::store::settlement::ledger_migration;
+use crate::store::settlement::record_digest;
 
 /// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
@@ -140,9 +142,9 @@ mod tests {
         connection.execute(old, []).unwrap();
         migrations.to_latest(&mut connection).unwrap();
         let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
-        let settings: crate::domain::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
+        let settings: crate::domain::access::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
         assert!(settings.strict && settings.browser_registrations == Some(true) && settings.browser_customer_ids);
-        let new = crate::domain::entity::EntitySettings::default();
+        let new = crate::domain::access::entity::EntitySettings::default();
         assert!(new.allows_browser_registrations() && !new.browser_customer_ids);
     }
 

@@ -4,89 +4,48 @@
 //! the resulting [`Changes`] durable before the response is sent. There are no conflicts and no retries: fifty
 //! concurrent payments of one checkout are decided one after the other.
 
+pub mod access;
 pub mod acquirer_ledger;
 mod admin;
 pub mod bench;
-pub mod booking_correction;
 mod change_log;
 mod changes;
 mod checkpoint;
-mod clock;
 mod decision_input;
-mod deferred_effects;
+pub mod delivery;
 pub mod dispute;
-pub mod due_schedules;
-mod entity;
 mod error;
-mod event;
-pub mod evidence;
-pub mod failed_callbacks;
 mod fault;
-pub mod file_delivery;
-pub mod file_push;
 pub mod form_build;
-pub mod ftp_user;
 mod group_commit;
 mod group_transaction;
 mod guards;
 mod health;
-pub mod key_retirement;
-pub mod ledger;
-mod ledger_migration;
+pub mod keys;
 mod lock;
 mod long_reads;
-mod masked_index;
-pub mod message;
-pub mod message_selection;
 mod migrations;
 mod newest_id;
 mod payment;
-mod payment_history;
 pub mod policy_report;
-mod queries;
 mod readers;
-pub mod reconciliation;
-pub mod reconciliation_file;
-pub mod record_digest;
-mod responses;
+mod registration;
 pub mod restore;
 pub mod restore_loss;
 pub mod review;
-pub mod review_callback;
-pub mod review_queue;
-pub mod review_reference;
-pub mod review_request;
-pub mod risk_audit;
-mod risk_counters;
-pub mod risk_list;
-pub mod risk_rules;
+pub mod risk;
 mod rows;
 pub mod schedule;
 mod schema;
 mod schema_check;
 mod schema_guard;
-pub mod sealed;
-pub mod sealed_key;
 pub mod settlement;
-pub mod settlement_file;
-pub mod settlement_queue;
-mod shared_parameters;
 pub mod snapshot;
 mod sources;
-mod stored_credentials;
-pub mod table_seal;
 pub mod timer;
-pub mod token;
 mod value_encoding;
-pub mod vault_keys;
-pub mod velocity;
-pub mod wallet;
-pub mod webhook;
 mod writer;
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod risk_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod suite;
@@ -115,22 +74,24 @@ pub use change_log::{CacheStamp, ChangeLog};
 pub use changes::Changes;
 pub use checkpoint::truncate_wal;
 pub use decision_input::{DisputeKey, LoadedRecords, RecordKeys};
-pub use deferred_effects::DeferredEffects;
 use error::Cause;
 pub use error::{StoreError, StoreErrorKind};
 pub use fault::{Damage, DiskFault};
 pub use health::HealthFault;
 pub use lock::{is_served, read_live_refusal};
 pub use long_reads::{Cancellation, LongReads, lower_priority};
-pub use payment_history::{HistoricPayment, PaymentHistory};
-pub use queries::PaymentRow;
+pub use payment::history::{HistoricPayment, PaymentHistory};
+pub use payment::queries::PaymentRow;
+pub use payment::responses::FoundResponse;
+pub use payment::shared_parameters::StoredPayment;
 use readers::Readers;
-pub use responses::FoundResponse;
-pub use risk_counters::{RiskRowKeys, RiskRowKind};
+pub use registration::deferred_effects::DeferredEffects;
+pub use registration::stored_credentials::{
+    NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials,
+};
+pub use risk::counters::{RiskRowKeys, RiskRowKind};
 use schema::{VaultAccess, open_connection, open_sealed_connection, store_path};
-pub use shared_parameters::StoredPayment;
 pub use sources::Sources;
-pub use stored_credentials::{NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials};
 pub use writer::WriteLimits;
 use writer::Writer;
 
@@ -217,10 +178,10 @@ impl Store {
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let connection = open_sealed_connection(folder, access)?;
         if let Some(keys) = &keys {
-            vault_keys::record_loaded_keys(&connection, &keys.vault)?;
+            keys::vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
         let lock = lock::acquire_shared(folder)?;
-        entity::refill_directory(&connection, &directory)?;
+        access::entity::refill_directory(&connection, &directory)?;
         let damage = Arc::new(Damage::default());
         let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
         let change_log = Arc::new(ChangeLog::default());
@@ -391,7 +352,7 @@ impl Store {
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
         // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);
-        self.run_write(move |connection| entity::refill_directory(connection, &directory)).await
+        self.run_write(move |connection| access::entity::refill_directory(connection, &directory)).await
     }
 
     /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake

@@ -7,9 +7,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde::Deserialize;
 
-use super::{Store, StoreError, entity, rows};
-use crate::domain::entity::Entity;
+use super::{Store, StoreError, rows};
+use crate::domain::access::entity::Entity;
 use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
+use crate::store::access::entity;
 
 impl Store {
     /// Returns the time of the newest id of a payment, registration or checkout, by the machine's clock, but at least

@@ -1,16 +1,24 @@
 //! The rows of a payment: its document, the indexes to find it, the tables of the constraints, and the effects of the
 //! write.
 
+pub mod history;
+pub mod queries;
+pub mod responses;
+pub mod shared_parameters;
+
 use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Sources, StoreError, dispute, event, guards, ledger, review, settlement_file};
+use super::{AdminStore, Sources, StoreError, dispute, guards, review};
 use crate::domain::effects::{self, AtWrite, TimerEffect};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
+use crate::store::delivery::event;
+use crate::store::settlement::file;
+use crate::store::settlement::ledger;
 
 /// Writes new or changed payments with their effects. Returns true if a message was written. Fails if a constraint is
 /// violated, such as a second pending or approved payment of a checkout.
@@ -56,7 +64,7 @@ fn write_payment(
             .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
             .execute(params![entity, id, document])?;
     }
-    settlement_file::write_connector_id(connection, payment)?;
+    file::write_connector_id(connection, payment)?;
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
     ledger::record_payment(connection, sources, before.as_ref(), payment, actor)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use super::StoreError;
 use super::restore::immutable_address;
 use super::schema::store_path;
-use crate::domain::audit::ChainHash;
+use crate::domain::access::audit::ChainHash;
 use crate::domain::id::to_hex;
 
 /// Acts and payments that are gone after a restore.

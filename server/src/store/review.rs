@@ -2,15 +2,23 @@
 //!
 //! A row is opened and closed with the write of its payment. The time at which nobody may decide any more is a timer.
 
+pub mod callback;
+pub mod failed_callbacks;
+pub mod queue;
+pub mod reference;
+pub mod request;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::timer::{self, TimerKind};
-use super::{Changes, Sources, StoreError, ledger};
-use crate::domain::audit::AuditEntry;
+use super::{Changes, Sources, StoreError};
+use crate::domain::access::audit::AuditEntry;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::Payment;
-use crate::domain::review_decision::{DecisionType, ReviewDecision};
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::decision::ReviewDecision;
+use crate::store::settlement::ledger;
 
 impl Changes {
     /// Records a decision about a held payment in the audit, and queues its callback if a configuration applies. The

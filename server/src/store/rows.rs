@@ -2,14 +2,19 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{
-    LoadedRecords, RecordKeys, StoreError, dispute, entity, queries, review_queue, risk_counters, risk_rules, schedule,
-    shared_parameters, stored_credentials, wallet,
-};
+use super::{LoadedRecords, RecordKeys, StoreError, dispute, schedule};
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use crate::domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
-use crate::domain::risk_rules::RiskState;
+use crate::domain::risk::rules::RiskState;
+use crate::store::access::entity;
+use crate::store::keys::wallet;
+use crate::store::payment::queries;
+use crate::store::payment::shared_parameters;
+use crate::store::registration::stored_credentials;
+use crate::store::review::queue;
+use crate::store::risk::counters;
+use crate::store::risk::rules;
 
 /// Encodes an aggregate as JSON.
 pub(super) fn encode_document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
@@ -49,14 +54,14 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
     };
     let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
     let review = match &keys.review {
-        Some(payment) => review_queue::load_status(connection, payment)?,
+        Some(payment) => queue::load_status(connection, payment)?,
         None => None,
     };
     let risk = match &keys.risk {
-        Some(keys) => risk_rules::load_state_for_change(connection, keys)?,
+        Some(keys) => rules::load_state_for_change(connection, keys)?,
         None => RiskState::default(),
     };
-    let risk_counters = risk_counters::load_rows(connection, &keys.risk_counters)?;
+    let risk_counters = counters::load_rows(connection, &keys.risk_counters)?;
     let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(connection, id)).transpose()?.flatten();
     let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(connection, key)).transpose()?.flatten();
     Ok(LoadedRecords {

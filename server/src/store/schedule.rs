@@ -3,17 +3,22 @@
 //! The row of a run is written in the commit of its payment, and its key is the occurrence with the number of the
 //! attempt. So an attempt is made once, whichever process prepares it and wherever that process dies.
 
+pub mod clock;
+pub mod due;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::rows::{decode_document, encode_document};
-use super::{Changes, Sources, Store, StoreError, event, ledger};
-use crate::domain::audit::AuditEntry;
+use super::{Changes, Sources, Store, StoreError};
+use crate::domain::access::audit::AuditEntry;
 use crate::domain::effects;
 use crate::domain::id::{EntityId, RegistrationId, ScheduleId};
 use crate::domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
+use crate::store::delivery::event;
+use crate::store::settlement::ledger;
 
 /// Maximum number of requests of a chain, of runs and of schedules that one answer lists.
 const LISTED: u32 = 100;

@@ -13,9 +13,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::Cause;
-use super::table_seal::{self, SealAccess};
-use super::{StoreError, migrations, restore, schema_check, schema_guard, sealed, sealed_key};
-use crate::domain::audit_key::AuditKey;
+use super::{StoreError, migrations, restore, schema_check, schema_guard};
+use crate::domain::access::audit_key::AuditKey;
+use crate::store::keys::sealed;
+use crate::store::keys::sealed_key;
+use crate::store::keys::table_seal;
+use crate::store::keys::table_seal::SealAccess;
 use crate::vault::Vault;
 
 /// Name of the file in the data folder.

@@ -10,8 +10,9 @@ use rusqlite::Connection;
 
 use super::error::Cause;
 use super::schema::open_reader;
-use super::{StoreError, ledger, schema_check};
-use crate::domain::audit::AuditEntry;
+use super::{StoreError, schema_check};
+use crate::domain::access::audit::AuditEntry;
+use crate::store::settlement::ledger;
 
 /// The action of the entry about a schema that was refused, written as soon as the schema is in order again.
 const SCHEMA_REFUSE: &str = "schema refuse";

@@ -1,5 +1,14 @@
 //! Settlements as rows: terms, rates, states, batches, and postponed entries.
 
+pub mod booking_correction;
+pub mod file;
+pub mod ledger;
+pub mod ledger_migration;
+pub mod queue;
+pub mod reconciliation;
+pub mod reconciliation_file;
+pub mod record_digest;
+
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
@@ -13,11 +22,12 @@ use super::admin::Act;
 use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::TimerKind;
-use super::{AdminStore, PaymentHistory, Store, StoreError, ledger, reconciliation};
-use crate::domain::audit::{AuditEntry, SETTLEMENT};
+use super::{AdminStore, PaymentHistory, Store, StoreError};
+use crate::domain::access::audit::AuditEntry;
+use crate::domain::access::audit::SETTLEMENT;
 use crate::domain::id::EntityId;
-use crate::domain::ledger::LedgerSums;
-use crate::domain::reconciliation::ReconciliationRecord;
+use crate::domain::settlement::ledger::LedgerSums;
+use crate::domain::settlement::reconciliation::ReconciliationRecord;
 use crate::domain::settlement::{BatchTotals, FxRates, SettlementState, SettlementTerms};
 
 /// Largest number of batches on a page, and of postponed entries that are loaded at once.

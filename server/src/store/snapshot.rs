@@ -7,19 +7,25 @@ use std::path::Path;
 use rusqlite::{Connection, Row, params};
 use tillgate_shared::money::Currency;
 
-use super::record_digest::{self, RecordDigest};
 use super::restore::open_immutable;
 use super::rows::decode_document;
 use super::schema::open_reader;
 use super::settlement::StoredBatch;
-use super::{AdminStore, StoreError, ledger, sealed_key, settlement, shared_parameters, table_seal};
-use crate::domain::audit::ChainedEntry;
-use crate::domain::audit_key::AuditKey;
+use super::{AdminStore, StoreError, settlement};
+use crate::domain::access::audit::ChainedEntry;
+use crate::domain::access::audit_key::AuditKey;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::ledger::{LedgerSums, ReferencedPayment};
 use crate::domain::payment::Payment;
-use crate::domain::reconciliation::ReconciliationRecord;
 use crate::domain::settlement::SettlementState;
+use crate::domain::settlement::ledger::LedgerSums;
+use crate::domain::settlement::ledger::ReferencedPayment;
+use crate::domain::settlement::reconciliation::ReconciliationRecord;
+use crate::store::keys::sealed_key;
+use crate::store::keys::table_seal;
+use crate::store::payment::shared_parameters;
+use crate::store::settlement::ledger;
+use crate::store::settlement::record_digest;
+use crate::store::settlement::record_digest::RecordDigest;
 use crate::vault::Vault;
 
 /// A read transaction on the store.

@@ -12,11 +12,11 @@ use super::checkpoint::Checkpointer;
 use super::group_commit::{CommitHooks, CommitQueue};
 use super::group_transaction::WrittenRows;
 use super::schema_guard::SchemaGuard;
-use super::{
-    Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, entity, rows, vault_keys,
-};
+use super::{Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, rows};
 use crate::directory::Directory;
 use crate::domain::refusal::Refusal;
+use crate::store::access::entity;
+use crate::store::keys::vault_keys;
 use crate::vault::Keyring;
 
 /// Limits on requests that wait for the disk.

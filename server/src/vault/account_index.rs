@@ -11,8 +11,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::domain::account_identity::AccountIdentity;
 use crate::domain::id::{PaymentId, to_hex};
+use crate::domain::payment::account_identity::AccountIdentity;
 
 /// Text whose MAC is the secret of the stored counters. It is no account's identity.
 const COUNTER_SECRET: &[u8] = b"risk counters";

@@ -10,12 +10,13 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::app::App;
 use crate::domain::delivery;
-use crate::domain::file_push::PushAddress;
+use crate::domain::delivery::file_push::PushAddress;
 use crate::domain::id::EntityId;
-use crate::domain::reconciliation::file::FileName;
+use crate::domain::settlement::reconciliation::file::FileName;
 use crate::file_push::{PushFault, push_file};
 use crate::store::StoreError;
-use crate::store::file_delivery::{ClaimedPush, PushOutcome};
+use crate::store::delivery::file_delivery::ClaimedPush;
+use crate::store::delivery::file_delivery::PushOutcome;
 
 /// Maximum number of servers to which files are sent at once.
 const SLOTS: usize = 64;

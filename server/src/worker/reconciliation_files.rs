@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::gateway::reconciliation_days::ListedDays;
+use crate::gateway::settlement::reconciliation_days::ListedDays;
 
 /// Interval of checks for news.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

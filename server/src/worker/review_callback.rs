@@ -8,7 +8,7 @@ use crate::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use crate::review_callback::{
     self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
 };
-use crate::store::review_callback::StoredCallback;
+use crate::store::review::callback::StoredCallback;
 
 /// Sends a callback once to the active destination of its configuration. It is accepted with one of the configured
 /// statuses, and tried again as the configuration says. A request to wait longer (`Retry-After`) is ignored, because

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use tillgate::domain::entity::{Entity, EntitySettings};
+use tillgate::domain::access::entity::{Entity, EntitySettings};
+use tillgate::domain::access::level::Level;
 use tillgate::domain::id::{EntityId, PaymentId};
-use tillgate::domain::level::Level;
 use tillgate::domain::ndc::Ndc;
 use tillgate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType, statement_descriptor};
 use tillgate::vault::{MasterKey, Sealed, Vault};

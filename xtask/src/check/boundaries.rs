@@ -58,7 +58,10 @@ const ALLOWED: &[(&str, [&str; 2])] = &[
 const PLACES: &[(&str, &[&str])] = &[
     ("rusqlite", &["server/src/store/"]),
     // The registry selects it, and the command line's demo describes its test data.
-    ("simulator", &["server/src/connector/simulator/", "server/src/connector/registry.rs", "server/src/cli/demo"]),
+    (
+        "simulator",
+        &["server/src/connector/simulator/", "server/src/connector/registry.rs", "server/src/cli/sandbox/demo"],
+    ),
 ];
 
 /// Checks the boundaries of the gateway. Returns a line for each fault. Test modules may use every module.
@@ -128,7 +131,7 @@ mod tests {
         let source = "// A rusqlite row.\nlet simulator = 1;\n";
         assert_eq!(find_misplaced_words("server/src/store/rows.rs", source).len(), 1);
         assert_eq!(find_misplaced_words("server/src/gateway/pay.rs", source).len(), 2);
-        assert_eq!(find_misplaced_words("server/src/cli/demo.rs", source).len(), 1);
+        assert_eq!(find_misplaced_words("server/src/cli/sandbox/demo.rs", source).len(), 1);
     }
 
     #[test]

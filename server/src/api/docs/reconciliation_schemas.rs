@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::response_schemas::{response_schema, result_reference, text_schema};
-use crate::domain::ledger::ACCOUNT_NAMES;
-use crate::domain::settlement_report::AMOUNT_NAMES;
+use crate::domain::settlement::ledger::ACCOUNT_NAMES;
+use crate::domain::settlement::report::AMOUNT_NAMES;
 
 /// Returns the schemas of responses about reconciliation files, records and their totals.
 pub(super) fn reconciliation_schemas() -> Vec<(&'static str, Value)> {

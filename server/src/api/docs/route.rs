@@ -2,7 +2,7 @@
 
 use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters, find_parameter};
 
-use crate::domain::scope::Scope;
+use crate::domain::access::scope::Scope;
 
 /// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

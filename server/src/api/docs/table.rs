@@ -14,7 +14,7 @@ use super::route::RouteSection::{
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
-use crate::domain::scope::Scope;
+use crate::domain::access::scope::Scope;
 
 /// Pattern of any text. Merchants' pages write the parameters of the form's documents, so none is refused.
 const ANY_TEXT: &str = r"^[\s\S]*$";

@@ -36,10 +36,11 @@ use super::{AppState, client};
 use crate::domain::address::{add_parameters, host_and_port};
 use crate::domain::checkout::{Checkout, CheckoutState};
 use crate::domain::payment::Redirect;
-use crate::gateway::checkout_requirements::requires_mandate;
-use crate::gateway::response_recorder::ResponseRecorder;
-use crate::gateway::submit::SubmitResult;
-use crate::gateway::{Failure, order};
+use crate::gateway::Failure;
+use crate::gateway::checkout::requirements::requires_mandate;
+use crate::gateway::checkout::submit::SubmitResult;
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// Maximum size in bytes of the shop page's address in all forms of a page together. The address is repeated in each
 /// form. It is left out if it is long and there are many brands, because a short request would otherwise have a huge

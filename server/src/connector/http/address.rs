@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use axum::http::Uri;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 
-use crate::domain::target_url::{TargetUrl, TargetUrlError};
+use crate::domain::delivery::target_url::TargetUrl;
+use crate::domain::delivery::target_url::TargetUrlError;
 
 /// A base address: `https://…`, or `http://…` for the local machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

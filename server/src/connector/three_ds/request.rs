@@ -4,7 +4,7 @@
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::channel::ThreeDsPolicy;
+use crate::domain::access::channel::ThreeDsPolicy;
 use crate::domain::refusal::Refusal;
 
 /// Declares an enum of protocol codes.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::money::{Amount, Currency};
 
 use super::terms::{check_percent, round_amount, to_decimal};
-use crate::domain::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::TransactionType;
 
 /// The event that a fee is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,7 +5,11 @@
 
 mod batch;
 mod fee;
+pub mod file;
+pub mod ledger;
 mod rate;
+pub mod reconciliation;
+pub mod report;
 mod state;
 mod terms;
 

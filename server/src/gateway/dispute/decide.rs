@@ -7,11 +7,11 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::payment::follow_up_draft::draft_follow_up;
+use crate::domain::access::entity::Entity;
 use crate::domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
-use crate::domain::entity::Entity;
 use crate::domain::id::{DisputeId, PaymentId};
-use crate::domain::mode::ProcessingMode;
 use crate::domain::ndc::Ndc;
+use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
 use crate::domain::refusal::Refusal;
 use crate::store::{Changes, DisputeKey, LoadedRecords, RecordKeys};

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway, random_bytes};
 use super::decide::{DisputeRecords, unknown_dispute};
+use crate::domain::access::entity::Entity;
 use crate::domain::dispute::Dispute;
 use crate::domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
-use crate::domain::entity::Entity;
 use crate::domain::id::EvidenceId;
 use crate::domain::refusal::Refusal;
-use crate::store::evidence::{PART_SIZE, part_record};
+use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::store::dispute::evidence::PART_SIZE;
+use crate::store::dispute::evidence::part_record;
 use crate::store::{Changes, DisputeKey, RecordKeys};
 use crate::vault::{Sealed, Vault, VaultError};
 

@@ -10,12 +10,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use super::response_recorder::ResponseRecorder;
 use super::{Failure, Gateway, random_bytes};
+use crate::domain::access::entity::Entity;
 use crate::domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
-use crate::domain::entity::Entity;
 use crate::domain::id::{DisputeId, EntityId, PaymentId};
 use crate::domain::refusal::Refusal;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::dispute::DisputeSelection;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, DisputeKey, RecordKeys};

@@ -7,7 +7,7 @@ use tillgate_shared::result::{ResultCode, ResultGroup};
 use super::decide::DisputeRequest;
 use crate::domain::dispute::{DisputeAction, INSTITUTE_STAGES, MAX_RESPONSE_DAYS};
 use crate::domain::refusal::Refusal;
-use crate::domain::review_queue::parse_note;
+use crate::domain::review::queue::parse_note;
 
 /// Longest reason code of a card scheme.
 const MAX_SCHEME_REASON: usize = 32;

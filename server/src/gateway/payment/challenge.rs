@@ -7,9 +7,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
-use super::super::asynchronous::page_not_found;
-use super::super::response_recorder::ResponseRecorder;
-use super::super::{Failure, Gateway, order};
+use super::super::{Failure, Gateway};
 use super::complete::CompletionResult;
 use super::risk_challenge::{demands_challenge, find_challenge_refusal};
 use super::three_ds::effective_policy;
@@ -17,13 +15,16 @@ use super::{ConnectorRequest, PaymentIdentity};
 use crate::connector::three_ds::request::ThreeDsMessage;
 use crate::connector::three_ds::{ChallengeResult, ThreeDsRequest};
 use crate::connector::{CardSource, ConnectorResult, FullAccount, FullCard};
-use crate::domain::channel::ThreeDsPolicy;
+use crate::domain::access::channel::ThreeDsPolicy;
 use crate::domain::id::PageId;
 use crate::domain::payment::Payment;
 use crate::domain::review::ReviewStage;
 use crate::domain::three_ds::{
     AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
 };
+use crate::gateway::payment::asynchronous::page_not_found;
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};
 use crate::vault::record_name;
 

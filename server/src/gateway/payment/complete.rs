@@ -8,21 +8,23 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::asynchronous::page_not_found;
-use super::super::response_recorder::ResponseRecorder;
-use super::super::risk_check::RiskCheck;
-use super::super::{Failure, Gateway, deferred_effects};
+use super::super::{Failure, Gateway};
 use super::follow_up_draft::draft_reversal;
 use super::reversal::{can_refund_instead, log_declined_reversal};
 use crate::connector::ConnectorResult;
-use crate::domain::asynchronous::{OutcomeEffects, apply_outcome};
 use crate::domain::checkout::Checkout;
-use crate::domain::debit_step::DebitStep;
 use crate::domain::id::PaymentId;
+use crate::domain::payment::asynchronous::OutcomeEffects;
+use crate::domain::payment::asynchronous::apply_outcome;
+use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{ModificationType, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::domain::review_decision::ReviewDecision;
-use crate::domain::review_queue::ReviewClock;
+use crate::domain::review::decision::ReviewDecision;
+use crate::domain::review::queue::ReviewClock;
+use crate::gateway::payment::asynchronous::page_not_found;
+use crate::gateway::payment::deferred_effects;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::gateway::risk::check::RiskCheck;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::super::response_recorder::ResponseRecorder;
 use super::super::{Failure, Gateway};
 use crate::connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
 use crate::domain::id::{PaymentId, log_tag};
 use crate::domain::payment::{Payment, PaymentType};
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.

@@ -8,11 +8,11 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
-use super::super::echo::is_echoed;
-use super::super::order;
 use crate::domain::defaults;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
+use crate::gateway::payment::echo::is_echoed;
+use crate::gateway::payment::order;
 
 /// The parameter with the mode of a payment.
 const TEST_MODE: &str = "testMode";

@@ -8,14 +8,17 @@ use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
-use super::super::account_parameters::StorableAccount;
-use super::super::sender::Sender;
-use super::super::wallet::DecryptedToken;
-use super::super::{Failure, Gateway, checkout_requirements, order, routing};
+use super::super::{Failure, Gateway};
 use crate::connector::{FullAccount, FullCard, Order};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
 use crate::domain::refusal::Refusal;
-use crate::store::wallet::UsedWalletToken;
+use crate::gateway::access::routing;
+use crate::gateway::access::sender::Sender;
+use crate::gateway::checkout::requirements;
+use crate::gateway::keys::wallet::DecryptedToken;
+use crate::gateway::payment::account_parameters::StorableAccount;
+use crate::gateway::payment::order;
+use crate::store::keys::wallet::UsedWalletToken;
 
 /// Parameter with the ECI of a wallet's token.
 const WALLET_ECI: &str = "threeDSecure.eci";
@@ -97,7 +100,7 @@ impl Gateway {
             from_gateway.push(WALLET_ECI.to_owned());
         }
         if let Some(checkout) = sender.checkout() {
-            checkout_requirements::check_form(checkout, &payer.settings.channel, &order, &parameters, stored)?;
+            requirements::check_form(checkout, &payer.settings.channel, &order, &parameters, stored)?;
         }
         let account = StorableAccount::from_request(&order, &parameters);
         parameters.retain(|name, _| !name.starts_with("card."));

@@ -9,7 +9,7 @@
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
-//! | [`screen`] | fraud checks of an approved payment | a [`RiskCheck`](super::risk_check::RiskCheck) |
+//! | [`screen`] | fraud checks of an approved payment | a [`RiskCheck`](crate::gateway::risk::check::RiskCheck) |
 //!
 //! The intake has two steps, with the routing between them: the key of a wallet's token and the required fields depend
 //! on the channel and on the card's enrolment. After the intake no code reads brand or account from the text of
@@ -27,20 +27,31 @@
 //! [`complete`], whatever the source of its outcome. An approved payment is screened after the connector's approval and
 //! before the approval is written: in [`record`], or in [`complete`].
 
+pub mod account_parameters;
+pub mod asynchronous;
 mod authorize;
 pub mod challenge;
 pub mod complete;
 mod connector_request;
 mod debit_steps;
+pub mod deferred_effects;
+pub mod duplicates;
+pub mod echo;
+pub mod follow_up;
 pub(super) mod follow_up_draft;
 pub(super) mod intake;
+pub mod order;
+pub mod pay;
+pub mod query;
 mod record;
 mod redirect;
 mod resolve;
+pub mod response_recorder;
 mod reversal;
 mod risk_challenge;
 mod route;
 mod screen;
+pub mod security_codes;
 mod stand_alone_check;
 mod three_ds;
 
@@ -58,15 +69,15 @@ pub(super) use self::record::PreparedPayment;
 pub(super) use self::resolve::send_modification;
 pub(super) use self::three_ds::HeldCard;
 use self::three_ds::ThreeDsContext;
-use super::pay::Addresses;
-use super::sender::Sender;
-use super::stored_credentials::CredentialOwner;
-use super::velocity::AttemptGuard;
-use super::{Failure, Gateway, order};
+use super::{Failure, Gateway};
 use crate::connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
 use crate::domain::id::PaymentId;
 use crate::domain::payment::{Payment, statement_descriptor};
 use crate::domain::refusal::Refusal;
+use crate::gateway::access::sender::Sender;
+use crate::gateway::payment::pay::Addresses;
+use crate::gateway::registration::stored_credentials::CredentialOwner;
+use crate::gateway::risk::velocity::AttemptGuard;
 
 /// Context of a payment request.
 #[derive(Clone, Copy)]

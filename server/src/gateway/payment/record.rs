@@ -7,24 +7,26 @@ use std::sync::Arc;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
-use super::super::echo::is_echoed;
-use super::super::risk_check::RiskCheck;
-use super::super::sender::Sender;
-use super::super::stored_credentials::CredentialChanges;
-use super::super::{Failure, Gateway, duplicates, wallet};
+use super::super::{Failure, Gateway};
 use super::authorize::AuthorizationResult;
 use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
 use crate::connector::{ConnectorResult, Order, PaymentRoute};
-use crate::domain::debit_step::DebitStep;
+use crate::domain::access::entity::Entity;
 use crate::domain::defaults;
-use crate::domain::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId, ScheduleId};
+use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
 use crate::domain::refusal::Refusal;
 use crate::domain::review::ReviewStage;
-use crate::store::wallet::UsedWalletToken;
+use crate::gateway::access::sender::Sender;
+use crate::gateway::keys::wallet;
+use crate::gateway::payment::duplicates;
+use crate::gateway::payment::echo::is_echoed;
+use crate::gateway::registration::stored_credentials::CredentialChanges;
+use crate::gateway::risk::check::RiskCheck;
+use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 /// A payment that is ready to be written.

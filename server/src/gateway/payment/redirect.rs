@@ -1,12 +1,12 @@
 //! Redirects of new payments: the page that the shopper has to visit before there is an outcome.
 
-use super::super::pay::Addresses;
 use super::super::{Failure, Gateway, random_bytes};
 use super::authorize::{AuthorizationResult, RequiredPage};
 use super::{Intake, PaymentContext, PaymentIdentity, three_ds};
 use crate::connector::ShopperPage;
 use crate::domain::id::PageId;
 use crate::domain::payment::{PaymentType, Redirect};
+use crate::gateway::payment::pay::Addresses;
 
 impl Gateway {
     /// Makes the redirect of a payment whose shopper has to visit a page first: for 3-D Secure, of the brand, or of an

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tillgate_shared::result::codes;
 
-use super::super::response_recorder::ResponseRecorder;
-use super::super::{Failure, Gateway, order};
+use super::super::{Failure, Gateway};
 use super::connector_request::wait_for_outcome;
 use super::debit_steps::capture_debit;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use crate::gateway::payment::order;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::timer::{Timer, TimerKind};
 use crate::store::{Changes, RecordKeys};
 

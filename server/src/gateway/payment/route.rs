@@ -4,9 +4,9 @@ use tillgate_shared::parameter::Parameters;
 
 use super::super::Gateway;
 use crate::connector::PaymentRoute;
-use crate::domain::entity::Entity;
-use crate::domain::mode::ProcessingMode;
+use crate::domain::access::entity::Entity;
 use crate::domain::payment::Payment;
+use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::refusal::Refusal;
 
 impl Gateway {

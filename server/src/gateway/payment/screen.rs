@@ -1,13 +1,14 @@
 //! Screening of payments: the velocity limits against card testing before everything else, and the risk check of a
 //! payment that its connector approves later. The risk check of a new payment is part of [`super::record`].
 
-use super::super::risk_check::RiskCheck;
-use super::super::velocity::{AttemptGuard, ShopperAddress};
 use super::super::{Failure, Gateway};
 use super::{Intake, PaymentContext};
 use crate::connector::ConnectorResult;
 use crate::domain::id::log_tag;
 use crate::domain::payment::Payment;
+use crate::gateway::risk::check::RiskCheck;
+use crate::gateway::risk::velocity::AttemptGuard;
+use crate::gateway::risk::velocity::ShopperAddress;
 
 impl Gateway {
     /// Screens a payment before any request to a connector, and counts it as an attempt for the velocity limits. Stored

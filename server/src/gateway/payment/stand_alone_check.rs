@@ -6,22 +6,23 @@ use std::sync::Arc;
 use tillgate_shared::parameter::{ParameterError, Parameters};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::super::echo::is_echoed;
-use super::super::pay::Addresses;
-use super::super::response_recorder::ResponseRecorder;
-use super::super::risk_check::RiskCheck;
-use super::super::sender::Sender;
-use super::super::stored_credentials::CredentialOwner;
-use super::super::{Failure, Gateway, order};
+use super::super::{Failure, Gateway};
 use super::record::draft_payment;
 use super::{Intake, PaymentContext, PaymentIdentity};
 use crate::connector::ConnectorResult;
+use crate::domain::access::entity::Entity;
 use crate::domain::defaults;
-use crate::domain::entity::Entity;
-use crate::domain::mode::ProcessingMode;
 use crate::domain::payment::Payment;
+use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::refusal::Refusal;
 use crate::domain::risk::RiskRuling;
+use crate::gateway::access::sender::Sender;
+use crate::gateway::payment::echo::is_echoed;
+use crate::gateway::payment::order;
+use crate::gateway::payment::pay::Addresses;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::gateway::registration::stored_credentials::CredentialOwner;
+use crate::gateway::risk::check::RiskCheck;
 use crate::store::RecordKeys;
 
 /// The parameter that identifies a check in the merchant's system.

@@ -2,7 +2,7 @@
 //!
 //! A frictionless authentication is completed within the payment's own request. Otherwise the payment is pending. Its
 //! sealed card is stored with it ([`crate::store::DeferredEffects`]) and its security code is in memory only
-//! ([`super::super::security_codes`]). The payment is authorized after its cardholder is authenticated
+//! ([`crate::gateway::payment::security_codes`]). The payment is authorized after its cardholder is authenticated
 //! ([`super::challenge`]).
 
 use base64::Engine as _;
@@ -12,17 +12,19 @@ use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
 use tillgate_shared::result::ResultCode;
 
-use super::super::{Failure, Gateway, deferred_effects, order, random_bytes};
+use super::super::{Failure, Gateway, random_bytes};
 use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
 use crate::connector::three_ds::request::ThreeDsMessage;
 use crate::connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
 use crate::connector::{FullAccount, FullCard, Order, PaymentRoute};
-use crate::domain::channel::ThreeDsPolicy;
+use crate::domain::access::channel::ThreeDsPolicy;
 use crate::domain::id::PageId;
 use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
 use crate::domain::three_ds::{
     AuthenticationDecision, AuthenticationResult, Proof, ThreeDsSession, ThreeDsVersion, apply_policy,
 };
+use crate::gateway::payment::deferred_effects;
+use crate::gateway::payment::order;
 use crate::vault::Sealed;
 
 /// Categories of orders by mail, by telephone or at a till: their cardholder uses no browser.

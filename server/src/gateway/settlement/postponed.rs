@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use tillgate_shared::money::Currency;
 
 use super::{PART, Part, SettlementRun};
-use crate::domain::audit::AuditEntry;
+use crate::domain::access::audit::AuditEntry;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::PaymentType;
 use crate::gateway::Failure;

@@ -4,7 +4,7 @@ use super::super::input::{Reading, read};
 use super::FactKind::{Amount, Duration, Flag, Number, Text, Time};
 use super::Source::{Browser, Gateway, Merchant};
 use super::{FactKind, FactRow, ReadFact, Source};
-use crate::domain::risk_list::RiskListKind;
+use crate::domain::risk::list::RiskListKind;
 
 const fn new_row(name: &'static str, kind: FactKind, source: Source, read: ReadFact, note: &'static str) -> FactRow {
     FactRow {

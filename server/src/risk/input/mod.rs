@@ -12,7 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::fact::{Value, parse_decimal};
 use super::{BinTable, DomainList, NetworkTable};
 use crate::domain::ip_text;
-use crate::domain::risk_list::RiskListKind;
+use crate::domain::risk::list::RiskListKind;
 use crate::domain::spelling::fold_text;
 
 /// The payment to assess. Unknown fields are `None`, and the facts that need them are missing.

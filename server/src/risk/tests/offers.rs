@@ -3,7 +3,7 @@
 use tillgate_shared::brand::Brand;
 
 use super::*;
-use crate::domain::risk_list::RiskListKind;
+use crate::domain::risk::list::RiskListKind;
 use crate::risk::CheckoutVerdict;
 
 /// Returns a file with one offer.

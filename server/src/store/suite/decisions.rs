@@ -14,7 +14,7 @@ use crate::domain::idempotency::{
 };
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::store::wallet::UsedWalletToken;
+use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{Changes, LoadedRecords, RecordKeys, StoreErrorKind, StoredCredentialKeys};
 
 pub(in crate::store) async fn concurrent_decisions_about_one_checkout_are_taken_one_after_the_other(

@@ -11,16 +11,20 @@ use super::samples::{
     follow_up, pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_record,
     with_parameter, with_result, write_changes,
 };
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::level::Level;
 use crate::domain::id::MessageId;
-use crate::domain::level::Level;
 use crate::domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
-use crate::store::message::{DeliveryResult, Message, MessageContent, NOTIFICATION};
-use crate::store::message_selection::{SelectionCursor, SelectionLimits};
-use crate::store::webhook::Webhook;
+use crate::store::delivery::message::DeliveryResult;
+use crate::store::delivery::message::Message;
+use crate::store::delivery::message::MessageContent;
+use crate::store::delivery::message::NOTIFICATION;
+use crate::store::delivery::message_selection::SelectionCursor;
+use crate::store::delivery::message_selection::SelectionLimits;
+use crate::store::delivery::webhook::Webhook;
 use crate::store::{AdminStore, Changes, RecordKeys, Store};
 
 const ADDRESS: &str = "https://shop.example/notify";

@@ -15,8 +15,8 @@ use super::samples::{
 use crate::credential::Credential;
 use crate::directory::Directory;
 use crate::domain::id::{EntityId, PaymentId};
+use crate::domain::payment::query::PaymentRange;
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::query::PaymentRange;
 use crate::store::{CacheStamp, Cancellation, Changes, Store, StoreError};
 
 /// Writes payments of the entities 1 and 2 in turn, a second apart, in one commit. Returns them, oldest first.

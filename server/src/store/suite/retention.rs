@@ -7,11 +7,14 @@ use super::samples::{
 use crate::domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
 };
+use crate::domain::registration::standing_instruction::InstructionTerms;
+use crate::domain::registration::standing_instruction::PendingInstruction;
+use crate::domain::registration::standing_instruction::StandingInstruction;
 use crate::domain::registration::{Registration, RegistrationEnd};
-use crate::domain::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
 use crate::store::form_build::StoredBuild;
-use crate::store::key_retirement::{RetireError, retire_key};
-use crate::store::velocity::VelocityCount;
+use crate::store::keys::key_retirement::RetireError;
+use crate::store::keys::key_retirement::retire_key;
+use crate::store::risk::velocity::VelocityCount;
 use crate::store::{
     Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind, StoredCredentialKeys,
 };

@@ -6,15 +6,17 @@ use tillgate_shared::result::codes;
 use super::Backend;
 use super::outbox::{claim_due, due_time};
 use super::samples::{sample_entity, sample_payment, sample_time, sealed_record, with_result, write_changes};
-use crate::domain::entity::Entity;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::level::Level;
 use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::level::Level;
 use crate::domain::payment::Payment;
-use crate::domain::review_decision::{DecisionType, ReviewDecision};
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::decision::ReviewDecision;
 use crate::review_callback::CallbackDocument;
-use crate::store::failed_callbacks::FailedListOutcome;
-use crate::store::message::{DeliveryResult, MessageContent};
-use crate::store::review_callback::StoredCallback;
+use crate::store::delivery::message::DeliveryResult;
+use crate::store::delivery::message::MessageContent;
+use crate::store::review::callback::StoredCallback;
+use crate::store::review::failed_callbacks::FailedListOutcome;
 use crate::store::{AdminStore, Changes};
 
 /// Adds a merchant with a callback, and its channel without one. Returns the channel.

@@ -7,10 +7,11 @@ use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
+use crate::domain::access::entity::Entity;
+use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::level::Level;
 use crate::domain::checkout::Checkout;
-use crate::domain::entity::{Entity, EntitySettings};
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
-use crate::domain::level::Level;
 use crate::domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use crate::domain::registration::Registration;
 use crate::store::{Changes, RecordKeys, Store, StoreError};

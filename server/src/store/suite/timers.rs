@@ -8,9 +8,9 @@ use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::samples::{pending_payment, sample_checkout, sample_entity, sample_time, with_result, write_changes};
+use crate::domain::access::entity::Entity;
+use crate::domain::access::level::Level;
 use crate::domain::checkout::Checkout;
-use crate::domain::entity::Entity;
-use crate::domain::level::Level;
 use crate::domain::payment::Payment;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, LoadedRecords, RecordKeys, Store};

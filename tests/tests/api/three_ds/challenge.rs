@@ -109,7 +109,7 @@ async fn the_page_of_an_issuer_is_no_page_of_a_brand_and_the_other_way_round() -
     assert_eq!(visit_page(&shop, &brand).await?.0, 404);
     assert_eq!(post_to_page(&shop, &brand, &[("answer", "success")]).await?.0, 404);
     assert_result(&read_payment(&shop, asked.id()).await?, 200, PENDING);
-    let provider = crate::asynchronous::pay_by_brand(&shop, "PAYPAL", &[]).await?;
+    let provider = crate::payment::asynchronous::pay_by_brand(&shop, "PAYPAL", &[]).await?;
     let id = redirect_field(&provider, "url").rsplit('/').next().unwrap_or_default().to_owned();
     for page in
         [format!("v1/threeDSecure/{id}"), format!("v1/threeDSecure/{id}/method"), "v1/threeDSecure/x".to_owned()]

@@ -3,7 +3,7 @@
 
 use super::cards::{three_ds_never_shop, three_ds_required_shop};
 use super::*;
-use crate::registrations::pay_by_registration;
+use crate::registration::registrations::pay_by_registration;
 
 const PAID: &str = "000.100.110";
 const PENDING: &str = "000.200.000";

@@ -8,13 +8,14 @@ use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop, order_parameters};
 use crate::connector::{BankNumber, FullAccount, FullBank};
+use crate::domain::access::scope::Scopes;
 use crate::domain::payment::{BankSummary, Payment};
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::decision::RequestedDecision;
 use crate::domain::review::{PaymentReview, ReviewStage};
-use crate::domain::review_decision::{DecisionType, RequestedDecision};
 use crate::domain::risk::PaymentRisk;
-use crate::domain::scope::Scopes;
-use crate::gateway::pay::Addresses;
-use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::payment::pay::Addresses;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};
 
 const IBAN: &str = "DE23100000001234567890";

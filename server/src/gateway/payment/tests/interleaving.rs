@@ -11,12 +11,13 @@ use tillgate_shared::result::codes;
 
 use super::{CARD, ConnectionFault, TestShop};
 use crate::connector::three_ds::ChallengeResult;
-use crate::domain::asynchronous::abandon_payment;
 use crate::domain::checkout::Checkout;
+use crate::domain::payment::asynchronous::abandon_payment;
 use crate::domain::payment::{ConnectorTxIds, Payment};
 use crate::domain::three_ds::TransactionStatus;
-use crate::gateway::response_recorder::ResponseRecorder;
-use crate::gateway::submit::{AttemptWrite, SubmitResult};
+use crate::gateway::checkout::submit::AttemptWrite;
+use crate::gateway::checkout::submit::SubmitResult;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 
 const PUBLIC_URL: &str = "http://127.0.0.1/";

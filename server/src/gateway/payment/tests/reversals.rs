@@ -3,7 +3,7 @@
 use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop};
-use crate::domain::debit_step::DebitStep;
+use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{Payment, PaymentType, Redirect};
 use crate::domain::review::{PaymentReview, ReviewStage};
 use crate::domain::risk::PaymentRisk;

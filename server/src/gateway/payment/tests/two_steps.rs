@@ -7,13 +7,13 @@ use super::host::{ConnectionFault, TestHost};
 use super::interleaving::challenged_form;
 use super::{CARD, TestShop, order_parameters};
 use crate::connector::three_ds::ChallengeResult;
-use crate::domain::debit_step::DebitStep;
-use crate::domain::entity::EntitySettings;
+use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::scope::Scopes;
+use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::scope::Scopes;
 use crate::domain::three_ds::TransactionStatus;
-use crate::gateway::pay::Addresses;
-use crate::gateway::response_recorder::ResponseRecorder;
+use crate::gateway::payment::pay::Addresses;
+use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// Starts a gateway whose merchant checks payments.
 fn start_checking_shop(host: TestHost) -> TestShop {

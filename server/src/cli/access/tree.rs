@@ -1,0 +1,238 @@
+//! Output of `entity show` and `entity list`, including ancestors and inherited settings.
+
+use serde::Serialize;
+
+use crate::domain::access::channel::Channel;
+use crate::domain::access::channel::ThreeDsPolicy;
+use crate::domain::access::channel::sort_by_priority;
+use crate::domain::access::entity::DEFAULT_ZONE;
+use crate::domain::access::entity::Entity;
+use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::inheritance::resolve_settings;
+use crate::domain::access::level::Level;
+use crate::domain::id::EntityId;
+use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
+use crate::domain::schedule::retry::RetryPlan;
+use crate::store::AdminStore;
+
+/// Description of the compatibility mode.
+const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
+                          entityId in the body of a GET, dates with a time";
+
+/// The output of `entity show`.
+#[derive(Serialize)]
+pub(in crate::cli) struct EntityOutput {
+    /// The entity with its own settings.
+    #[serde(flatten)]
+    entity: Entity,
+    /// The merchant of a channel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merchant: Option<EntityId>,
+    /// The ancestors, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    above: Vec<RelatedEntity>,
+    /// The children of a PSP or a division.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    below: Vec<RelatedEntity>,
+    /// The channels, in routing order.
+    channels: Vec<ChannelOutput>,
+    /// The inherited settings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inherited: Vec<InheritedSetting>,
+    /// The effective settings, if any are inherited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<EntitySettings>,
+    /// True if the compatibility mode is on for the entity itself or for its merchant.
+    compatible: bool,
+    /// Settings that a live entity should not have, each with the way to change it.
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ChannelOutput {
+    id: EntityId,
+    name: String,
+}
+
+/// An ancestor or a child of the shown entity.
+#[derive(Serialize)]
+struct RelatedEntity {
+    id: EntityId,
+    level: Level,
+    name: String,
+}
+
+/// An inherited setting with the entity that defines it.
+#[derive(Serialize)]
+struct InheritedSetting {
+    setting: &'static str,
+    from: RelatedEntity,
+}
+
+impl From<&Entity> for RelatedEntity {
+    fn from(entity: &Entity) -> Self {
+        Self { id: entity.id.clone(), level: entity.level, name: entity.name.clone() }
+    }
+}
+
+/// Collects the output for an entity: its relatives, its channels in routing order, and its settings with their
+/// sources.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(in crate::cli) fn collect_output(store: &AdminStore, entity: Entity) -> anyhow::Result<EntityOutput> {
+    let mut channels = store.load_channels(&entity.id)?;
+    sort_by_priority(&mut channels);
+    let channels =
+        channels.iter().map(|channel| ChannelOutput { id: channel.id.clone(), name: channel.name.clone() }).collect();
+    let below = if entity.level.allows_payments() { Vec::new() } else { store.load_descendants(&entity.id)? };
+    let below =
+        below.iter().filter(|below| below.parent.as_ref() == Some(&entity.id)).map(RelatedEntity::from).collect();
+    let above = store.load_ancestors(&entity)?;
+    let ancestors: Vec<&Entity> = above.iter().collect();
+    let effective = resolve_settings(&entity, &ancestors);
+    // A channel uses the origins and the compatibility mode of its merchant, including those that the merchant
+    // inherits.
+    let merchant = ancestors.split_first().filter(|_| entity.level == Level::Channel);
+    let merchant_settings =
+        merchant.map(|(merchant, above)| resolve_settings(merchant, above).settings).unwrap_or_default();
+    let warnings = find_warnings(&entity, [&effective.settings, &merchant_settings]);
+    let compatible = effective.settings.compatible || merchant_settings.compatible;
+    let inherited: Vec<InheritedSetting> =
+        effective.inherited.iter().map(|(setting, from)| InheritedSetting { setting, from: (*from).into() }).collect();
+    let effective = (!inherited.is_empty()).then_some(effective.settings);
+    let above = above.iter().map(RelatedEntity::from).collect();
+    let merchant = entity.parent_merchant().cloned();
+    Ok(EntityOutput { entity, merchant, above, below, channels, inherited, effective, compatible, warnings })
+}
+
+/// Returns a warning if pages of any origin may embed the form of a live merchant or channel: neither its own settings
+/// nor those of its merchant name origins.
+fn find_warnings(entity: &Entity, effective: [&EntitySettings; 2]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let allows_any_origin = effective.iter().all(|settings| settings.origins.is_empty());
+    if entity.live && entity.level.allows_payments() && allows_any_origin {
+        warnings.push(format!(
+            "any page may show the card form in a frame: name the shop's origins with `tillgate entity set --entity {} --origin https://shop.example`",
+            entity.id
+        ));
+    }
+    warnings
+}
+
+/// Formats an entity as text, a line for each fact, with its effective settings.
+pub(in crate::cli) fn format_entity(shown: &EntityOutput) -> String {
+    let EntityOutput { entity, channels, compatible, .. } = shown;
+    let id_and_name = |relative: &RelatedEntity| format!("{}  {}", relative.id, relative.name);
+    let mut lines = vec![
+        ("entityId", entity.id.to_string()),
+        ("name", entity.name.clone()),
+        ("kind", if entity.live { "live" } else { "sandbox" }.to_owned()),
+    ];
+    if entity.level != Level::Merchant && entity.level != Level::Channel {
+        lines.push(("level", entity.level.to_string()));
+    }
+    lines.extend(shown.merchant.as_ref().map(|merchant| ("channel of", merchant.to_string())));
+    let above = shown.above.iter().filter(|above| Some(&above.id) != shown.merchant.as_ref());
+    lines.extend(above.map(|above| ("below", format!("{} {}", above.level, id_and_name(above)))));
+    lines.extend(shown.below.iter().map(|below| (below.level.as_str(), id_and_name(below))));
+    lines.extend(channels.iter().map(|channel| ("channel", format!("{}  {}", channel.id, channel.name))));
+    lines.extend(format_settings(entity, shown.effective.as_ref().unwrap_or(&entity.settings), *compatible));
+    lines.extend(shown.inherited.iter().map(|InheritedSetting { setting, from }| {
+        ("inherited", format!("{setting} from {} {}", from.level, id_and_name(from)))
+    }));
+    lines.extend(shown.warnings.iter().map(|warning| ("warning", warning.clone())));
+    lines.into_iter().map(|(name, value)| format!("{name:<11} {value}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the settings as labels and values. `compatible` is the effective compatibility mode, because a channel has
+/// that of its merchant.
+fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool) -> Vec<(&'static str, String)> {
+    let channel = &settings.channel;
+    let join_or = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
+    let on_off = |flag: bool| if flag { "on" } else { "off" };
+    let allowed_by = |browser: bool| if browser { "by browsers too" } else { "by the merchant" }.to_owned();
+    let three_d = match channel.three_d {
+        ThreeDsPolicy::Required => "required",
+        ThreeDsPolicy::WhenEnrolled => "when enrolled",
+        ThreeDsPolicy::Never => "never",
+    };
+    vec![
+        ("brands", join_or(&channel.brands, "all")),
+        ("currencies", join_or(&channel.currencies, "all")),
+        ("test modes", join_or(&channel.test_modes, "all")),
+        ("3D", three_d.to_owned()),
+        ("risk check", describe_risk_check(channel)),
+        ("code", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
+        ("stored code", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
+        ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
+        ("acquirer id", channel.acquirer_merchant.clone().unwrap_or_else(|| entity.id.to_string())),
+        ("priority", channel.priority.to_string()),
+        ("strict", on_off(settings.strict).to_owned()),
+        ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),
+        ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
+        ("registering", allowed_by(settings.allows_browser_registrations())),
+        ("customer id", allowed_by(settings.browser_customer_ids)),
+        ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
+        ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),
+        ("retries", settings.schedule_retries.clone().unwrap_or_else(|| RetryPlan::default().to_string())),
+        ("origins", join_or(&settings.origins, "any")),
+        ("compatible", if compatible { COMPATIBLE } else { "off" }.to_owned()),
+    ]
+}
+
+/// An entity in the output of `entity list`.
+#[derive(Serialize)]
+pub(in crate::cli) struct EntityListItem {
+    #[serde(flatten)]
+    entity: Entity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merchant: Option<EntityId>,
+}
+
+impl From<Entity> for EntityListItem {
+    fn from(entity: Entity) -> Self {
+        Self { merchant: entity.parent_merchant().cloned(), entity }
+    }
+}
+
+/// Formats entities as a tree, with children indented below their parent. Siblings keep the order of `listed`.
+pub(in crate::cli) fn format_tree(listed: &[EntityListItem]) -> String {
+    let mut lines = Vec::new();
+    push_descendants(listed, None, 0, &mut lines);
+    lines.join("\n")
+}
+
+/// Adds lines for the entities below a parent, at every level; `None` stands for those at the top.
+fn push_descendants(listed: &[EntityListItem], parent: Option<&EntityId>, depth: usize, lines: &mut Vec<String>) {
+    for EntityListItem { entity, .. } in listed.iter().filter(|listed| listed.entity.parent.as_ref() == parent) {
+        let mode = if entity.live { "live   " } else { "sandbox" };
+        let about = match (entity.level, entity.parent_merchant()) {
+            (_, Some(merchant)) => format!("  channel of {merchant}"),
+            (Level::Merchant | Level::Channel, None) => String::new(),
+            (level, None) => format!("  {}", level.display_name()),
+        };
+        lines.push(format!("{:indent$}{}  {mode}  {}{about}", "", entity.id, entity.name, indent = depth * 2));
+        push_descendants(listed, Some(&entity.id), depth + 1, lines);
+    }
+}
+
+/// Describes the risk check of a channel: `off`, or when payments are checked, and what follows from a review and a
+/// failure.
+fn describe_risk_check(channel: &Channel) -> String {
+    let RiskSettings { screen, review, error } = channel.risk_settings;
+    let point = match screen {
+        ScreeningPoint::Before => "before the connector",
+        ScreeningPoint::After => "after the approval",
+    };
+    let review = match review {
+        ReviewPolicy::Decline => "",
+        ReviewPolicy::Hold => ", reviews held",
+        ReviewPolicy::Authorize => ", reviews authorized and held",
+    };
+    let failure = match error {
+        RiskErrorPolicy::Deny => "",
+        RiskErrorPolicy::Accept => ", errors accepted",
+    };
+    if channel.risk { format!("{point}{review}{failure}") } else { "off".to_owned() }
+}

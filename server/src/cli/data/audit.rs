@@ -1,0 +1,165 @@
+//! `tillgate audit` and `tillgate verify`: the audit log, and the books that it contains.
+
+use std::io::Write as _;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::keys::vault_key::find_vault;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::id::{decode_hex, to_hex};
+use crate::gateway::settlement::verification::ExpectedEntry;
+use crate::gateway::settlement::verification::Verification;
+use crate::store::AdminStore;
+use crate::store::snapshot::StoreSnapshot;
+
+/// The audit log: every movement of money, and every act of an administrator.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum AuditCommand {
+    /// Verify that no entry was changed, removed or inserted.
+    #[command(after_help = "Example:\n  tillgate audit verify --head 51244:9f3c…")]
+    Verify(VerifyOptions),
+    /// Print the entries, oldest first, as one JSON object a line.
+    Export(ExportAudit),
+}
+
+/// Verify the books of the whole store: payments, journal, settlement lines and balances have to agree to the cent, and
+/// no entry of the audit log may have changed. Works beside a running server.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate verify --data ./tillgate-data")]
+pub(in crate::cli) struct Verify {
+    #[command(flatten)]
+    options: VerifyOptions,
+}
+
+/// Options of both verifications.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VerifyOptions {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// A head that was noted earlier, as a verification or the log of the server printed it: number and hash of the
+    /// last entry of then. It has to be in the log unchanged, which no one who rewrites or cuts the whole log can
+    /// achieve.
+    #[arg(long, alias = "entry", value_name = "NUMBER:HASH", value_parser = parse_expected_entry)]
+    head: Option<ExpectedEntry>,
+}
+
+/// Print entries of the audit log.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate audit export --entity 8a01… > audit.jsonl")]
+pub(in crate::cli) struct ExportAudit {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// Only entries about this entity.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+    /// Only entries after this number.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    after: i64,
+}
+
+/// Parses the number and the hash of an entry, such as `12:9f3c…`.
+fn parse_expected_entry(text: &str) -> Result<ExpectedEntry, String> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(number, hash)| Some(ExpectedEntry { number: number.parse().ok()?, hash: decode_hex(hash)? }));
+    parts.ok_or_else(|| "must be a number, a colon and 64 hexadecimal digits".to_owned())
+}
+
+impl AuditCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Verify(options) => {
+                let snapshot = options.open_snapshot()?;
+                options.print_result(&Verification::verify_chain(&snapshot, options.head)?)
+            }
+            Self::Export(command) => command.run(),
+        }
+    }
+}
+
+impl Verify {
+    /// Verifies the books, and fails if something is wrong.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let options = self.options;
+        let snapshot = options.open_snapshot()?;
+        options.print_result(&Verification::verify_ledger(&snapshot, options.head)?)
+    }
+}
+
+impl VerifyOptions {
+    /// Opens a snapshot of the store, after a migration if it needs one. A sealed store needs the vault's key.
+    fn open_snapshot(&self) -> anyhow::Result<StoreSnapshot> {
+        let data = &self.common.data;
+        drop(open_existing(data)?);
+        let snapshot = AdminStore::open_snapshot(data, find_vault(data).as_ref())?;
+        if snapshot.is_sealed()? && snapshot.audit_key().is_none() {
+            bail!("the store is sealed: verifying it needs the vault's key (--key-file)");
+        }
+        Ok(snapshot)
+    }
+
+    /// Prints a result. Fails if something is wrong, so that the exit code tells.
+    fn print_result(&self, result: &Verification) -> anyhow::Result<()> {
+        self.common.print_output(result, format_result)?;
+        if !result.is_sound() {
+            bail!("{} faults were found", result.fault_count);
+        }
+        Ok(())
+    }
+}
+
+impl ExportAudit {
+    fn run(self) -> anyhow::Result<()> {
+        drop(open_existing(&self.common.data)?);
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let history = AdminStore::open_history(&self.common.data)?;
+        let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+        let mut after = self.after;
+        loop {
+            let entries = history.load_audit_entries(after)?;
+            let Some(last) = entries.last() else { break };
+            after = last.number;
+            for entry in entries.iter().filter(|entry| entity.is_none() || entry.entity == entity) {
+                let mut line: Value = serde_json::from_slice(&entry.document)
+                    .with_context(|| format!("entry {} is damaged", entry.number))?;
+                let fields = line.as_object_mut().ok_or_else(|| anyhow!("entry {} is damaged", entry.number))?;
+                fields.insert("number".to_owned(), entry.number.into());
+                fields.insert("entityId".to_owned(), entry.entity.as_ref().map(|id| id.as_str()).into());
+                fields.insert("hash".to_owned(), to_hex(&entry.hash).into());
+                // A closed pipe is not an error.
+                if writeln!(output, "{line}").is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Formats a result as text.
+fn format_result(result: &Verification) -> String {
+    let mut lines = result.faults.clone();
+    if result.payments + result.records > 0 {
+        lines.push(format!("{} payments and {} settlement lines", result.payments, result.records));
+    }
+    for (entity, open) in &result.open {
+        for (currency, hundredths) in open {
+            let (sign, amount) = (if *hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
+            lines.push(format!("{entity}  not settled: {sign}{}.{:02} {currency}", amount / 100, amount % 100));
+        }
+    }
+    if !result.not_verified.is_empty() {
+        let tables: Vec<&str> = result.not_verified.keys().copied().collect();
+        lines.push(format!("not verified, because nothing lasting depends on them: {}", tables.join(", ")));
+    }
+    lines.extend(result.accepted.iter().cloned());
+    if result.without_key > 0 {
+        lines.push(format!("{} entries are from before the store was sealed", result.without_key));
+    }
+    let verdict = if result.is_sound() { "sound" } else { "not sound" };
+    lines.push(format!("{} entries, {verdict}; the head is {}:{}", result.entries, result.last, result.hash));
+    lines.join("\n")
+}

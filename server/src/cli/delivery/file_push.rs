@@ -1,0 +1,206 @@
+//! `tillgate file-push`: reconciliation files that are pushed to a merchant's FTP, FTPS or SFTP server.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail, ensure};
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::delivery::file_push_status::ListPushTargets;
+use crate::cli::delivery::file_push_status::RetryPushes;
+use crate::cli::delivery::file_push_status::ShowPushStatus;
+use crate::cli::input_file::read_input_file;
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::options::load_existing_entity;
+use crate::cli::serve::ports::PortOptions;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::access::entity::Entity;
+use crate::domain::delivery::file_push::HostKeyFingerprint;
+use crate::domain::delivery::file_push::PushAddress;
+use crate::domain::delivery::file_push::PushProtocol;
+use crate::domain::id::EntityId;
+use crate::file_push::load_ca_certificates;
+use crate::file_push::secret::PushSecret;
+use crate::gateway::settlement::reconciliation::has_files;
+use crate::store::delivery::file_push::PushTarget;
+
+/// Largest size of a file with a password, a key or certificates, in bytes.
+const MAX_FILE: u64 = 64 * 1024;
+
+/// Push of reconciliation files.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum FilePushCommand {
+    /// Set the server to which the files of a division or merchant are pushed, in place of the one before.
+    Set(SetPushTarget),
+    /// List the servers.
+    List(ListPushTargets),
+    /// Show which files were sent, which wait, and why.
+    Status(ShowPushStatus),
+    /// Send files again at once: those that wait or were given up, or that of one day.
+    Retry(RetryPushes),
+    /// Remove a server; its files are not sent any more.
+    Remove(RemovePushTarget),
+}
+
+/// Set the server of an entity. Files that become complete from now on are pushed to it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url sftp://bakery@files.example/daily --private-key-file id_ed25519 --host-key SHA256:…\n\nFTP with TLS, and earlier files, too:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url ftps://bakery@files.example/daily --password-file password --from 2026-10-01"
+)]
+pub(in crate::cli) struct SetPushTarget {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The id of the division or merchant.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The folder, which has to exist: sftp://USER@HOST/FOLDER, or ftps for FTP with TLS (AUTH TLS). Plain ftp is for
+    /// sandboxes only. The folder is below the one in which the server begins; //FOLDER is an absolute one.
+    #[arg(long)]
+    url: String,
+    /// A file with the password.
+    #[arg(long, value_name = "FILE", conflicts_with = "private_key_file")]
+    password_file: Option<PathBuf>,
+    /// A file with an Ed25519 or ECDSA key without a passphrase, for sftp.
+    #[arg(long, value_name = "FILE")]
+    private_key_file: Option<PathBuf>,
+    /// The fingerprint of the server's host key, for sftp: SHA256:…, as `ssh-keygen -l` prints it.
+    #[arg(long, value_name = "SHA256:…")]
+    host_key: Option<String>,
+    /// Certificates in PEM, one of which has issued the server's certificate, for ftps; the system's ones without this.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Send the complete files from this day on, too, also those that were sent before.
+    #[arg(long, value_name = "DAY")]
+    from: Option<Date>,
+    #[command(flatten)]
+    ports: PortOptions,
+}
+
+/// Remove the server of an entity, with its password or key and its deliveries.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate file-push remove --data ./tillgate-data --entity 8a01…")]
+pub(in crate::cli) struct RemovePushTarget {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SavedPushTarget {
+    entity_id: EntityId,
+    url: String,
+    /// Number of files that are sent at once.
+    waiting: u64,
+}
+
+impl FilePushCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Set(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Status(command) => command.run(),
+            Self::Retry(command) => command.run(),
+            Self::Remove(command) => command.run(),
+        }
+    }
+}
+
+impl SetPushTarget {
+    /// Checks and stores a server. Connects to nothing.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
+        // The address is not repeated, because it may contain a password.
+        let address = PushAddress::parse(&self.url).map_err(|error| anyhow::anyhow!("--url {error}"))?;
+        self.check_entity(&entity, &address)?;
+        self.check_options(address.protocol)?;
+        let (secret, ca) = (self.read_secret()?, self.read_ca()?);
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let record = PushTarget::record_name(&entity.id, &self.url, self.host_key.as_deref(), ca.as_deref());
+        let target = PushTarget {
+            sealed: vault.seal(&record, &secret.to_bytes())?,
+            entity: entity.id.clone(),
+            url: self.url,
+            host_key: self.host_key,
+            ca,
+            changed: Timestamp::now(),
+        };
+        let waiting = store.set_push_target(&target, self.from)?;
+        let saved = SavedPushTarget { entity_id: entity.id, url: target.url, waiting };
+        self.common.print_output(&saved, |saved| {
+            format!("The files of {} go to {}; {} wait", saved.entity_id, saved.url, saved.waiting)
+        })
+    }
+
+    /// Checks that the entity has files, and that the address is allowed for it.
+    fn check_entity(&self, entity: &Entity, address: &PushAddress) -> anyhow::Result<()> {
+        if !has_files(entity.level) {
+            bail!(
+                "{} is a {}: divisions and merchants have reconciliation files",
+                entity.id,
+                entity.level.display_name()
+            );
+        }
+        if entity.live && address.protocol == PushProtocol::Ftp {
+            bail!("--url is plain ftp, and {} is live: use ftps or sftp", entity.id);
+        }
+        let port = address.port;
+        if port != address.protocol.usual_port() && !self.ports.allowed_ports().allows(port) {
+            bail!("--url names the port {port}, which is not allowed; an operator may allow it: --allow-port");
+        }
+        Ok(())
+    }
+
+    /// Checks that the options fit the protocol.
+    fn check_options(&self, protocol: PushProtocol) -> anyhow::Result<()> {
+        let is_sftp = protocol == PushProtocol::Sftp;
+        ensure!(is_sftp || self.private_key_file.is_none(), "--private-key-file is for sftp");
+        ensure!(is_sftp || self.host_key.is_none(), "--host-key is for sftp");
+        ensure!(protocol == PushProtocol::Ftps || self.ca_file.is_none(), "--ca-file is for ftps");
+        match &self.host_key {
+            Some(key) => ensure!(
+                HostKeyFingerprint::parse(key).is_some(),
+                "--host-key is no fingerprint: SHA256:…, as `ssh-keygen -l` prints it"
+            ),
+            None => ensure!(!is_sftp, "sftp needs the fingerprint of the server's host key: --host-key SHA256:…"),
+        }
+        Ok(())
+    }
+
+    /// Reads the password or the private key.
+    fn read_secret(&self) -> anyhow::Result<PushSecret> {
+        let (path, secret) = match (&self.password_file, &self.private_key_file) {
+            (Some(path), _) => (path, PushSecret::parse_password(&read_input_file(path, MAX_FILE)?)),
+            (None, Some(path)) => (path, PushSecret::parse_private_key(&read_input_file(path, MAX_FILE)?)),
+            (None, None) => bail!("name a --password-file, or for sftp a --private-key-file"),
+        };
+        secret.with_context(|| path.display().to_string())
+    }
+
+    /// Reads the certificates that the server's certificate has to be issued by.
+    fn read_ca(&self) -> anyhow::Result<Option<String>> {
+        let Some(path) = &self.ca_file else { return Ok(None) };
+        let text = read_input_file(path, MAX_FILE)?;
+        ensure!(load_ca_certificates(&text).is_some(), "{} has no valid certificate in PEM", path.display());
+        Ok(Some(text.to_string()))
+    }
+}
+
+impl RemovePushTarget {
+    /// Removes a server. An entity without one is an error.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = parse_entity_id(&self.entity)?;
+        ensure!(store.remove_push_target(&entity)?, "no files of {entity} are pushed");
+        let removed = serde_json::json!({ "entityId": entity });
+        self.common.print_output(&removed, |_| format!("The files of {entity} are not pushed any more"))
+    }
+}

@@ -1,0 +1,107 @@
+//! `tillgate file-push list`, `status` and `retry`: the servers, and the deliveries of files to them.
+
+use anyhow::ensure;
+use clap::Args;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::{CommonOptions, open_existing};
+use crate::store::delivery::file_delivery::DeliveryStatus;
+use crate::store::delivery::file_push::PushTargetInfo;
+
+/// List the servers that files are pushed to.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate file-push list --data ./tillgate-data --json")]
+pub(in crate::cli) struct ListPushTargets {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// Only that of this entity.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+}
+
+/// Show the deliveries of an entity's files, the latest day first.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate file-push status --data ./tillgate-data --entity 8a01… --limit 7")]
+pub(in crate::cli) struct ShowPushStatus {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The maximum number of days.
+    #[arg(long, default_value_t = 31)]
+    limit: u32,
+}
+
+/// Send files again at once.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate file-push retry --data ./tillgate-data --entity 8a01… --day 2026-10-01")]
+pub(in crate::cli) struct RetryPushes {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// Only the file of this day, also if it was sent. All that wait or were given up, if not given.
+    #[arg(long)]
+    day: Option<Date>,
+}
+
+impl ListPushTargets {
+    /// Prints the servers of an entity, or of all, without passwords and keys.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let targets = store.load_push_targets(entity.as_ref())?;
+        self.common.print_output(&targets, |targets| targets.iter().map(format_target).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Formats a server as a line of `file-push list`.
+fn format_target(target: &PushTargetInfo) -> String {
+    let PushTargetInfo { entity_id, url, waiting, failed, .. } = target;
+    format!("{entity_id}  {url}  waiting {waiting}  failed {failed}")
+}
+
+impl ShowPushStatus {
+    /// Prints the latest deliveries. An entity without a server is an error.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = parse_entity_id(&self.entity)?;
+        ensure!(
+            store.load_push_target(&entity)?.is_some(),
+            "no files of {entity} are pushed; see: tillgate file-push set"
+        );
+        let deliveries = store.load_push_deliveries(&entity, self.limit)?;
+        self.common.print_output(&deliveries, |deliveries| {
+            deliveries.iter().map(format_delivery).collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+/// Formats a delivery as a line of `file-push status`.
+fn format_delivery(delivery: &DeliveryStatus) -> String {
+    let DeliveryStatus { day, state, failures, sent, next, fault, .. } = delivery;
+    let fault = fault.as_deref().unwrap_or_default();
+    match (state, sent, next) {
+        (&"sent", Some(sent), _) => format!("{day}  {state:<7}  {sent:.0}"),
+        (_, _, Some(next)) => format!("{day}  {state:<7}  failures {failures}  next {next:.0}  {fault}"),
+        _ => format!("{day}  {state:<7}  failures {failures}  {fault}"),
+    }
+    .trim_end()
+    .to_owned()
+}
+
+impl RetryPushes {
+    /// Queues files to be sent at once by a running server. Sends nothing itself.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = parse_entity_id(&self.entity)?;
+        let files = store.retry_pushes(&entity, self.day, Timestamp::now())?;
+        ensure!(files > 0, "there is no such file of {entity} to send; see: tillgate file-push status");
+        let output = serde_json::json!({ "entityId": entity, "files": files });
+        self.common.print_output(&output, |_| format!("{files} files are sent again"))
+    }
+}

@@ -1,0 +1,401 @@
+//! `tillgate webhook`: events about an entity's payments, registrations and risk checks.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context as _, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use ipnet::IpNet;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::delivery::webhook_rotation::RotateWebhookSecret;
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::options::load_existing_entity;
+use crate::cli::serve::create_runtime;
+use crate::cli::serve::ports::PortOptions;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::delivery::target_url::TargetUrl;
+use crate::domain::id::{MessageId, to_hex};
+use crate::domain::ip_text;
+use crate::gateway::random_bytes;
+use crate::outgoing::OutgoingClient;
+use crate::store::AdminStore;
+use crate::store::delivery::webhook::DeliveryLogEntry;
+use crate::store::delivery::webhook::Webhook;
+use crate::vault::{Sealed, Vault};
+use crate::webhook::{Secret, WebhookDelivery, build_test_event};
+
+/// The webhooks of entities.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WebhookCommand {
+    /// Create a webhook. Its key is shown this once; nothing is sent before `webhook test` was taken.
+    Create(CreateWebhook),
+    /// List webhooks, without their keys.
+    List(ListWebhooks),
+    /// Send a test event. When the receiver takes it (2xx), the webhook is active from then on.
+    Test(TestWebhook),
+    /// Rotate a webhook's secret: make the next one, and put it in the old one's place once the receiver takes it.
+    Rotate(RotateWebhookSecret),
+    /// Delete a webhook, with what waits for it.
+    Delete(DeleteWebhook),
+    /// Show what was sent, how it was taken, and what waits.
+    Log(ShowWebhookLog),
+    /// Send a message again, taken or not.
+    Replay(ReplayMessage),
+}
+
+/// Kind of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[value(rename_all = "UPPER")]
+enum EventType {
+    /// Payments and their follow-up payments.
+    Payment,
+    /// Registrations that are made, changed or deleted.
+    Registration,
+    /// Schedules, their runs and their ends.
+    Schedule,
+    /// Risk checks of payments, and the ends of their reviews.
+    Risk,
+    /// Disputes, their stages and the reminders of their deadlines.
+    Dispute,
+}
+
+/// Fields in the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FieldFilter {
+    #[value(name = "ALL")]
+    All,
+    #[value(name = "NON_CUSTOMER_DATA")]
+    NonCustomerData,
+}
+
+/// Create a webhook for an entity and its channels.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate webhook create --data ./tillgate-data --entity 8a01… --url https://shop.example/events --json"
+)]
+pub(in crate::cli) struct CreateWebhook {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The entity's id; a merchant's webhook tells of its channels too.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The address of the receiver, with http or https.
+    #[arg(long)]
+    url: String,
+    #[command(flatten)]
+    ports: PortOptions,
+    /// The events that it tells of, with commas between.
+    #[arg(long, value_enum, value_delimiter = ',', ignore_case = true, default_value = "PAYMENT,REGISTRATION")]
+    types: Vec<EventType>,
+    /// ALL tells everything, NON_CUSTOMER_DATA nothing of the shopper.
+    #[arg(long, value_enum, ignore_case = true, default_value = "ALL")]
+    fields: FieldFilter,
+    /// Send JSON, {"encryptedBody": …}, in place of plain text.
+    #[arg(long)]
+    wrapper: bool,
+}
+
+/// List webhooks.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate webhook list --data ./tillgate-data --json")]
+pub(in crate::cli) struct ListWebhooks {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// Only those of this entity.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+}
+
+/// Send a test event.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate webhook test --data ./tillgate-data --webhook 8a02…")]
+pub(in crate::cli) struct TestWebhook {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The webhook's id.
+    #[arg(long, value_name = "WEBHOOK_ID")]
+    webhook: String,
+    /// A network that it may be in although it is not public, as for `serve`. May be repeated.
+    #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
+        value_parser = ip_text::parse_network)]
+    allowed_networks: Vec<IpNet>,
+    #[command(flatten)]
+    ports: PortOptions,
+}
+
+/// Delete a webhook.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate webhook delete --data ./tillgate-data --webhook 8a02…")]
+pub(in crate::cli) struct DeleteWebhook {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The webhook's id.
+    #[arg(long, value_name = "WEBHOOK_ID")]
+    webhook: String,
+}
+
+/// Show what was sent in the last 31 days.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate webhook log --data ./tillgate-data --webhook 8a02… --limit 20")]
+pub(in crate::cli) struct ShowWebhookLog {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The webhook's id.
+    #[arg(long, value_name = "WEBHOOK_ID")]
+    webhook: String,
+    /// The maximum number of lines.
+    #[arg(long, default_value_t = 100)]
+    limit: u32,
+}
+
+/// Send a message again.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate webhook replay --data ./tillgate-data --message 8a03…")]
+pub(in crate::cli) struct ReplayMessage {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The message's id, as `webhook log` shows it.
+    #[arg(long, value_name = "MESSAGE_ID")]
+    message: String,
+}
+
+/// A webhook in the output of the commands.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WebhookOutput {
+    webhook_id: String,
+    entity_id: String,
+    url: String,
+    types: String,
+    fields: &'static str,
+    wrapper: bool,
+    active: bool,
+    created: Timestamp,
+    /// Shown when it is created, and never again.
+    #[serde(flatten)]
+    secret: Option<SecretOutput>,
+    /// True while a rotation is not finished.
+    rotating: bool,
+}
+
+/// A secret in the output. It is shown only when it is created.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cli) struct SecretOutput {
+    pub(in crate::cli) key: String,
+    pub(in crate::cli) signature_key: String,
+    pub(in crate::cli) key_id: String,
+}
+
+impl SecretOutput {
+    /// Creates a random secret. Returns its output and the bytes sealed for the webhook with this name; the caller
+    /// stores them.
+    pub(in crate::cli) fn create_sealed(vault: &Vault, record: &str) -> anyhow::Result<(Self, Sealed)> {
+        let bytes = zeroize::Zeroizing::new(random_bytes::<64>()?);
+        let secret = Secret::from_bytes(&*bytes).context("a secret has two keys")?;
+        let shown = Self { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
+        Ok((shown, vault.seal(record, &*bytes)?))
+    }
+
+    /// Formats the secret as text.
+    pub(in crate::cli) fn format_lines(&self) -> String {
+        format!("key           {}\nsignatureKey  {}\nkeyId         {}", self.key, self.signature_key, self.key_id)
+    }
+}
+
+impl WebhookCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Create(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Test(command) => command.run(),
+            Self::Rotate(command) => command.run(),
+            Self::Delete(command) => command.run(),
+            Self::Log(command) => command.run(),
+            Self::Replay(command) => command.run(),
+        }
+    }
+}
+
+impl CreateWebhook {
+    /// Creates an inactive webhook, and prints it with its secret. Refuses an address that is not http or https, or
+    /// whose port is not allowed.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
+        // The address is not repeated, because a wrong one may contain a password.
+        let target = TargetUrl::parse(&self.url).map_err(|fault| anyhow::anyhow!("the address in --url {fault}"))?;
+        if !self.ports.allowed_ports().allows(target.port()) {
+            bail!("{} names a port that requests may not go to; an operator may allow it: --allow-port", self.url);
+        }
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let now = Timestamp::now();
+        let id = MessageId::new(now, random_bytes()?);
+        let (secret, sealed) = SecretOutput::create_sealed(&vault, &Webhook::record_name(&entity.id, &self.url, &id))?;
+        let types: BTreeSet<EventType> = self.types.iter().copied().collect();
+        let types: Vec<String> =
+            types.iter().filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned())).collect();
+        let webhook = Webhook {
+            sealed,
+            next_secret: None,
+            id,
+            entity: entity.id,
+            url: self.url,
+            types: types.join(","),
+            without_customer: self.fields == FieldFilter::NonCustomerData,
+            wrapped: self.wrapper,
+            active: false,
+            created: now,
+        };
+        store.add_webhook(&webhook)?;
+        let created = WebhookOutput { secret: Some(secret), ..describe_webhook(&webhook) };
+        self.common.print_output(&created, |created| {
+            let secret = created.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
+            format!(
+                "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver, then: tillgate webhook test",
+                created.webhook_id
+            )
+        })
+    }
+}
+
+impl ListWebhooks {
+    /// Prints the webhooks of an entity, or of all, without their secrets.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let webhooks: Vec<WebhookOutput> = store.load_webhooks(entity.as_ref())?.iter().map(describe_webhook).collect();
+        self.common.print_output(&webhooks, |webhooks| {
+            let lines = webhooks.iter().map(|webhook| {
+                let state = match (webhook.active, webhook.rotating) {
+                    (true, false) => "active",
+                    (true, true) => "active, rotating",
+                    (false, _) => "inactive",
+                };
+                format!("{}  {}  {state:<8}  {}  {}", webhook.webhook_id, webhook.entity_id, webhook.types, webhook.url)
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+impl TestWebhook {
+    /// Sends a test event, and activates the webhook if the receiver accepts it. Otherwise the webhook keeps its state.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let webhook = find_webhook(&store, &self.webhook)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
+        send_test_event(&webhook, &webhook.sealed, &vault, &outgoing)
+            .with_context(|| format!("the webhook stays {}", activity_state(&webhook)))?;
+        store.activate_webhook(&webhook.id)?;
+        let active = describe_webhook(&Webhook { active: true, ..webhook });
+        self.common.print_output(&active, |active| format!("{} is active", active.webhook_id))
+    }
+}
+
+/// Sends a test event once to a webhook, under the given one of its sealed secrets, and waits for the response. Runs
+/// its own runtime, so it must not be called inside another one.
+///
+/// # Errors
+/// If the receiver does not answer with a status 2xx, or the secret cannot be opened.
+pub(in crate::cli) fn send_test_event(
+    webhook: &Webhook,
+    sealed: &Sealed,
+    vault: &Vault,
+    outgoing: &OutgoingClient,
+) -> anyhow::Result<()> {
+    let secret = vault.open(&Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id), sealed)?;
+    let secret = Secret::from_bytes(&secret).context("the stored key is damaged")?;
+    let now = Timestamp::now();
+    let id = MessageId::new(now, random_bytes()?);
+    let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
+    let ndc = format!("{}_{}", webhook.entity, to_hex(&random_bytes::<16>()?));
+    let text = build_test_event(crate::BUILD_NUMBER, &time, &ndc);
+    let delivery = WebhookDelivery { url: &webhook.url, id: id.as_str(), now, text: &text, wrapped: webhook.wrapped };
+    let request =
+        delivery.build_request(&secret, &random_bytes()?).with_context(|| format!("{} is no address", webhook.url))?;
+    let response = create_runtime()?.block_on(outgoing.send(request)).with_context(|| webhook.url.clone())?;
+    ensure!(response.status.is_success(), "{} answered {}", webhook.url, response.status);
+    Ok(())
+}
+
+impl DeleteWebhook {
+    /// Deletes a webhook with its secret, its messages and its log.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let webhook = store.in_transaction(|store| {
+            let webhook = find_webhook(store, &self.webhook)?;
+            store.delete_webhook(&webhook.id)?;
+            anyhow::Ok(webhook)
+        })?;
+        let deleted = describe_webhook(&Webhook { active: false, ..webhook });
+        self.common.print_output(&deleted, |deleted| format!("{} is deleted", deleted.webhook_id))
+    }
+}
+
+impl ShowWebhookLog {
+    /// Prints the latest attempts and pending messages of a webhook, the latest message first.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let webhook = find_webhook(&store, &self.webhook)?;
+        let lines = store.load_webhook_log(&webhook.id, self.limit)?;
+        self.common.print_output(&lines, |lines| lines.iter().map(format_delivery).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl ReplayMessage {
+    /// Queues a message of a webhook to be sent again at once by a running server, whatever became of it. Sends nothing
+    /// itself.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let known = store.replay_message(&self.message, Timestamp::now())?;
+        ensure!(known, "there is no message {} of a webhook; see: tillgate webhook log", self.message);
+        let replayed = serde_json::json!({ "messageId": self.message });
+        self.common.print_output(&replayed, |_| format!("{} is sent again", self.message))
+    }
+}
+
+/// Loads a webhook. An unknown id is an error.
+pub(in crate::cli) fn find_webhook(store: &AdminStore, id: &str) -> anyhow::Result<Webhook> {
+    store.load_webhook(id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
+}
+
+fn activity_state(webhook: &Webhook) -> &'static str {
+    if webhook.active { "active" } else { "inactive" }
+}
+
+/// Returns a webhook for the output, without its secret.
+fn describe_webhook(webhook: &Webhook) -> WebhookOutput {
+    WebhookOutput {
+        webhook_id: webhook.id.to_string(),
+        entity_id: webhook.entity.to_string(),
+        url: webhook.url.clone(),
+        types: webhook.types.clone(),
+        fields: if webhook.without_customer { "NON_CUSTOMER_DATA" } else { "ALL" },
+        wrapper: webhook.wrapped,
+        active: webhook.active,
+        created: webhook.created,
+        secret: None,
+        rotating: webhook.next_secret.is_some(),
+    }
+}
+
+/// Formats an attempt, or a message that waits, as a line of `webhook log`: the status or the fault, and the next
+/// attempt.
+pub(in crate::cli) fn format_delivery(delivery: &DeliveryLogEntry) -> String {
+    let at = delivery.at.map_or_else(|| "waits".to_owned(), |at| format!("{at:.0}"));
+    let outcome = match (delivery.status, &delivery.fault) {
+        (Some(status), _) => status.to_string(),
+        (None, Some(fault)) => fault.clone(),
+        (None, None) => "not tried yet".to_owned(),
+    };
+    let next = delivery.next.map(|next| format!("  next {next:.0}")).unwrap_or_default();
+    format!("{}  {:<20}  {at:<20}  {outcome}{next}", delivery.message_id, delivery.what)
+}

@@ -1,0 +1,341 @@
+//! `tillgate chargeback`: disputes, as the clearing institute reports them. The commands work on the data folder.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use tillgate_shared::parameter::Parameters;
+
+use crate::cli::dispute::output::DisputeListOutput;
+use crate::cli::dispute::output::describe_dispute;
+use crate::cli::dispute::output::describe_evidence;
+use crate::cli::dispute::output::format_dispute;
+use crate::cli::dispute::output::format_list;
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::options::load_existing_entity;
+use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::access::entity::Entity;
+use crate::domain::dispute::Dispute;
+use crate::domain::dispute::evidence::MAX_FILE;
+use crate::domain::id::{DisputeId, EvidenceId, PaymentId};
+use crate::domain::refusal::Refusal;
+use crate::gateway::dispute::PAGE;
+use crate::gateway::dispute::decide::{
+    DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment,
+};
+use crate::gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
+use crate::gateway::random_bytes;
+use crate::process;
+use crate::store::AdminStore;
+use crate::store::dispute::DisputeSelection;
+
+/// Disputes about charged payments.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ChargebackCommand {
+    /// Open a dispute about a payment: with a chargeback, or with a retrieval request.
+    Open(OpenDispute),
+    /// Move a dispute to the next stage, as the institute reports it.
+    Advance(AdvanceDispute),
+    /// List disputes, newest first.
+    List(ListDisputes),
+    /// Show a dispute with its steps and its evidence.
+    Show(ShowDispute),
+    /// Add an evidence file to a dispute, or save one.
+    Evidence(EvidenceFile),
+}
+
+/// Details that the institute reports with a stage.
+#[derive(Debug, Args)]
+struct ReportOptions {
+    /// The disputed amount, or the returned one, in the currency of the payment. Default: the whole amount.
+    #[arg(long, value_name = "AMOUNT")]
+    amount: Option<String>,
+    /// The reason, a result code 000.100.2xx.
+    #[arg(long, value_name = "CODE")]
+    reason: Option<String>,
+    /// The reason code of the card scheme, such as 10.4.
+    #[arg(long, value_name = "CODE")]
+    scheme_reason: Option<String>,
+    /// Days for the merchant's answer. Default: those of the card scheme.
+    #[arg(long, value_name = "DAYS")]
+    response_days: Option<String>,
+    /// A note for the merchant, without card numbers.
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+/// Open a dispute about a payment. A chargeback is made with it, so balances follow.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate chargeback open --entity 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4"
+)]
+pub(in crate::cli) struct OpenDispute {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The id of the merchant or channel that owns the payment.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The payment's id.
+    #[arg(value_name = "PAYMENT")]
+    payment: String,
+    /// The first stage: chargeback or retrieval-request.
+    #[arg(long, value_name = "STAGE", default_value = "chargeback")]
+    stage: String,
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// Move a dispute to the next stage. A chargeback or the reversal of one is made with it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate chargeback advance 8a02… reversal --note 'The bank accepts the evidence'")]
+pub(in crate::cli) struct AdvanceDispute {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The dispute's id.
+    #[arg(value_name = "DISPUTE")]
+    dispute: String,
+    /// The stage: chargeback, pre-arbitration, reversal, lost or closed.
+    #[arg(value_name = "STAGE")]
+    stage: String,
+    #[command(flatten)]
+    report: ReportOptions,
+}
+
+/// List disputes, all or those of an entity.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate chargeback list --entity 8a01… --state all")]
+pub(in crate::cli) struct ListDisputes {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The id of a merchant or channel.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+    /// The state: open, ended or all.
+    #[arg(long, value_name = "STATE", default_value = "open", value_parser = ["open", "ended", "all"])]
+    state: String,
+    /// The dispute after which the list begins: the last one of the list before.
+    #[arg(long, value_name = "DISPUTE")]
+    after: Option<String>,
+    /// The maximum number of disputes.
+    #[arg(long, value_name = "N", default_value_t = PAGE)]
+    limit: usize,
+}
+
+/// Show a dispute.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate chargeback show 8a02…")]
+pub(in crate::cli) struct ShowDispute {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The dispute's id.
+    #[arg(value_name = "DISPUTE")]
+    dispute: String,
+}
+
+/// Add an evidence file (PDF, PNG or JPEG) to a dispute, or save one in a new file.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate chargeback evidence 8a02… --add receipt.pdf\n  tillgate chargeback evidence 8a02… --save 8a03… --output receipt.pdf"
+)]
+pub(in crate::cli) struct EvidenceFile {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The dispute's id.
+    #[arg(value_name = "DISPUTE")]
+    dispute: String,
+    /// The file to add.
+    #[arg(long, value_name = "FILE", required_unless_present = "save", conflicts_with = "save")]
+    add: Option<PathBuf>,
+    /// The id of the evidence to save.
+    #[arg(long, value_name = "EVIDENCE", requires = "output")]
+    save: Option<String>,
+    /// The new file to save it in.
+    #[arg(long, value_name = "FILE", requires = "save")]
+    output: Option<PathBuf>,
+}
+
+impl ChargebackCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Open(command) => command.run(),
+            Self::Advance(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Show(command) => command.run(),
+            Self::Evidence(command) => command.run(),
+        }
+    }
+}
+
+impl ReportOptions {
+    /// Reads the request with this stage, whose name may be in lower case with hyphens.
+    fn to_request(&self, stage: &str) -> anyhow::Result<DisputeRequest> {
+        let stage = stage.to_ascii_uppercase().replace('-', "_");
+        let pairs = [
+            ("amount", self.amount.as_deref()),
+            ("chargebackResultCode", self.reason.as_deref()),
+            ("schemeReasonCode", self.scheme_reason.as_deref()),
+            ("responseDays", self.response_days.as_deref()),
+            ("note", self.note.as_deref()),
+            ("stage", Some(stage.as_str())),
+        ];
+        let parameters: Parameters = pairs.iter().filter_map(|(name, value)| Some((*name, (*value)?))).collect();
+        DisputeRequest::from_institute(&parameters, &parameters, process::describe_user()).map_err(describe_refusal)
+    }
+}
+
+impl OpenDispute {
+    fn run(self) -> anyhow::Result<()> {
+        let request = self.report.to_request(&self.stage)?;
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let payment = PaymentId::parse(&self.payment).map(|id| store.load_payment(&entity.id, &id)).transpose()?;
+        let payment = payment.flatten().ok_or_else(|| describe_refusal(unknown_payment()))?;
+        let (now, ids) = (Timestamp::now(), new_ids(&entity)?);
+        let decided =
+            store.update(&opening_keys(&payment), |loaded| DisputeRecords::new(loaded, now)?.open(request, ids))?;
+        print_dispute(&self.common, &store, &decided.map_err(describe_refusal)?)
+    }
+}
+
+impl AdvanceDispute {
+    fn run(self) -> anyhow::Result<()> {
+        let request = self.report.to_request(&self.stage)?;
+        let store = open_existing(&self.common.data)?;
+        let dispute = load_dispute(&store, &self.dispute)?;
+        let entity = load_existing_entity(&store, &dispute.entity)?;
+        let (now, ids) = (Timestamp::now(), new_ids(&entity)?);
+        let decided = store.update(&step_keys(&dispute, request.action), |loaded| {
+            DisputeRecords::new(loaded, now)?.advance(request, &ids)
+        })?;
+        print_dispute(&self.common, &store, &decided.map_err(describe_refusal)?)
+    }
+}
+
+impl ListDisputes {
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entities = match &self.entity {
+            Some(entity) => vec![load_entity_argument(&store, entity)?.id],
+            None => Vec::new(),
+        };
+        let after = self.after.as_deref().map(|id| DisputeId::parse(id).ok_or_else(|| anyhow!("{id} is no dispute")));
+        let is_open = match self.state.as_str() {
+            "open" => Some(true),
+            "ended" => Some(false),
+            _ => None,
+        };
+        let selection = DisputeSelection { entities, is_open, after: after.transpose()?, limit: self.limit };
+        let disputes = store.load_disputes(&selection)?;
+        let next = disputes.last().filter(|_| disputes.len() == self.limit).map(|dispute| dispute.id.to_string());
+        let output = DisputeListOutput { disputes: disputes.iter().map(describe_dispute).collect(), next };
+        self.common.print_output(&output, format_list)
+    }
+}
+
+impl ShowDispute {
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let dispute = load_dispute(&store, &self.dispute)?;
+        print_dispute(&self.common, &store, &dispute)
+    }
+}
+
+impl EvidenceFile {
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let dispute = load_dispute(&store, &self.dispute)?;
+        match (&self.add, &self.save, &self.output) {
+            (Some(file), ..) => self.add_file(&store, &dispute, file),
+            (None, Some(id), Some(output)) => self.save_file(&store, &dispute, id, output),
+            _ => bail!("name a file with --add, or an evidence with --save and --output"),
+        }
+    }
+
+    fn add_file(&self, store: &AdminStore, dispute: &Dispute, file: &PathBuf) -> anyhow::Result<()> {
+        let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
+        anyhow::ensure!(size <= MAX_FILE as u64, "{} is larger than {MAX_FILE} bytes", file.display());
+        let content = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let (_, vault) = self.vault.open_vault(store, &self.common.data)?;
+        let entity = load_existing_entity(store, &dispute.entity)?;
+        let now = Timestamp::now();
+        let id = EvidenceId::new(now + entity.ahead, random_bytes()?);
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let content_type = NewEvidence::detected_type(&content).unwrap_or_default().to_owned();
+        let new = NewEvidence { name, content_type, content, actor: process::describe_user() };
+        let sealed = new.seal(id, dispute, &vault).map_err(|failure| match failure {
+            crate::gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
+            other => anyhow!("{other}"),
+        })?;
+        let decided = store.update(&SealedEvidence::keys(dispute), |loaded| {
+            sealed.add_to_dispute(&DisputeRecords::new(loaded, now)?)
+        })?;
+        let evidence = decided.map_err(describe_refusal)?;
+        self.common.print_output(&describe_evidence(&evidence), |output| format!("{}  {}", output.id, output.name))
+    }
+
+    fn save_file(&self, store: &AdminStore, dispute: &Dispute, id: &str, output: &PathBuf) -> anyhow::Result<()> {
+        let found = EvidenceId::parse(id).map(|id| store.load_evidence(&id)).transpose()?.flatten();
+        let found = found.filter(|(evidence, _)| evidence.dispute == dispute.id);
+        let (evidence, parts) = found.ok_or_else(|| anyhow!("the dispute has no evidence {id}"))?;
+        let (_, vault) = self.vault.open_vault(store, &self.common.data)?;
+        let content = open_parts(&evidence, &parts, &vault)?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(output)
+            .with_context(|| format!("cannot create {}", output.display()))?;
+        file.write_all(&content).with_context(|| format!("cannot write {}", output.display()))?;
+        self.common.print_output(&describe_evidence(&evidence), |_| format!("saved in {}", output.display()))
+    }
+}
+
+/// Prints a dispute with its evidence.
+fn print_dispute(common: &CommonOptions, store: &AdminStore, dispute: &Dispute) -> anyhow::Result<()> {
+    let evidence = store.load_evidence_list(&dispute.id)?;
+    let mut output = describe_dispute(dispute);
+    output.evidence = evidence.iter().map(describe_evidence).collect();
+    common.print_output(&output, format_dispute)
+}
+
+/// Loads a dispute by the id of a command.
+fn load_dispute(store: &AdminStore, id: &str) -> anyhow::Result<Dispute> {
+    let dispute = DisputeId::parse(id).map(|id| store.load_dispute(&id)).transpose()?.flatten();
+    dispute.ok_or_else(|| describe_refusal(unknown_dispute()))
+}
+
+fn new_ids(entity: &Entity) -> anyhow::Result<NewRecordIds> {
+    let time = Timestamp::now() + entity.ahead;
+    Ok(NewRecordIds {
+        dispute: DisputeId::new(time, random_bytes()?),
+        payment: PaymentId::new(time, random_bytes()?),
+        ndc: None,
+    })
+}
+
+/// Describes a refusal by the options at fault, or by its description.
+fn describe_refusal(refusal: Refusal) -> anyhow::Error {
+    let option_of = |name: &str| match name {
+        "chargebackResultCode" => "--reason".to_owned(),
+        "schemeReasonCode" => "--scheme-reason".to_owned(),
+        "responseDays" => "--response-days".to_owned(),
+        "paymentId" => "the payment".to_owned(),
+        "stage" => "the stage".to_owned(),
+        "file" | "Content-Type" => "the file".to_owned(),
+        name => format!("--{name}"),
+    };
+    let errors: Vec<String> =
+        refusal.parameters.iter().map(|error| format!("{} {}", option_of(&error.name), error.message)).collect();
+    if errors.is_empty() {
+        let description = refusal.description.unwrap_or(refusal.code.description().into());
+        return anyhow!("{description}");
+    }
+    anyhow!("{}", errors.join("; "))
+}

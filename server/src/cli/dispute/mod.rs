@@ -1,0 +1,4 @@
+//! Disputes: chargebacks.
+
+pub mod chargeback;
+pub mod output;

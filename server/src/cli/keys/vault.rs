@@ -1,0 +1,240 @@
+//! `tillgate vault`: rotates the vault's key while a server may be running, and retires earlier keys.
+
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail, ensure};
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::{CommonOptions, open_existing};
+use crate::store::keys::key_retirement::RetireError;
+use crate::store::keys::key_retirement::retire_key;
+use crate::store::{self, AdminStore};
+use crate::vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
+
+/// Maximum time for a running server to load a new key.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// Minimum time between two progress lines.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum VaultCommand {
+    Rotate(RotateVaultKey),
+    List(ListVaultKeys),
+    Retire(RetireVaultKey),
+}
+
+/// Make a new key and seal everything under it, while a server may be running. Run it again if it was interrupted: it
+/// continues.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate vault rotate --data ./tillgate-data\n\n\
+    Progress is printed as lines, with --json as objects. Keys that come from TILLGATE_VAULT_KEY are not made here: put\n\
+    the new key on a line before the old one, restart the server, and run this command with the same variable.")]
+pub(in crate::cli) struct RotateVaultKey {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+}
+
+/// List the vault's keys with what is sealed under each. The keys themselves are never shown.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate vault list --data ./tillgate-data")]
+pub(in crate::cli) struct ListVaultKeys {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+}
+
+/// End a key under which nothing is sealed any more, and remove it from the key file.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate vault retire --key 1a2b3c4d\n\n\
+    A backup from before the rotation needs the retired key: keep the key with that backup, or destroy both.")]
+pub(in crate::cli) struct RetireVaultKey {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The key's id, as `vault list` shows it.
+    #[arg(long, value_name = "ID", value_parser = parse_key_id)]
+    key: KeyId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RotationProgress {
+    resealed: u64,
+    of: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RotationOutput {
+    key: String,
+    resealed: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VaultKeyOutput {
+    key: String,
+    state: &'static str,
+    created: Timestamp,
+    records: u64,
+}
+
+impl VaultCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Rotate(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Retire(command) => command.run(),
+        }
+    }
+}
+
+impl RotateVaultKey {
+    /// Makes a key (or takes the first one of the variable), waits until a running server has it, and seals every
+    /// record under it. Continues an interrupted rotation, prints progress, and truncates the write-ahead log. Records
+    /// that cannot be opened stay as they are; they are an error at the end.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
+        let keys = prepare_rotation_keys(&store, &source, keys)?;
+        let vault = Vault::with_keys(&keys).context("the vault has no key")?;
+        let id = *vault.key_ids().first().context("the vault has no key")?;
+        store.register_vault_key(id, Timestamp::now())?;
+        self.wait_for_server(&store, id, &source)?;
+        let total = store.count_sealed_by_others(id)?.iter().map(|(_, count)| count).sum();
+        let (mut resealed, mut printed) = (0, None::<Instant>);
+        let reseal = |record: &str, sealed: &Sealed| vault.seal(record, &vault.open(record, sealed)?);
+        let failed = store.reseal_all(id, reseal, |done| {
+            resealed = done;
+            if printed.is_none_or(|printed| printed.elapsed() >= PROGRESS_INTERVAL) {
+                printed = Some(Instant::now());
+                let progress = RotationProgress { resealed, of: total };
+                let _ = self
+                    .common
+                    .print_output(&progress, |RotationProgress { resealed, of }| format!("{resealed} of {of} records"));
+                let _ = std::io::stdout().flush();
+            }
+        })?;
+        store::truncate_wal(&self.common.data)?;
+        ensure!(failed == 0, "{failed} records cannot be opened, and stay as they are: their bytes are damaged");
+        self.common.print_output(&RotationOutput { key: id.to_string(), resealed }, |rotated| {
+            format!(
+                "{} records sealed under {}\n\n`tillgate vault list` shows the keys of before, and `vault retire` ends them",
+                rotated.resealed, rotated.key
+            )
+        })
+    }
+
+    /// Waits up to 30 s until a running server has loaded the key: without it, the server could not open the records
+    /// sealed under it. Returns at once if no server is running.
+    fn wait_for_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
+        let began = Instant::now();
+        while store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
+            ensure!(
+                began.elapsed() < RELOAD_TIMEOUT,
+                "the running server has not loaded the key {id}: it reads its keys from another place than {source}, or \
+                 cannot read them; see its log. Nothing was sealed anew"
+            );
+            store.touch_vault_key(id)?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the keys for the rotation, the one that seals first. If records are still sealed under others than the
+/// first, these are the existing keys. Otherwise a new key is put before them, and the key file replaced; an error if
+/// the keys come from a variable.
+fn prepare_rotation_keys(
+    store: &AdminStore,
+    source: &KeySource,
+    keys: Vec<MasterKey>,
+) -> anyhow::Result<Vec<MasterKey>> {
+    let first = keys.first().map(MasterKey::id).context("the vault has no key")?;
+    if !store.count_sealed_by_others(first)?.is_empty() {
+        return Ok(keys);
+    }
+    match source {
+        KeySource::Variable(name) => {
+            bail!("everything is sealed under {first}, the first key in {name}: put a new key on a line before it")
+        }
+        KeySource::File(path) => {
+            let keys: Vec<MasterKey> = std::iter::once(MasterKey::random()?).chain(keys).collect();
+            KeySource::replace_file(path, &keys)?;
+            Ok(keys)
+        }
+    }
+}
+
+impl ListVaultKeys {
+    /// Prints the keys that the store has recorded, each with its state (it seals, opens, is missing or is retired),
+    /// and the number of records sealed under it.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let held = self.vault.find_source(&self.common.data)?.read_keys()?.unwrap_or_default();
+        let held: Vec<KeyId> = held.iter().map(MasterKey::id).collect();
+        let mut shown = Vec::new();
+        for key in store.load_vault_keys()? {
+            let state = match held.iter().position(|id| *id == key.id) {
+                _ if key.retired.is_some() => "retired",
+                Some(0) => "seals",
+                Some(_) => "opens",
+                None => "missing",
+            };
+            let records = store.count_sealed_by(key.id)?.iter().map(|(_, count)| count).sum();
+            shown.push(VaultKeyOutput { key: key.id.to_string(), state, created: key.created, records });
+        }
+        self.common.print_output(&shown, |shown| {
+            let lines = shown.iter().map(|VaultKeyOutput { key, state, created, records }| {
+                format!("{key}  {state:<8}  {records} records  since {created:.0}")
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+impl RetireVaultKey {
+    /// Retires a key in the store, and removes it from the key file. Refuses a key that is unknown, seals, or is still
+    /// needed by records or by responses that may be replayed.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
+        let id = self.key;
+        let known = store.load_vault_keys()?.iter().any(|key| key.id == id);
+        ensure!(known, "the store knows no vault key {id}; `tillgate vault list` shows those it knows");
+        let first = keys.first().map(MasterKey::id);
+        ensure!(first != Some(id), "{id} is the key that seals: run `tillgate vault rotate` first");
+        match retire_key(&store, id, Timestamp::now()) {
+            Err(RetireError::InUse { records, replays }) => {
+                let mut uses: Vec<String> = records.iter().map(|(table, count)| format!("{count} {table}")).collect();
+                if replays > 0 {
+                    uses.push(format!("{replays} responses that may be replayed within 24 hours"));
+                }
+                bail!("{id} is in use ({}): run `tillgate vault rotate`, or try again later", uses.join(", "));
+            }
+            retired => retired?,
+        }
+        if let KeySource::File(path) = &source {
+            let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();
+            KeySource::replace_file(path, &keys)?;
+        }
+        store.touch_vault_key(id)?;
+        let retired = serde_json::json!({ "key": id.to_string(), "state": "retired" });
+        self.common.print_output(&retired, |_| match source {
+            KeySource::File(path) => format!("{id} is retired, and removed from {}", path.display()),
+            KeySource::Variable(name) => format!("{id} is retired: remove it from {name}, and restart the server"),
+        })
+    }
+}
+
+fn parse_key_id(text: &str) -> Result<KeyId, String> {
+    KeyId::parse(text).ok_or_else(|| "a key's id has eight lowercase hexadecimal digits".to_owned())
+}

@@ -1,0 +1,158 @@
+//! The keys of the vault, for the commands that seal or open records.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, bail};
+use clap::{Arg, ArgMatches, Args, Command, value_parser};
+use jiff::Timestamp;
+
+use crate::store::AdminStore;
+use crate::vault::{KeyId, KeySource, MasterKey, Vault};
+
+const VARIABLE: &str = "TILLGATE_VAULT_KEY";
+
+/// Name of the option, of every command that opens a store.
+const OPTION: &str = "key_file";
+
+/// The option of the command that runs.
+static KEY_FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Gives every command that opens a store the option `--key-file`: to write to a sealed store needs the vault's key.
+pub(in crate::cli) fn add_key_option(command: Command) -> Command {
+    let has_argument = |id: &str| command.get_arguments().any(|argument| argument.get_id() == id);
+    let is_opening = has_argument("data") && !has_argument(OPTION);
+    let command = command.mut_subcommands(add_key_option);
+    if !is_opening {
+        return command;
+    }
+    let option = Arg::new(OPTION).long("key-file").value_name("FILE").env("TILLGATE_KEY_FILE");
+    command.arg(option.value_parser(value_parser!(PathBuf)).help("The file with the vault's keys, as `serve` has it"))
+}
+
+/// Keeps the option of the command that runs.
+pub(in crate::cli) fn keep_key_option(matches: &ArgMatches) {
+    match matches.subcommand() {
+        Some((_, inner)) => keep_key_option(inner),
+        None => {
+            let found = matches.try_get_one::<PathBuf>(OPTION).ok().flatten();
+            found.into_iter().for_each(|path| drop(KEY_FILE.set(path.clone())));
+        }
+    }
+}
+
+/// Opens the vault with the keys that are there. `None` if there are none yet.
+///
+/// # Errors
+/// If the keys cannot be read.
+pub(in crate::cli) fn read_vault(data: &Path) -> anyhow::Result<Option<Vault>> {
+    if !data.exists() {
+        return Ok(None);
+    }
+    let options = VaultKeyOptions { key_file: KEY_FILE.get().cloned() };
+    let keys = options.find_source(data)?.read_keys()?;
+    Ok(keys.as_deref().and_then(Vault::with_keys))
+}
+
+/// Opens the vault with the keys that are there. `None` if there are none, or they cannot be read: the reason is
+/// printed to the standard error stream, because commands that only read need no key.
+pub(in crate::cli) fn find_vault(data: &Path) -> Option<Vault> {
+    read_vault(data).unwrap_or_else(|error| {
+        eprintln!("tillgate: the vault's keys cannot be read: {error:#}");
+        None
+    })
+}
+
+/// The source of the vault's keys.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VaultKeyOptions {
+    /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data
+    /// folder's name with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys
+    /// themselves) overrides the file.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
+    key_file: Option<PathBuf>,
+}
+
+impl VaultKeyOptions {
+    /// Returns the source of the keys: the environment variable, or else the file of the option, or else the file
+    /// beside the data folder. A file inside the data folder is refused.
+    pub(in crate::cli) fn find_source(&self, data: &Path) -> anyhow::Result<KeySource> {
+        if std::env::var_os(VARIABLE).is_some() {
+            return Ok(KeySource::Variable(VARIABLE));
+        }
+        let path = match &self.key_file {
+            Some(path) => std::path::absolute(path)?,
+            None => {
+                let mut beside: OsString = std::path::absolute(data)?.components().as_path().as_os_str().to_owned();
+                beside.push(".key");
+                beside.into()
+            }
+        };
+        let inside = resolve_path(&path)?.starts_with(data.canonicalize()?);
+        anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
+        Ok(KeySource::File(path))
+    }
+
+    /// Reads the keys and their source, and checks them. Creates a key file if there is none, but never if the store
+    /// already has sealed records.
+    ///
+    /// # Errors
+    /// If a key is missing that records are sealed under, the variable is empty, or the first key is retired.
+    pub(in crate::cli) fn load_keys(
+        &self,
+        store: &AdminStore,
+        data: &Path,
+    ) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
+        let source = self.find_source(data)?;
+        let found = source.read_keys()?;
+        let ids: Vec<KeyId> = found.iter().flatten().map(MasterKey::id).collect();
+        let missing = store.find_missing_vault_keys(&ids)?;
+        if !missing.is_empty() {
+            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            let missing = missing.join(", ");
+            if found.is_none() {
+                bail!(
+                    "the store holds records that are sealed under the vault key {missing}, and the key file {source} does \
+                     not exist: put it back, or name it with --key-file. No new key is made beside sealed data"
+                );
+            }
+            bail!(
+                "the store holds records that are sealed under the vault key {missing}, which is not in {source}: put that \
+                 key into it, on a line of its own"
+            );
+        }
+        let keys = match (found, &source) {
+            (Some(keys), _) => keys,
+            (None, KeySource::File(path)) => KeySource::create_file(path)?,
+            (None, KeySource::Variable(name)) => bail!("{name} is empty"),
+        };
+        let retired = store.load_vault_keys()?;
+        let retired: Vec<KeyId> = retired.iter().filter(|key| key.retired.is_some()).map(|key| key.id).collect();
+        if let Some(first) = keys.first().map(MasterKey::id).filter(|first| retired.contains(first)) {
+            bail!("the vault key {first} is retired, and is the first in {source}: remove its line");
+        }
+        Ok((source, keys))
+    }
+
+    /// Opens the vault, whose first key seals. Records that key in the store before anything is sealed.
+    pub(in crate::cli) fn open_vault(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
+        let (source, keys) = self.load_keys(store, data)?;
+        let vault = Vault::with_keys(&keys).context("the vault has no key")?;
+        if let Some(first) = vault.key_ids().first() {
+            store.register_vault_key(*first, Timestamp::now())?;
+        }
+        Ok((source, vault))
+    }
+}
+
+/// Resolves symbolic links and dots in the path of a file. The file may not exist yet, but its folder has to.
+fn resolve_path(path: &Path) -> anyhow::Result<PathBuf> {
+    if path.exists() {
+        return Ok(path.canonicalize()?);
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        anyhow::bail!("{} is no place for a file", path.display());
+    };
+    Ok(folder.canonicalize().with_context(|| folder.display().to_string())?.join(name))
+}

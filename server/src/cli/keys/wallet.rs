@@ -1,0 +1,265 @@
+//! `tillgate wallet-key` and `tillgate wallet-token`: the keys for which wallets encrypt, and tokens to test them.
+
+use anyhow::{Context as _, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::access::entity::Entity;
+use crate::domain::id::{EntityId, to_hex};
+use crate::gateway::keys::wallet::generate_key;
+use crate::gateway::keys::wallet::seal_key;
+use crate::gateway::random_bytes;
+use crate::store::AdminStore;
+use crate::store::keys::wallet::StoredWalletKey;
+use crate::vault::Vault;
+use crate::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
+
+/// The keys that wallets encrypt for.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WalletKeyCommand {
+    /// Create a key pair for an entity. The secret half is sealed in the vault and never shown.
+    Create(CreateWalletKey),
+    /// List an entity's keys, public halves only, and which of them are active.
+    List(ListWalletKeys),
+    /// Retire a key: its tokens are refused from now on, and its secret half is deleted for good.
+    Retire(RetireWalletKey),
+}
+
+/// Tokens to try out a sandbox entity with.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WalletTokenCommand {
+    /// Make a token as a wallet would. Test cards only: what stands on a command line is no secret.
+    Make(MakeWalletToken),
+}
+
+/// Create a key pair.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate wallet-key create --data ./tillgate-data --entity 8a01… --json")]
+pub(in crate::cli) struct CreateWalletKey {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+/// List keys.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate wallet-key list --data ./tillgate-data --entity 8a01…")]
+pub(in crate::cli) struct ListWalletKeys {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+/// Retire a key.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate wallet-key retire --data ./tillgate-data --entity 8a01… --key 256b1be32745d1d1"
+)]
+pub(in crate::cli) struct RetireWalletKey {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The key's id, as `list` shows it.
+    #[arg(long, value_name = "KEY_ID")]
+    key: String,
+}
+
+/// Make a token.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate wallet-token make --data ./tillgate-data --entity 8a01… --number 4200000000000000"
+)]
+pub(in crate::cli) struct MakeWalletToken {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id. It must be a sandbox entity with a key.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The id of one of the entity's active keys; the newest one by default.
+    #[arg(long, value_name = "KEY_ID")]
+    key: Option<String>,
+    /// The derivation of the token's key.
+    #[arg(long, value_enum, default_value_t = Derivation::Hkdf)]
+    kdf: Derivation,
+    /// The card number.
+    #[arg(long, default_value = "4200000000000000")]
+    number: String,
+    /// The month in which the card expires, two digits.
+    #[arg(long, default_value = "05")]
+    expiry_month: String,
+    /// The year in which the card expires, four digits.
+    #[arg(long, default_value = "2034")]
+    expiry_year: String,
+    /// The name on the card.
+    #[arg(long)]
+    holder: Option<String>,
+    /// The electronic commerce indicator.
+    #[arg(long, default_value = "05")]
+    eci: String,
+    /// The time for which the token is valid; at most 24h is accepted, and a negative time gives an expired token.
+    #[arg(long, default_value = "10m", allow_hyphen_values = true)]
+    valid: SignedDuration,
+}
+
+/// A key in the output of the commands.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WalletKeyOutput {
+    entity_id: String,
+    key_id: String,
+    /// The uncompressed point in base64.
+    public_key: String,
+    created: Timestamp,
+    /// Time since which the key's tokens are refused; null for an active key.
+    retired: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WalletTokenOutput {
+    payment_token: String,
+}
+
+impl WalletKeyCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Create(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Retire(command) => command.run(),
+        }
+    }
+}
+
+impl WalletTokenCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Make(command) => command.run(),
+        }
+    }
+}
+
+impl CreateWalletKey {
+    /// Creates a key pair for a merchant or channel, and prints its public half. Refuses PSPs and divisions.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity(&store, &self.entity)?;
+        let (id, level) = (&entity.id, entity.level);
+        ensure!(
+            level.allows_payments(),
+            "{id} is a {}: each merchant or channel below it has keys",
+            level.display_name()
+        );
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let key = create_key(&store, &vault, entity.id)?;
+        self.common.print_output(&describe_key(&key), |key| {
+            format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key)
+        })
+    }
+}
+
+/// Creates a key pair and stores it, with the secret half sealed for the entity.
+pub(in crate::cli) fn create_key(
+    store: &AdminStore,
+    vault: &Vault,
+    entity: EntityId,
+) -> anyhow::Result<StoredWalletKey> {
+    let key = generate_key()?;
+    let stored = StoredWalletKey {
+        sealed: seal_key(vault, &entity, &key)?,
+        entity,
+        id: key.public_key().id(),
+        public: key.public_key().to_bytes(),
+        created: Timestamp::now(),
+        retired: None,
+    };
+    store.add_wallet_key(&stored)?;
+    Ok(stored)
+}
+
+impl ListWalletKeys {
+    /// Prints the public halves of an entity's keys, active and retired ones.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity(&store, &self.entity)?;
+        let keys: Vec<WalletKeyOutput> = store.load_wallet_keys(&entity.id)?.iter().map(describe_key).collect();
+        self.common.print_output(&keys, |keys| {
+            let lines = keys.iter().map(|key| {
+                let state = key.retired.map_or_else(|| "active".to_owned(), |since| format!("retired {since:.0}"));
+                format!("{}  {}  {state}", key.key_id, key.public_key)
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+impl RetireWalletKey {
+    /// Retires an active key of an entity, which deletes its secret half. An unknown or retired key is an error.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity(&store, &self.entity)?;
+        let retired = store.retire_wallet_key(&entity.id, &self.key, Timestamp::now())?;
+        ensure!(retired, "entity {} has no active key {}; see: tillgate wallet-key list", entity.id, self.key);
+        let key = store.load_wallet_keys(&entity.id)?.into_iter().find(|key| key.id == self.key);
+        let key = key.context("the key is gone")?;
+        self.common.print_output(&describe_key(&key), |key| format!("{} is retired", key.key_id))
+    }
+}
+
+impl MakeWalletToken {
+    /// Prints a token for an active key of a sandbox entity, by default its newest one. Refuses live entities. The card
+    /// is not checked, and nothing is stored.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity(&store, &self.entity)?;
+        ensure!(!entity.live, "entity {} is live: its tokens come from wallets only", entity.id);
+        let is_selected =
+            |key: &StoredWalletKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
+        let key = store.load_wallet_keys(&entity.id)?.into_iter().rfind(is_selected);
+        let key = key.with_context(|| format!("entity {} has no such key; see: tillgate wallet-key", entity.id))?;
+        let public = PublicWalletKey::from_bytes(&key.public).context("the stored key is damaged")?;
+        let content = WalletTokenContent {
+            token_id: to_hex(&random_bytes::<16>()?),
+            expires: Timestamp::now() + self.valid,
+            number: self.number,
+            expiry_month: self.expiry_month,
+            expiry_year: self.expiry_year,
+            holder: self.holder,
+            cryptogram: STANDARD.encode(random_bytes::<20>()?),
+            eci: self.eci,
+        };
+        let token = Token::seal(&content, &entity.id, &public, self.kdf, &generate_key()?, random_bytes()?);
+        let token = token.context("the token cannot be encrypted")?;
+        let output = WalletTokenOutput { payment_token: serde_json::to_string(&token)? };
+        self.common.print_output(&output, |output| output.payment_token.clone())
+    }
+}
+
+/// Loads an entity by the text of its id. A malformed or unknown id is an error.
+fn load_entity(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
+    let id = EntityId::parse(id).context("an entity id has 32 lowercase hexadecimal digits")?;
+    store.load_entity(&id)?.with_context(|| format!("there is no entity {id}"))
+}
+
+/// Returns a key for the output: its public half, and its state.
+fn describe_key(key: &StoredWalletKey) -> WalletKeyOutput {
+    WalletKeyOutput {
+        entity_id: key.entity.to_string(),
+        key_id: key.id.clone(),
+        public_key: STANDARD.encode(&key.public),
+        created: key.created,
+        retired: key.retired,
+    }
+}

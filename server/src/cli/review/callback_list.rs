@@ -1,0 +1,152 @@
+//! `tillgate review-callback failed, resubmit, delete and log`: callbacks that were not delivered, and the log.
+
+use anyhow::bail;
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::delivery::webhook::format_delivery;
+use crate::cli::review::callback::ActorOptions;
+use crate::cli::review::callback::load_own_callback;
+use crate::cli::{CommonOptions, open_existing};
+use crate::store::review::failed_callbacks::CallbackAuditEntry;
+use crate::store::review::failed_callbacks::FailedCallback;
+use crate::store::review::failed_callbacks::FailedListOutcome;
+
+/// List the callbacks that no attempt delivered, oldest first.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review-callback failed --data ./tillgate-data --entity 8a01… --json")]
+pub(in crate::cli) struct ListFailedCallbacks {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// Only those of the configuration of this entity.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+}
+
+/// Send a callback of the failed list again, with all its retries. If it fails again, it can only be deleted.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review-callback resubmit --data ./tillgate-data --message 8a03…")]
+pub(in crate::cli) struct ResubmitCallback {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    actor: ActorOptions,
+    /// The message's id, as `review-callback failed` shows it.
+    #[arg(long, value_name = "MESSAGE_ID")]
+    message: String,
+}
+
+/// Delete a callback of the failed list. The audit keeps its transaction id.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review-callback delete --data ./tillgate-data --message 8a03…")]
+pub(in crate::cli) struct DeleteCallback {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    actor: ActorOptions,
+    /// The message's id, as `review-callback failed` shows it.
+    #[arg(long, value_name = "MESSAGE_ID")]
+    message: String,
+}
+
+/// Show the attempts of the last 31 days and what waits, or with --audit what was done and by whom.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review-callback log --data ./tillgate-data --entity 8a01… --limit 20")]
+pub(in crate::cli) struct ShowCallbackLog {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity that has the configuration.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// Show changes of the configuration and of the failed list.
+    #[arg(long)]
+    audit: bool,
+    /// The maximum number of lines.
+    #[arg(long, default_value_t = 100)]
+    limit: u32,
+}
+
+/// A message that something was done with, in the output.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageOutput {
+    message_id: String,
+}
+
+impl ListFailedCallbacks {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let failed = store.load_failed_callbacks(entity.as_ref())?;
+        self.common.print_output(&failed, |failed| failed.iter().map(format_failed).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl ResubmitCallback {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let (message, actor, now) = (&self.message, self.actor.name(), Timestamp::now());
+        check_outcome(store.in_transaction(|store| store.resubmit_callback(message, actor, now))?, message)?;
+        let output = MessageOutput { message_id: self.message };
+        self.common.print_output(&output, |output| format!("{} is sent again", output.message_id))
+    }
+}
+
+impl DeleteCallback {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let (message, actor, now) = (&self.message, self.actor.name(), Timestamp::now());
+        check_outcome(store.in_transaction(|store| store.delete_failed_callback(message, actor, now))?, message)?;
+        let output = MessageOutput { message_id: self.message };
+        self.common.print_output(&output, |output| format!("{} is deleted", output.message_id))
+    }
+}
+
+impl ShowCallbackLog {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = parse_entity_id(&self.entity)?;
+        if self.audit {
+            let lines = store.load_callback_audit(&entity, self.limit)?;
+            return self
+                .common
+                .print_output(&lines, |lines| lines.iter().map(format_audit).collect::<Vec<_>>().join("\n"));
+        }
+        load_own_callback(&store, &entity)?;
+        let lines = store.load_callback_log(&entity, self.limit)?;
+        self.common.print_output(&lines, |lines| lines.iter().map(format_delivery).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Refuses an action that was not possible.
+fn check_outcome(outcome: FailedListOutcome, message: &str) -> anyhow::Result<()> {
+    match outcome {
+        FailedListOutcome::Done => Ok(()),
+        FailedListOutcome::NotListed => {
+            bail!("{message} is not in the failed list; see: tillgate review-callback failed")
+        }
+        FailedListOutcome::AlreadyResubmitted => {
+            bail!("{message} was sent again already; it can only be deleted: tillgate review-callback delete")
+        }
+    }
+}
+
+fn format_failed(failed: &FailedCallback) -> String {
+    let outcome = match (failed.status, &failed.fault) {
+        (Some(status), _) => status.to_string(),
+        (None, Some(fault)) => fault.clone(),
+        (None, None) => "no attempt".to_owned(),
+    };
+    let resubmitted = if failed.resubmitted { "  sent again already" } else { "" };
+    format!(
+        "{}  {:.0}  {}  {:<7}  {outcome}{resubmitted}",
+        failed.message_id, failed.failed, failed.transaction_id, failed.decision
+    )
+}
+
+fn format_audit(entry: &CallbackAuditEntry) -> String {
+    let about = [&entry.message_id, &entry.detail].into_iter().flatten().cloned().collect::<Vec<_>>().join("  ");
+    format!("{:.0}  {:<8}  {}  {about}", entry.at, entry.action, entry.actor).trim_end().to_owned()
+}

@@ -1,0 +1,172 @@
+//! `tillgate review approve`, `cancel` and `pend`: decisions, which a running gateway carries out. The command writes a
+//! request into the store and waits for its answer.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure};
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::cli::open_existing;
+use crate::cli::review::{NoteOptions, ReviewTarget, describe_refusal, load_status};
+use crate::domain::id::PaymentId;
+use crate::domain::review::decision::DecisionType;
+use crate::domain::review::queue::format_time;
+use crate::domain::review::queue::parse_cancel_reason;
+use crate::domain::review::request::ReviewAnswer;
+use crate::domain::review::request::ReviewRequest;
+use crate::store::{AdminStore, is_served};
+
+/// Maximum time to wait for the gateway.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// Interval of checks for the answer.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Approve a held payment: it is executed, or captured.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review approve 8a02… --note 'Known customer' --data ./tillgate-data")]
+pub(in crate::cli) struct ApprovePayment {
+    #[command(flatten)]
+    target: ReviewTarget,
+    #[command(flatten)]
+    note: NoteOptions,
+}
+
+/// Cancel a held payment: it is declined, or reversed.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review cancel 8a02… --reason 7 --data ./tillgate-data")]
+pub(in crate::cli) struct CancelPayment {
+    #[command(flatten)]
+    target: ReviewTarget,
+    #[command(flatten)]
+    note: NoteOptions,
+    /// The numeric reason, of at most nine digits.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_reason)]
+    reason: u32,
+}
+
+/// Keep a payment held, and tell the merchant so. The end of the review stays as it is.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate review pend 8a02… --note 'Asked the bank' --data ./tillgate-data")]
+pub(in crate::cli) struct PendPayment {
+    #[command(flatten)]
+    target: ReviewTarget,
+    #[command(flatten)]
+    note: NoteOptions,
+}
+
+/// The outcome of a decision.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DecisionOutput {
+    payment_id: String,
+    decision: &'static str,
+    /// True if the decision waits, because no gateway runs.
+    waits: bool,
+    /// The result code of the payment.
+    result: Option<String>,
+    message: String,
+}
+
+impl ApprovePayment {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        request_decision(&self.target, DecisionType::Approve, None, self.note.check_note()?)
+    }
+}
+
+impl CancelPayment {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        request_decision(&self.target, DecisionType::Cancel, Some(self.reason), self.note.check_note()?)
+    }
+}
+
+impl PendPayment {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        request_decision(&self.target, DecisionType::Pending, None, self.note.check_note()?)
+    }
+}
+
+/// Requests a decision, waits for its answer and prints it. Without a running gateway it is only requested.
+fn request_decision(
+    target: &ReviewTarget,
+    decision: DecisionType,
+    reason: Option<u32>,
+    note: Option<String>,
+) -> anyhow::Result<()> {
+    let ReviewTarget { common, analyst, payment } = target;
+    let store = open_existing(&common.data)?;
+    let request = ReviewRequest { decision, analyst: analyst.find_analyst(), reason, note, after: 0 };
+    store.in_transaction(|store| add_request(store, payment, request))?;
+    let answer = match is_served(&common.data)? {
+        true => wait_for_answer(&store, payment)?,
+        false => None,
+    };
+    let output = match answer {
+        Some(answer) => {
+            ensure!(answer.done, "{}", answer.message);
+            DecisionOutput::new(payment, decision, false, answer)
+        }
+        None => {
+            let message = "no gateway is running: the decision is stored, and carried out when one starts, if the payment is still held then";
+            DecisionOutput::new(payment, decision, true, ReviewAnswer::refused(message.to_owned()))
+        }
+    };
+    common.print_output(&output, |output| match &output.result {
+        Some(code) => format!("{} {}: {code} {}", output.payment_id, output.decision, output.message),
+        None => format!("{} {}: {}", output.payment_id, output.decision, output.message),
+    })
+}
+
+impl DecisionOutput {
+    fn new(payment: &PaymentId, decision: DecisionType, waits: bool, answer: ReviewAnswer) -> Self {
+        let ReviewAnswer { message, result, .. } = answer;
+        Self { payment_id: payment.to_string(), decision: decision.as_str(), waits, result, message }
+    }
+}
+
+/// Writes a request, in the transaction that checks that the analyst may decide and that no other request waits.
+fn add_request(store: &AdminStore, payment: &PaymentId, request: ReviewRequest) -> anyhow::Result<()> {
+    let (status, clock) = load_status(store, payment)?;
+    status.review.check_available(&request.analyst, clock).map_err(describe_refusal)?;
+    if request.decision == DecisionType::Pending {
+        status.check_room(request.note.is_some()).map_err(describe_refusal)?;
+    }
+    let request = ReviewRequest { after: store.latest_review_action(payment)?, ..request };
+    if store.add_review_request(payment, &request, Timestamp::now())? {
+        return Ok(());
+    }
+    let earlier = store.load_review_request(payment)?;
+    match earlier.and_then(|earlier| Some((earlier.request?, earlier.at))) {
+        Some((request, at)) => bail!(
+            "a decision about this payment waits already: {} by {}, requested at {}",
+            request.decision.as_str(),
+            request.analyst,
+            format_time(clock.to_entity_time(at))
+        ),
+        None => bail!("a decision about this payment waits already"),
+    }
+}
+
+/// Waits for the answer of the gateway, and deletes the request that has it.
+fn wait_for_answer(store: &AdminStore, payment: &PaymentId) -> anyhow::Result<Option<ReviewAnswer>> {
+    let end = Instant::now() + TIMEOUT;
+    while Instant::now() < end {
+        let stored = store.load_review_request(payment)?;
+        if let Some(answer) = stored.and_then(|stored| stored.answer) {
+            store.delete_review_request(payment)?;
+            return Ok(Some(answer));
+        }
+        sleep(CHECK_INTERVAL);
+    }
+    bail!(
+        "the gateway has not answered within {} seconds: the decision still waits, and `tillgate review show {payment}` \
+         shows what becomes of it",
+        TIMEOUT.as_secs()
+    )
+}
+
+fn parse_reason(text: &str) -> Result<u32, String> {
+    parse_cancel_reason(text).map_err(|message| format!("a reason {message}"))
+}

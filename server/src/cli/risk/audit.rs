@@ -1,0 +1,44 @@
+//! `tillgate risk audit`: the changes of an entity's rules and lists, and the limits against card testing that it has
+//! reached.
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::{CommonOptions, open_existing};
+use crate::store::risk::audit::RiskAuditRow;
+
+/// Show changes of rules and lists, and reached limits against card testing, the latest first.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk audit --entity 8a01… --limit 20 --data ./tillgate-data")]
+pub(in crate::cli) struct ShowRiskAudit {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The maximum number of lines.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=30_000))]
+    limit: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RiskAuditOutput {
+    entity_id: String,
+    changes: Vec<RiskAuditRow>,
+}
+
+impl ShowRiskAudit {
+    /// Prints the latest rows of the entity's audit.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let changes = store.load_risk_audit(&entity.id, self.limit)?;
+        let output = RiskAuditOutput { entity_id: entity.id.to_string(), changes };
+        self.common.print_output(&output, |output| {
+            let lines = output.changes.iter().map(|row| format!("{:<5}  {}", row.kind, row.format_line()));
+            lines.collect::<Vec<_>>().join("\n")
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! `tillgate risk dry-run`: replays stored payments with a version of risk rules, or with a file that is not stored.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use tillgate_shared::parameter::Parameters;
+
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::risk::dry_run_output::format_report;
+use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::risk::{RiskFileOptions, load_rules};
+use crate::cli::{CommonOptions, describe_refusal, open_existing};
+use crate::directory::Directory;
+use crate::domain::access::entity::Entity;
+use crate::domain::risk::dry_run::DEFAULT_EXAMPLES;
+use crate::gateway::risk::dry_run::DryRun;
+use crate::gateway::risk::dry_run::DryRunProgress;
+use crate::gateway::risk::dry_run::DryRunRequest;
+use crate::risk::RuleSet;
+use crate::store::{AdminStore, lower_priority};
+
+/// Length of the progress bar: tenths of a percent.
+const BAR_LENGTH: u32 = 1_000;
+
+/// Replay stored payments with a version, and report what it would have decided. Nothing is changed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate risk dry-run --entity 8a01… 0123456789abcdef --from 2026-10-01 --to 2026-10-31\n  \
+    tillgate risk dry-run --entity 8a01… rules.toml --from 2026-10-31T18:00:00 --to 2026-10-31T23:59:59 --json\n\n\
+    It covers the entity and what is below it, except entities with an active version of their own.\n\
+    It works for an eighth of the time, so that a running server is not slowed down."
+)]
+pub(in crate::cli) struct DryRunRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    vault: VaultKeyOptions,
+    #[command(flatten)]
+    files: RiskFileOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The version, as `risk versions` shows it, or a rules file.
+    #[arg(value_name = "VERSION|FILE")]
+    rules: String,
+    /// The first day, or a time, in UTC: 2026-10-01 or 2026-10-01T12:00:00.
+    #[arg(long, value_name = "DATE|TIME")]
+    from: String,
+    /// The last day, or a time, in UTC. It is included.
+    #[arg(long, value_name = "DATE|TIME")]
+    to: String,
+    /// The number of payments that are named for each kind of change, 0 to 20.
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_EXAMPLES)]
+    examples: usize,
+    /// Do not pause. Payments of a running server may become slower.
+    #[arg(long)]
+    full_speed: bool,
+}
+
+impl DryRunRules {
+    /// Replays the payments and prints the report. Shows a progress bar if the standard error stream is a terminal.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let request = self.parse_request()?;
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let rules = self.load_rules(&store, &entity)?;
+        let directory = Directory::default();
+        directory.risk.set_operator_lists(self.files.load_lists()?);
+        store.fill_directory(&directory)?;
+        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let account_index = store.load_account_index_key(&vault)?;
+        drop(store);
+        let dry_run = DryRun {
+            entity: entity.id,
+            rules: Arc::new(rules),
+            request,
+            directory: Arc::new(directory),
+            history: AdminStore::open_history(&self.common.data)?,
+            account_index,
+            full_speed: self.full_speed,
+        };
+        if !self.full_speed {
+            lower_priority();
+        }
+        // It draws nothing if the standard error stream is no terminal.
+        let bar = ProgressBar::new(BAR_LENGTH.into())
+            .with_style(ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  {elapsed_precise}")?);
+        let report = dry_run.run(&mut |progress| show_progress(&bar, progress));
+        bar.finish_and_clear();
+        let report = report?.context("the dry run was cancelled")?;
+        self.common.print_output(&report, format_report)
+    }
+
+    /// Reads the period and the number of examples. An error names the option.
+    fn parse_request(&self) -> anyhow::Result<DryRunRequest> {
+        let parameters: Parameters = [("date.from", &*self.from), ("date.to", &*self.to)].into_iter().collect();
+        let examples = self.examples.to_string();
+        let own: Parameters = [("examples", &*examples)].into_iter().collect();
+        DryRunRequest::from_parameters(&parameters, &own).map_err(|refusal| describe_refusal(&refusal))
+    }
+
+    /// Loads the version of the entity, or the file.
+    fn load_rules(&self, store: &AdminStore, entity: &Entity) -> anyhow::Result<RuleSet> {
+        let is_version = self.rules.len() == 16 && self.rules.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_version {
+            return Ok(load_rules(&self.common, Path::new(&self.rules))?.1);
+        }
+        let version = &self.rules;
+        let text = store.load_rules_text(&entity.id, version)?;
+        let text =
+            text.with_context(|| format!("{} has no version {version}; see: tillgate risk versions", entity.id))?;
+        RuleSet::parse_stored(&text).map_err(|errors| {
+            let error = errors.first().map(ToString::to_string).unwrap_or_default();
+            anyhow!("{version} cannot be read: {error}")
+        })
+    }
+}
+
+fn show_progress(bar: &ProgressBar, progress: DryRunProgress) -> ControlFlow<()> {
+    // The fraction is between 0 and 1, so the position fits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let position = (progress.fraction * f64::from(BAR_LENGTH)) as u64;
+    bar.set_position(position);
+    bar.set_message(format!("{} payments", progress.payments));
+    ControlFlow::Continue(())
+}

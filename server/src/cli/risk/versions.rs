@@ -1,0 +1,274 @@
+//! `tillgate risk add`, `versions`, `show`, `activate` and `shadow`: the stored versions of an entity's risk rules.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::options::load_existing_entity;
+use crate::cli::risk::load_rules;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::access::entity::Entity;
+use crate::domain::risk::list::MAX_AUTHOR;
+use crate::domain::risk::rules::RiskChange;
+use crate::domain::risk::rules::VersionRole;
+use crate::process;
+use crate::risk::RuleSet;
+use crate::store::AdminStore;
+use crate::store::risk::audit::RiskAuditKind;
+use crate::store::risk::audit::RiskAuditRow;
+use crate::store::risk::rules::RiskKeys;
+
+/// Number of changes that `risk versions` shows.
+const SHOWN_CHANGES: u32 = 20;
+/// The name for no version.
+const NONE: &str = "none";
+
+/// The author of a change, for the audit.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AuthorOptions {
+    /// The name in the audit. Default: the user who runs the command.
+    #[arg(long, value_name = "NAME", value_parser = parse_author)]
+    author: Option<String>,
+}
+
+impl AuthorOptions {
+    /// Returns the name that was given, or that of the user who runs the command.
+    pub(in crate::cli) fn find_author(&self) -> String {
+        self.author.clone().unwrap_or_else(process::find_user)
+    }
+}
+
+/// Checks the name of an author or analyst.
+pub(in crate::cli) fn parse_author(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let fits = !text.is_empty() && text.chars().count() <= MAX_AUTHOR && !text.chars().any(char::is_control);
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
+    }
+}
+
+/// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk add --entity 8a01… rules.toml --data ./tillgate-data")]
+pub(in crate::cli) struct AddRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    author: AuthorOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The rules file; `-` is the standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// List the versions of an entity, and the latest changes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk versions --entity 8a01… --data ./tillgate-data")]
+pub(in crate::cli) struct ListRuleVersions {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+/// Print the rules file of a version.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate risk show --entity 8a01… 0123456789abcdef --data ./tillgate-data")]
+pub(in crate::cli) struct ShowRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The version, as `risk versions` shows it.
+    #[arg(value_name = "VERSION")]
+    version: String,
+}
+
+/// Use a version; a running server follows within a second.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate risk activate --entity 8a01… 0123456789abcdef --data ./tillgate-data\n  tillgate risk shadow --entity 8a01… none --data ./tillgate-data"
+)]
+pub(in crate::cli) struct UseRules {
+    #[command(flatten)]
+    common: CommonOptions,
+    #[command(flatten)]
+    author: AuthorOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+    /// The version, as `risk versions` shows it. `none` uses what the entity above uses.
+    #[arg(value_name = "VERSION|none")]
+    version: String,
+    /// The reason in the audit.
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = crate::cli::risk::list::parse_reason)]
+    reason: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AddedRules {
+    entity_id: String,
+    version: String,
+    /// False if the version was stored before.
+    added: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RuleVersionsOutput {
+    entity_id: String,
+    active: Option<String>,
+    shadow: Option<String>,
+    versions: Vec<RuleVersionOutput>,
+    changes: Vec<RiskAuditRow>,
+}
+
+#[derive(Serialize)]
+struct RuleVersionOutput {
+    version: String,
+    author: String,
+    created: Timestamp,
+}
+
+#[derive(Serialize)]
+struct RulesTextOutput {
+    version: String,
+    rules: String,
+}
+
+/// Loads the entity of a command.
+pub(in crate::cli) fn load_entity_argument(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
+    load_existing_entity(store, &parse_entity_id(id)?)
+}
+
+/// Returns the keys of an entity's rules, at its time.
+fn rule_keys(entity: &Entity) -> RiskKeys {
+    RiskKeys { entity: entity.id.clone(), position: None, now: Timestamp::now() + entity.ahead }
+}
+
+impl AddRules {
+    fn run_on(&self, store: &AdminStore, entity: &Entity) -> anyhow::Result<AddedRules> {
+        let (text, rules) = load_rules(&self.common, &self.file)?;
+        ensure!(!has_card_number(&text, Strictness::InUse), "{} has a card number", self.file.display());
+        let version = rules.version().to_string();
+        let added = store.in_transaction(|store| {
+            let keys = rule_keys(entity);
+            let Some(action) = store.load_risk_state(&keys)?.add_version(&version, text) else {
+                return anyhow::Ok(false);
+            };
+            let (entity, at) = (entity.id.clone(), keys.now);
+            let author = self.author.find_author();
+            store.apply_risk_change(&RiskChange { entity, action, reason: String::new(), author, at })?;
+            Ok(true)
+        })?;
+        Ok(AddedRules { entity_id: entity.id.to_string(), version, added })
+    }
+
+    /// Stores a version of an entity's rules, and prints its name. A broken file stores nothing.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let added = self.run_on(&store, &entity)?;
+        self.common.print_output(&added, |AddedRules { entity_id, version, added }| {
+            let state = if *added { "" } else { " is stored already" };
+            format!("{version}{state}\n\nIt decides after: tillgate risk activate --entity {entity_id} {version}")
+        })
+    }
+}
+
+impl ListRuleVersions {
+    /// Prints an entity's versions, oldest first, those in use, and the latest changes.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let state = store.load_risk_state(&rule_keys(&entity))?;
+        let describe = |known: crate::domain::risk::rules::RuleVersionSummary| RuleVersionOutput {
+            version: known.version,
+            author: known.author,
+            created: known.created,
+        };
+        let output = RuleVersionsOutput {
+            entity_id: entity.id.to_string(),
+            active: state.active,
+            shadow: state.shadow,
+            versions: state.versions.into_iter().map(describe).collect(),
+            changes: store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?,
+        };
+        self.common.print_output(&output, format_versions)
+    }
+}
+
+fn format_versions(output: &RuleVersionsOutput) -> String {
+    let role =
+        |version: &String| match (Some(version) == output.active.as_ref(), Some(version) == output.shadow.as_ref()) {
+            (true, true) => "active, shadow",
+            (true, false) => "active",
+            (false, true) => "shadow",
+            (false, false) => "",
+        };
+    let versions = output.versions.iter().map(|known| {
+        format!("{}  {:.0}  {}  {}", known.version, known.created, known.author, role(&known.version))
+            .trim_end()
+            .to_owned()
+    });
+    let changes = output.changes.iter().map(RiskAuditRow::format_line);
+    versions.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
+}
+
+impl ShowRules {
+    /// Prints the text of a version, as it was added.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let rules = store.load_rules_text(&entity.id, &self.version)?;
+        let rules = rules.with_context(|| format!("{} has no version {}", entity.id, self.version))?;
+        let output = RulesTextOutput { version: self.version, rules };
+        self.common.print_output(&output, |output| output.rules.trim_end().to_owned())
+    }
+}
+
+impl UseRules {
+    /// Uses a version of the entity, or none of its own, in a role. Refuses a version that this release cannot read.
+    pub(in crate::cli) fn run(self, role: VersionRole) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let entity = load_entity_argument(&store, &self.entity)?;
+        let version = Some(self.version.as_str()).filter(|version| *version != NONE);
+        store.in_transaction(|store| {
+            let keys = rule_keys(&entity);
+            let state = store.load_risk_state(&keys)?;
+            let Ok(action) = state.use_version(role, version) else {
+                bail!("{} has no version {}; see: tillgate risk versions", entity.id, self.version);
+            };
+            if let Some(version) = version {
+                let text = store.load_rules_text(&entity.id, version)?.unwrap_or_default();
+                let read = RuleSet::parse_stored(&text);
+                let error = read.err().and_then(|errors| Some(errors.first()?.to_string()));
+                ensure!(error.is_none(), "{version} cannot be read: {}", error.unwrap_or_default());
+            }
+            let (author, reason, at) = (self.author.find_author(), self.reason.clone(), keys.now);
+            Ok(store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?)
+        })?;
+        let used = serde_json::json!({
+            "entityId": entity.id.to_string(),
+            match role { VersionRole::Active => "active", VersionRole::Shadow => "shadow" }: version,
+        });
+        self.common.print_output(&used, |_| match (role, version) {
+            (VersionRole::Active, Some(version)) => format!("{version} decides"),
+            (VersionRole::Shadow, Some(version)) => format!("{version} records only"),
+            (VersionRole::Active, None) => "no version of its own decides".to_owned(),
+            (VersionRole::Shadow, None) => "no version of its own records".to_owned(),
+        })
+    }
+}

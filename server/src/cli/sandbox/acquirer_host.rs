@@ -1,0 +1,107 @@
+//! `tillgate acquirer-host`: an acquirer's host for tests and sandboxes, in a process of its own.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::SignedDuration;
+use tracing_subscriber::EnvFilter;
+
+use crate::acquirer_host::{AcquirerHost, HostOptions};
+use crate::cli::CommonOptions;
+use crate::cli::serve::{create_runtime, stop_signal};
+use crate::clock::SystemClock;
+use crate::connector::http::SharedKey;
+
+/// Run an acquirer's host that moves play money.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate acquirer-host --data ./acquirer-data --listen 127.0.0.1:8090 --key-file ./acquirer.key\n\n\
+    It prints `listening on http://ADDR` when it is ready, and ends what is under way on SIGTERM. It takes documented test\n\
+    cards only, and speaks no TLS: outside of one machine, put it behind a proxy that does."
+)]
+pub(in crate::cli) struct AcquirerHostCommand {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8090")]
+    listen: SocketAddr,
+    /// The file with the key that the host shares with its gateway: 64 hexadecimal digits. Made on first use. Default:
+    /// the data folder's name with `.acquirer-key` at its end, beside it.
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The address under which shoppers' browsers reach the host, for payments that a shopper decides on a page of it.
+    /// Default: the address that it listens on.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Open a route that has the next requests meet a fault (`POST /control/faults`).
+    #[arg(long)]
+    control: bool,
+    /// Delay of an answer that is slow on request (amount 2000.01).
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_delay)]
+    slow: Duration,
+    /// Delay of a booking that is late on request (amount 2000.05).
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_delay)]
+    late: Duration,
+}
+
+impl AcquirerHostCommand {
+    /// Creates the key file if there is none, starts the host, and prints its address. Serves until SIGTERM or SIGINT.
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        start_log();
+        let key_file = self.key_file.unwrap_or_else(|| default_key_path(&self.common.data));
+        let key = SharedKey::read_or_create(&key_file)?;
+        create_runtime()?.block_on(async {
+            let stop = stop_signal()?;
+            let host = AcquirerHost::start(HostOptions {
+                listen: self.listen,
+                data: self.common.data,
+                public_url: self.public_url,
+                key,
+                control: self.control,
+                slow_delay: self.slow,
+                late_delay: self.late,
+                clock: Arc::new(SystemClock),
+            })
+            .await?;
+            let address = host.address();
+            if self.common.json {
+                println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
+            } else {
+                println!("listening on http://{address}");
+            }
+            std::io::stdout().flush()?;
+            stop.await;
+            host.stop().await;
+            Ok(())
+        })
+    }
+}
+
+/// Returns the path of the key file beside a data folder: its path with `.acquirer-key` at the end.
+fn default_key_path(data: &Path) -> PathBuf {
+    let mut path: OsString = data.components().as_path().as_os_str().to_owned();
+    path.push(".acquirer-key");
+    path.into()
+}
+
+/// Starts logging to the standard error stream, filtered by TILLGATE_LOG or at the level `info`.
+fn start_log() {
+    let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    // A second call in the same process changes nothing.
+    let _ = log.try_init();
+}
+
+/// Reads a duration that is not negative.
+fn parse_delay(text: &str) -> Result<Duration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 2s, 500ms"))?;
+    Duration::try_from(duration).map_err(|_| "a delay is not negative".to_owned())
+}

@@ -1,0 +1,108 @@
+//! `tillgate clock`: the clocks of sandbox entities.
+
+use anyhow::{bail, ensure};
+use clap::{Args, Subcommand};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use crate::cli::access::token::parse_entity_id;
+use crate::cli::options::load_existing_entity;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::access::entity::Entity;
+use crate::domain::refusal::Refusal;
+use crate::domain::schedule::MAX_RUNS_OF_JUMP;
+use crate::store::is_served;
+
+/// The clocks of sandbox entities.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ClockCommand {
+    /// Move a clock forward, for tests of what happens later; a running server notices within a second.
+    Advance(AdvanceClock),
+    /// Show what a clock shows.
+    Show(ShowClock),
+}
+
+/// Move the clock of a sandbox entity forward. A merchant and its channels share one, and it never goes back.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate clock advance 30m --data ./tillgate-data --entity 8a01…")]
+pub(in crate::cli) struct AdvanceClock {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The time to advance by: 30m, 25h, 2h 30m.
+    #[arg(value_name = "DURATION", allow_hyphen_values = true)]
+    by: String,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+/// Show what the clock of an entity shows.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate clock show --data ./tillgate-data --entity 8a01… --json")]
+pub(in crate::cli) struct ShowClock {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The entity's id.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: String,
+}
+
+#[derive(Serialize)]
+struct ClockOutput {
+    now: Timestamp,
+    ahead: SignedDuration,
+}
+
+impl ClockCommand {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Advance(command) => command.run(),
+            Self::Show(command) => command.run(),
+        }
+    }
+}
+
+impl AdvanceClock {
+    /// Moves the clock in one transaction, and prints its new time. Refuses PSPs, divisions and live entities, negative
+    /// durations, more than ten years ahead of the machine's clock, and more runs of schedules than can be carried out.
+    fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let id = parse_entity_id(&self.entity)?;
+        let is_served = is_served(&self.common.data)?;
+        let entity = store.in_transaction(|store| {
+            let entity = load_existing_entity(store, &id)?;
+            let level = entity.level;
+            ensure!(level.allows_payments(), "{id} is a {}: each merchant below it has a clock", level.display_name());
+            let by = entity.parse_clock_advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
+                Some(error) => bail!("{} {}", self.by, error.message),
+                None => bail!("{id} is live: its clock cannot be moved"),
+            })?;
+            let due = store.count_due_runs(&entity, by, MAX_RUNS_OF_JUMP + 1)?;
+            if let Err(refusal) = Refusal::check_runs_of_jump(&self.by, due)
+                && let Some(error) = refusal.parameters.first()
+            {
+                bail!("{} {}", self.by, error.message);
+            }
+            store.move_clock(&entity, by, is_served)?;
+            load_existing_entity(store, &id)
+        })?;
+        self.common.print_output(&describe_clock(&entity), format_clock)
+    }
+}
+
+impl ShowClock {
+    /// Prints the time of the entity's clock. An entity without a clock of its own shows the machine's time.
+    fn run(self) -> anyhow::Result<()> {
+        let entity = load_existing_entity(&open_existing(&self.common.data)?, &parse_entity_id(&self.entity)?)?;
+        self.common.print_output(&describe_clock(&entity), format_clock)
+    }
+}
+
+/// Returns the time that the entity's clock shows, and by how much it is ahead of the machine's.
+fn describe_clock(entity: &Entity) -> ClockOutput {
+    ClockOutput { now: Timestamp::now() + entity.ahead, ahead: entity.ahead }
+}
+
+fn format_clock(clock: &ClockOutput) -> String {
+    format!("{:.0}, {:#} ahead", clock.now, clock.ahead)
+}

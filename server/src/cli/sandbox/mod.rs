@@ -1,0 +1,8 @@
+//! Sandboxes: the demo, the acquirer's host, and the clock.
+
+pub mod acquirer;
+pub mod acquirer_host;
+pub mod clock;
+pub mod demo;
+pub mod demo_rules;
+pub mod demo_shop;

@@ -1,0 +1,262 @@
+//! `tillgate settlement unmatched`, `match` and `reject`: lines of imported files without a payment.
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::table::to_printable;
+use crate::cli::{CommonOptions, open_existing};
+use crate::domain::id::{PaymentId, RecordId};
+use crate::domain::report::format_hundredths;
+use crate::domain::settlement::reconciliation::MatchingStatus;
+use crate::domain::settlement::reconciliation::ReconciliationRecord;
+use crate::gateway::settlement::file::queue::LineDecision;
+use crate::gateway::settlement::file::queue::MatchCandidate;
+use crate::gateway::settlement::file::queue::load_candidates;
+use crate::gateway::settlement::file::queue::match_record;
+use crate::gateway::settlement::file::queue::reject_record;
+use crate::process;
+use crate::store::AdminStore;
+use crate::store::settlement::file::EntityScope;
+
+/// Largest number of lines of a list.
+const MAX_LINES: usize = 1000;
+
+/// List the lines that have no payment yet, oldest first, with the payments that they name.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate settlement unmatched --entity 8a01…")]
+pub(in crate::cli) struct ListUnmatched {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The id of the merchant or division for which the files were imported, or of an entity above. Default: all.
+    #[arg(long, value_name = "ENTITY_ID")]
+    entity: Option<String>,
+    /// The record after which the list begins: the last one of the list before.
+    #[arg(long, value_name = "RECORD")]
+    after: Option<String>,
+    /// The maximum number of lines, at most 1000.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_limit)]
+    limit: usize,
+}
+
+/// Match a line with its payment. Several payments are possible if their open amounts add up to that of the line.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate settlement match --record 8a05… --payment 8a02…")]
+pub(in crate::cli) struct MatchLine {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The id of the record.
+    #[arg(long, value_name = "RECORD")]
+    record: String,
+    /// The id of the payment. Repeat the option for several payments.
+    #[arg(long = "payment", value_name = "PAYMENT", required = true, num_args = 1..)]
+    payments: Vec<String>,
+}
+
+/// Reject a line: it settles no payment, and moves nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate settlement reject --record 8a05… --reason 'Payment of another gateway'")]
+pub(in crate::cli) struct RejectLine {
+    #[command(flatten)]
+    common: CommonOptions,
+    /// The id of the record.
+    #[arg(long, value_name = "RECORD")]
+    record: String,
+    /// The reason, for the audit log.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UnmatchedOutput {
+    lines: Vec<LineOutput>,
+    /// The value of `--after` for the next list.
+    next: Option<String>,
+}
+
+/// A line of a file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LineOutput {
+    record_id: String,
+    status: Option<&'static str>,
+    institute: String,
+    entity_id: Option<String>,
+    file: Option<String>,
+    line: Option<u64>,
+    reference: Option<String>,
+    record_type: &'static str,
+    transaction_type: &'static str,
+    cashflow: &'static str,
+    amount: String,
+    currency: &'static str,
+    settlement_date: String,
+    value_date: Option<String>,
+    connector_tx_id: Option<String>,
+    payment_id: Option<String>,
+    merchant_transaction_id: Option<String>,
+    rejected: Option<String>,
+    /// The payments with which it is matched.
+    payments: Vec<String>,
+    candidates: Vec<CandidateOutput>,
+}
+
+/// A payment that a line may be about.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CandidateOutput {
+    payment_id: String,
+    entity_id: String,
+    payment_type: &'static str,
+    amount: String,
+    currency: &'static str,
+    /// The part of the amount that no line has settled.
+    open: String,
+    /// The reason why the line does not settle it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mismatch: Option<&'static str>,
+}
+
+fn parse_limit(text: &str) -> Result<usize, String> {
+    let limit = text.parse().ok().filter(|limit| (1..=MAX_LINES).contains(limit));
+    limit.ok_or_else(|| format!("must be a number from 1 to {MAX_LINES}"))
+}
+
+fn parse_record(text: &str) -> anyhow::Result<RecordId> {
+    RecordId::parse(text).ok_or_else(|| anyhow!("--record must be the id of a record"))
+}
+
+impl ListUnmatched {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let store = open_existing(&self.common.data)?;
+        let scope = match &self.entity {
+            Some(entity) => Some(scope_of(&store, entity)?),
+            None => None,
+        };
+        let after = self.after.as_deref().map(|id| RecordId::parse(id).context("--after must be the id of a record"));
+        let records = store.load_unmatched_records(scope.as_ref(), after.transpose()?.as_ref(), self.limit)?;
+        let next = records.last().filter(|_| records.len() == self.limit).map(|record| record.id.to_string());
+        let mut lines = Vec::with_capacity(records.len());
+        for record in &records {
+            let candidates = load_candidates(&store, record)?;
+            lines.push(LineOutput {
+                candidates: candidates.iter().map(describe_candidate).collect(),
+                ..describe_line(record)
+            });
+        }
+        self.common.print_output(&UnmatchedOutput { lines, next }, format_list)
+    }
+}
+
+impl MatchLine {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let record = parse_record(&self.record)?;
+        let parse = |id: &String| PaymentId::parse(id).context("--payment must be the id of a payment");
+        let payments: Vec<PaymentId> = self.payments.iter().map(parse).collect::<Result<_, _>>()?;
+        let store = open_existing(&self.common.data)?;
+        let decision = match_record(&store, &record, &payments, &process::describe_user())?;
+        print_decision(&self.common, &decision)
+    }
+}
+
+impl RejectLine {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let record = parse_record(&self.record)?;
+        let store = open_existing(&self.common.data)?;
+        let decision = reject_record(&store, &record, &self.reason, &process::describe_user())?;
+        print_decision(&self.common, &decision)
+    }
+}
+
+/// Returns an entity and those below it.
+fn scope_of(store: &AdminStore, entity: &str) -> anyhow::Result<EntityScope> {
+    let entity = load_entity_argument(store, entity)?;
+    let below = store.load_descendants(&entity.id)?;
+    Ok(EntityScope::new(std::iter::once(&entity.id).chain(below.iter().map(|below| &below.id)))?)
+}
+
+fn print_decision(common: &CommonOptions, decision: &LineDecision) -> anyhow::Result<()> {
+    common.print_output(&describe_line(&decision.record), |line| {
+        let state = match (&line.rejected, line.payments.as_slice()) {
+            (Some(reason), _) => format!("is rejected: {reason}"),
+            (None, payments) => format!("is matched with {}", payments.join(", ")),
+        };
+        let repeated = if decision.is_new { "" } else { " (nothing changes)" };
+        format!("{} {state}{repeated}", line.record_id)
+    })
+}
+
+fn describe_line(record: &ReconciliationRecord) -> LineOutput {
+    let import = record.import.as_ref();
+    let matched = record.matching.as_ref().filter(|matching| matching.status == MatchingStatus::Matched);
+    LineOutput {
+        record_id: record.id.to_string(),
+        status: record.matching.as_ref().map(|matching| matching.status.as_str()),
+        institute: record.institute.name.clone(),
+        entity_id: import.map(|import| import.entity.to_string()),
+        file: import.map(|import| import.file.clone()),
+        line: import.map(|import| import.line),
+        reference: import.and_then(|import| import.reference.clone()),
+        record_type: record.record_type.as_str(),
+        transaction_type: record.transaction_type.as_str(),
+        cashflow: record.settlement.cashflow.as_str(),
+        amount: record.amount.to_string(),
+        currency: record.amount.currency().code(),
+        settlement_date: record.settlement.date.to_string(),
+        value_date: import.and_then(|import| import.value_date).map(|day| day.to_string()),
+        connector_tx_id: record.institute.tx_ids.first().cloned().flatten(),
+        payment_id: import.and_then(|import| import.payment.as_ref()).map(ToString::to_string),
+        merchant_transaction_id: record.merchant_transaction_id.clone(),
+        rejected: import.and_then(|import| import.rejected.as_ref()).map(|rejected| rejected.reason.clone()),
+        payments: matched.iter().flat_map(|matching| &matching.payments).map(ToString::to_string).collect(),
+        candidates: Vec::new(),
+    }
+}
+
+fn describe_candidate(candidate: &MatchCandidate) -> CandidateOutput {
+    let payment = &candidate.payment;
+    CandidateOutput {
+        payment_id: payment.id.to_string(),
+        entity_id: payment.entity.to_string(),
+        payment_type: payment.payment_type.code(),
+        amount: payment.amount.to_string(),
+        currency: payment.amount.currency().code(),
+        open: format_hundredths(i128::from(candidate.open)),
+        mismatch: candidate.mismatch,
+    }
+}
+
+/// Formats the queue as text.
+fn format_list(output: &UnmatchedOutput) -> String {
+    if output.lines.is_empty() {
+        return "every line has its payment".to_owned();
+    }
+    let mut lines = Vec::new();
+    for line in &output.lines {
+        let names = [&line.connector_tx_id, &line.payment_id, &line.merchant_transaction_id];
+        let names = names.into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+        lines.push(to_printable(&format!(
+            "{}  {}  {} {} {}  {} {}  {}, line {}  {names}",
+            line.record_id,
+            line.status.unwrap_or_default(),
+            line.record_type,
+            line.transaction_type,
+            line.settlement_date,
+            line.amount,
+            line.currency,
+            line.institute,
+            line.line.unwrap_or_default()
+        )));
+        for candidate in &line.candidates {
+            let mismatch = candidate.mismatch.map(|mismatch| format!("  {mismatch}")).unwrap_or_default();
+            lines.push(format!(
+                "    {}  {} {} {}, open {}{mismatch}",
+                candidate.payment_id, candidate.payment_type, candidate.amount, candidate.currency, candidate.open
+            ));
+        }
+    }
+    lines.extend(output.next.as_ref().map(|next| format!("more: --after {next}")));
+    lines.join("\n")
+}

@@ -1,0 +1,10 @@
+//! Access: entities, their levels and channels, scopes of tokens, and the audit log.
+
+pub mod audit;
+pub mod audit_key;
+pub mod channel;
+pub mod entity;
+pub mod inheritance;
+pub mod level;
+pub mod scope;
+pub mod setup_fault;

@@ -1,0 +1,3 @@
+//! Keys: encrypted tokens of wallets.
+
+pub mod wallet;

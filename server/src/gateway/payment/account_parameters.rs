@@ -1,0 +1,65 @@
+//! Parameters of an account, and of the shopper who owns it, as a registration stores them.
+
+use tillgate_shared::parameter::Parameters;
+
+use crate::connector::Order;
+use crate::domain::payment::account_identity::AccountIdentity;
+use crate::gateway::access::sender::Sender;
+
+/// Groups of parameters that describe an account.
+const ACCOUNT_GROUPS: [&str; 3] = ["card.", "bankAccount.", "virtualAccount."];
+/// Groups of parameters that describe the shopper. None of them is secret.
+const SHOPPER_GROUPS: [&str; 3] = ["customer.", "billing.", "shipping."];
+/// Parameters that prove, for one payment, that the account is the payer's. Never stored.
+pub(in crate::gateway) const PROOFS: [&str; 2] = ["card.cvv", "virtualAccount.password"];
+
+/// Returns true if a parameter describes the shopper.
+pub(in crate::gateway) fn is_shopper_parameter(name: &str) -> bool {
+    SHOPPER_GROUPS.iter().any(|group| name.starts_with(group))
+}
+
+/// Returns the names of the parameters of a new registration that the shopper's browser has set, sorted.
+pub(in crate::gateway) fn find_browser_names(
+    sender: Sender<'_>,
+    account: &StorableAccount,
+    parameters: &Parameters,
+) -> Vec<String> {
+    let mut names: Vec<String> = account
+        .names()
+        .chain(parameters.iter().map(|(name, _)| name))
+        .filter(|name| sender.is_from_browser(name))
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names
+}
+
+/// Returns true if a parameter describes a card, a bank account or a virtual account, proofs included.
+pub(in crate::gateway) fn is_account_parameter(name: &str) -> bool {
+    ACCOUNT_GROUPS.iter().any(|group| name.starts_with(group))
+}
+
+/// An account whose number is known, so that it can be stored.
+pub(in crate::gateway) struct StorableAccount {
+    /// The number of the account, with what makes it unique.
+    pub(in crate::gateway) identity: AccountIdentity,
+    /// The parameters that a registration stores: without the proofs for a single payment.
+    pub(in crate::gateway) parameters: Parameters,
+}
+
+impl StorableAccount {
+    /// Selects the account parameters of a request, without security code and password. `order` is what was read from
+    /// the request. `None` if its account is known to the provider only.
+    pub(in crate::gateway) fn from_request(order: &Order, parameters: &Parameters) -> Option<Self> {
+        let is_stored = |name: &str| is_account_parameter(name) && !PROOFS.contains(&name);
+        Some(Self {
+            identity: order.account.identity(order.brand.code)?,
+            parameters: parameters.iter().filter(|(name, _)| is_stored(name)).collect(),
+        })
+    }
+
+    /// Returns the names of the parameters.
+    pub(in crate::gateway) fn names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| name)
+    }
+}

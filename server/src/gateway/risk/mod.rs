@@ -1,0 +1,7 @@
+//! Risk: checks of payments, rules and lists, dry runs, and limits against card testing.
+
+pub mod check;
+pub mod dry_run;
+pub mod listed_account;
+pub mod rules;
+pub mod velocity;

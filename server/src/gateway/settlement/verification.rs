@@ -1,0 +1,392 @@
+//! Verifies the books: the chain of the audit log, and that payments, journal, settlement lines and balances agree to
+//! the cent, in every currency.
+
+mod records;
+mod second_opinion;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::access::audit::AuditEntry;
+use crate::domain::access::audit::CORRECTION;
+use crate::domain::access::audit::ChainHash;
+use crate::domain::access::audit::ChainedEntry;
+use crate::domain::access::audit::FIRST_HASH;
+use crate::domain::access::audit::PAYMENT;
+use crate::domain::access::audit::RECORD_DIGEST;
+use crate::domain::access::audit_key::AuditKey;
+use crate::domain::id::{EntityId, to_hex};
+use crate::domain::payment::{Payment, PaymentType};
+use crate::domain::settlement::ledger::ACCOUNT_NAMES;
+use crate::domain::settlement::ledger::ApprovedPayment;
+use crate::domain::settlement::ledger::LedgerSums;
+use crate::store::StoreError;
+use crate::store::keys::table_seal::REASON;
+use crate::store::keys::table_seal::SEAL_ACCEPT;
+use crate::store::keys::table_seal::SEAL_BEGIN;
+use crate::store::keys::table_seal::UNSEALED;
+use crate::store::keys::table_seal::UNSOUND;
+use crate::store::snapshot::StoreSnapshot;
+
+use second_opinion::SecondOpinion;
+
+/// Largest number of faults that are described.
+const MAX_FAULTS: usize = 100;
+
+/// Sums by the code of the currency.
+type Sums = BTreeMap<String, LedgerSums>;
+
+/// The result of a verification.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    /// Number of entries of the audit log.
+    pub entries: u64,
+    /// Number of the last entry.
+    pub last: i64,
+    /// Hash of the last entry, in hexadecimal digits. Note it elsewhere: a log that has this entry has the same past.
+    pub hash: String,
+    /// Number of entries from before the store was sealed: anyone can compute their hashes. The first entry with a key
+    /// binds them.
+    pub without_key: u64,
+    /// Number of payments, of any result.
+    pub payments: u64,
+    /// Number of settlement lines.
+    pub records: u64,
+    /// Money that is captured and not settled, by entity and currency, in hundredths.
+    pub open: BTreeMap<String, BTreeMap<String, i64>>,
+    /// Tables whose rows are not verified, with the reason.
+    pub not_verified: BTreeMap<&'static str, &'static str>,
+    /// Acceptances of rows that another program had changed, each with the reason of the administrator.
+    pub accepted: Vec<String>,
+    /// Number of faults.
+    pub fault_count: u64,
+    /// The first faults, at most 100.
+    pub faults: Vec<String>,
+}
+
+/// An entry of the audit log that has to be there: its number and its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpectedEntry {
+    /// The number.
+    pub number: i64,
+    /// The hash.
+    pub hash: ChainHash,
+}
+
+/// The movements of an entity in the journal.
+#[derive(Default)]
+struct Journal {
+    /// All movements together.
+    total: Sums,
+    /// Those of settlements.
+    settled: Sums,
+    /// The payments.
+    payments: PaymentSet,
+}
+
+/// A set of payments with their movements, reduced to a number and a sum of hashes. It needs no memory for each.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct PaymentSet {
+    count: u64,
+    hashes: u128,
+}
+
+impl PaymentSet {
+    /// Adds a payment. Sets with the same payments are equal in any order.
+    fn add_payment(&mut self, id: &str, payment_type: PaymentType, money: &Sums) {
+        self.count += 1;
+        self.hashes = self.hashes.wrapping_add(Self::hash_payment(id, payment_type, money));
+    }
+
+    /// Replaces a payment by itself with another movement.
+    fn replace_payment(&mut self, id: &str, payment_type: PaymentType, old: &Sums, new: &Sums) {
+        self.hashes = self.hashes.wrapping_sub(Self::hash_payment(id, payment_type, old));
+        self.hashes = self.hashes.wrapping_add(Self::hash_payment(id, payment_type, new));
+    }
+
+    fn hash_payment(id: &str, payment_type: PaymentType, money: &Sums) -> u128 {
+        let mut hash = Sha256::new();
+        hash.update(id);
+        hash.update(payment_type.code());
+        for (currency, sums) in money {
+            hash.update(currency);
+            sums.to_array().into_iter().for_each(|sum| hash.update(sum.to_be_bytes()));
+        }
+        let half = hash.finalize().first_chunk::<16>().copied().unwrap_or_default();
+        u128::from_be_bytes(half)
+    }
+}
+
+impl Verification {
+    /// Verifies only the chain of the audit log. `expected` is an entry that was noted earlier.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn verify_chain(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+        let mut verification = Self::default();
+        verification.read_chain(snapshot, expected, |_, _, _| {})?;
+        Ok(verification)
+    }
+
+    /// Verifies the chain and the ledger.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+        let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
+        let mut journals: HashMap<EntityId, Journal> = HashMap::new();
+        let mut faults = Vec::new();
+        let (mut bound, mut accepted) = (None, Vec::new());
+        let mut opinion = SecondOpinion::default();
+        verification.read_chain(snapshot, expected, |number, entity, entry| {
+            if let Some(digest) = entry.details.get(RECORD_DIGEST) {
+                bound = Some(digest.clone());
+            }
+            if let Some(unsound) = entry.details.get(UNSOUND).filter(|_| entry.action == SEAL_BEGIN) {
+                faults.push(format!("entry {number}: when the store was sealed again, {unsound}"));
+            }
+            if entry.action == SEAL_ACCEPT {
+                accepted.push(describe_acceptance(number, &entry));
+            }
+            let Some(entity) = entity else { return };
+            opinion.add_entry(entity, &entry);
+            let journal = journals.entry(entity.clone()).or_default();
+            if let Err(fault) = journal.add_entry(&entry) {
+                faults.push(format!("entry {number}: {fault}"));
+            }
+        })?;
+        faults.into_iter().for_each(|fault| verification.add_fault(fault));
+        verification.accepted = accepted;
+        snapshot.find_seal_differences()?.into_iter().for_each(|fault| verification.add_fault(fault));
+        verification.verify_record_digest(snapshot, bound.as_deref())?;
+        verification.verify_balances(snapshot, &journals)?;
+        let balances = snapshot.load_all_balances()?;
+        for entity in snapshot.load_paying_entities()? {
+            let journal = journals.remove(&entity).unwrap_or_default();
+            verification.verify_payments(snapshot, &entity, &journal)?;
+            opinion.compare_entity(&mut verification, snapshot, &entity, &balances)?;
+            verification.verify_records(snapshot, &entity, &journal)?;
+            verification.verify_reserves(snapshot, &entity, &journal)?;
+            let open: BTreeMap<String, i64> = journal
+                .total
+                .iter()
+                .filter(|(_, sums)| sums.receivable != 0)
+                .map(|(currency, sums)| (currency.clone(), sums.receivable))
+                .collect();
+            if !open.is_empty() {
+                verification.open.insert(entity.as_str().to_owned(), open);
+            }
+        }
+        for (entity, journal) in journals {
+            if journal.total.values().any(|sums| *sums != LedgerSums::default()) {
+                verification.add_fault(format!("the journal has movements of {entity}, which has no payments"));
+            }
+        }
+        Ok(verification)
+    }
+
+    /// Returns true if nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.fault_count == 0
+    }
+
+    fn add_fault(&mut self, fault: String) {
+        self.fault_count += 1;
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Reads the audit log, verifies its chain, and calls a function with each entry that can be decoded.
+    fn read_chain(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        expected: Option<ExpectedEntry>,
+        mut visit: impl FnMut(i64, Option<&EntityId>, AuditEntry),
+    ) -> Result<(), StoreError> {
+        let mut previous = FIRST_HASH;
+        let mut is_expected_found = expected.is_none();
+        snapshot.for_each_entry(|entry| {
+            let content = serde_json::from_slice::<AuditEntry>(&entry.document);
+            let key = content.as_ref().ok().and_then(|content| content.key.as_deref());
+            self.verify_link(&previous, &entry, key, snapshot.audit_key());
+            if let Some(expected) = expected.filter(|expected| expected.number == entry.number) {
+                is_expected_found = expected.hash == entry.hash;
+            }
+            match content {
+                Ok(content) => visit(entry.number, entry.entity.as_ref(), content),
+                Err(error) => self.add_fault(format!("entry {} cannot be read: {error}", entry.number)),
+            }
+            self.last = entry.number;
+            self.entries += 1;
+            previous = entry.hash;
+        })?;
+        if let Some(expected) = expected.filter(|_| !is_expected_found) {
+            self.add_fault(format!("entry {} is missing or has another hash than expected", expected.number));
+        }
+        self.hash = to_hex(&previous);
+        Ok(())
+    }
+
+    /// Verifies the number and the hash of an entry, which names `key`. `known` is the key of the store.
+    fn verify_link(&mut self, previous: &ChainHash, entry: &ChainedEntry, key: Option<&str>, known: Option<&AuditKey>) {
+        let known = known.filter(|known| Some(known.id()) == key);
+        match (key, known) {
+            (None, _) if self.without_key < self.entries => {
+                self.add_fault(format!("entry {} has no key, but entries before it have one", entry.number));
+            }
+            (None, _) => self.without_key += 1,
+            (Some(key), None) => {
+                self.add_fault(format!("entry {} has the key {key}, which the vault does not open", entry.number));
+                return;
+            }
+            (Some(_), Some(_)) => {}
+        }
+        if entry.number != self.last + 1 {
+            self.add_fault(format!("entry {} follows {}: entries are missing", entry.number, self.last));
+        }
+        if !entry.follows(previous, known) {
+            self.add_fault(format!("entry {} or the one before was changed: the hash differs", entry.number));
+        }
+    }
+
+    /// Compares the stored balances with the sums of the journal.
+    fn verify_balances(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        journals: &HashMap<EntityId, Journal>,
+    ) -> Result<(), StoreError> {
+        let mut unseen: HashMap<(EntityId, String), LedgerSums> = HashMap::new();
+        for (entity, journal) in journals {
+            let sums = journal.total.iter().map(|(currency, sums)| ((entity.clone(), currency.clone()), *sums));
+            unseen.extend(sums);
+        }
+        for (entity, balance) in snapshot.load_all_balances()? {
+            let code = balance.currency.code();
+            let expected = unseen.remove(&(entity.clone(), code.to_owned())).unwrap_or_default();
+            if balance.sums != expected {
+                let (found, expected) = (describe_sums(balance.sums), describe_sums(expected));
+                self.add_fault(format!("the balance of {entity} in {code} is {found}; its movements are {expected}"));
+            }
+        }
+        for ((entity, currency), sums) in unseen.into_iter().filter(|(_, sums)| *sums != LedgerSums::default()) {
+            self.add_fault(format!("the balance of {entity} in {currency} is missing: {}", describe_sums(sums)));
+        }
+        Ok(())
+    }
+
+    /// Compares the approved payments of an entity with the entries of its journal.
+    fn verify_payments(
+        &mut self,
+        snapshot: &StoreSnapshot,
+        entity: &EntityId,
+        journal: &Journal,
+    ) -> Result<(), StoreError> {
+        let mut stored = PaymentSet::default();
+        snapshot.for_each_payment(entity, |payment| {
+            self.payments += 1;
+            if let Some(money) = compute_payment_money(snapshot, &payment)? {
+                stored.add_payment(payment.id.as_str(), payment.payment_type, &money);
+            }
+            Ok(())
+        })?;
+        if stored == journal.payments { Ok(()) } else { self.describe_payment_faults(snapshot, entity) }
+    }
+
+    /// Finds the payments of an entity that differ from its journal.
+    fn describe_payment_faults(&mut self, snapshot: &StoreSnapshot, entity: &EntityId) -> Result<(), StoreError> {
+        let mut entries: HashMap<String, (Option<PaymentType>, Sums)> = HashMap::new();
+        snapshot.for_each_entry_of(entity, |entry| {
+            // An entry that cannot be read was reported with the chain.
+            let Ok(content) = serde_json::from_slice::<AuditEntry>(&entry.document) else { return };
+            if content.action == CORRECTION {
+                let corrected = corrected_money(&content);
+                entries.insert(content.subject, (content.payment_type, corrected));
+                return;
+            }
+            let AuditEntry { action, subject, payment_type, money, .. } = content;
+            if action == PAYMENT && entries.insert(subject, (payment_type, money)).is_some() {
+                self.add_fault(format!("entry {}: its payment is in the journal twice", entry.number));
+            }
+        })?;
+        snapshot.for_each_payment(entity, |payment| {
+            let Some(money) = compute_payment_money(snapshot, &payment)? else { return Ok(()) };
+            match entries.remove(payment.id.as_str()) {
+                None => self.add_fault(format!("payment {} is not in the journal", payment.id)),
+                Some(entry) if entry != (Some(payment.payment_type), money) => {
+                    self.add_fault(format!("payment {} differs from the journal", payment.id));
+                }
+                Some(_) => {}
+            }
+            Ok(())
+        })?;
+        for id in entries.into_keys() {
+            self.add_fault(format!("the journal has payment {id}, which is not stored or not approved"));
+        }
+        Ok(())
+    }
+}
+
+impl Journal {
+    /// Adds an entry. Fails with a description if its debits and credits differ.
+    fn add_entry(&mut self, entry: &AuditEntry) -> Result<(), String> {
+        for (currency, sums) in &entry.money {
+            add_sums(&mut self.total, currency, *sums);
+            if entry.action != PAYMENT && entry.action != CORRECTION {
+                add_sums(&mut self.settled, currency, *sums);
+            }
+        }
+        if let (CORRECTION, Some(payment_type)) = (&*entry.action, entry.payment_type) {
+            self.payments.replace_payment(&entry.subject, payment_type, &wrong_money(entry), &corrected_money(entry));
+        }
+        if let (PAYMENT, Some(payment_type)) = (&*entry.action, entry.payment_type) {
+            self.payments.add_payment(&entry.subject, payment_type, &entry.money);
+        }
+        let is_balanced = entry.money.values().all(|sums| sums.is_balanced());
+        if is_balanced { Ok(()) } else { Err("debits and credits differ".to_owned()) }
+    }
+}
+
+/// Describes an entry about accepted rows.
+fn describe_acceptance(number: i64, entry: &AuditEntry) -> String {
+    let (actor, reason) = (entry.actor.as_deref().unwrap_or("unknown"), entry.details.get(REASON));
+    let reason = reason.map_or("no reason", String::as_str);
+    format!("entry {number}: {actor} accepted changed rows of {}: {reason}", entry.subject)
+}
+
+/// Computes the movement of a payment from the payment alone. `None` if it is not approved.
+fn compute_payment_money(snapshot: &StoreSnapshot, payment: &Payment) -> Result<Option<Sums>, StoreError> {
+    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(None) };
+    let referenced = match &payment.referenced {
+        Some(referenced) => snapshot.load_referenced(&payment.entity, referenced)?,
+        None => None,
+    };
+    let movement = approved.compute_movement(referenced);
+    Ok(Some(Sums::from([(movement.currency.code().to_owned(), movement.sums)])))
+}
+
+/// Returns the movement that a correction has found wrong: the opposite of its own.
+fn wrong_money(correction: &AuditEntry) -> Sums {
+    let opposite = |sums: &LedgerSums| LedgerSums::from_array(sums.to_array().map(i64::wrapping_neg));
+    correction.money.iter().map(|(currency, sums)| (currency.clone(), opposite(sums))).collect()
+}
+
+/// Returns the movement of a payment after its correction: none in each currency.
+fn corrected_money(correction: &AuditEntry) -> Sums {
+    correction.money.keys().map(|currency| (currency.clone(), LedgerSums::default())).collect()
+}
+
+fn add_sums(total: &mut Sums, currency: &str, sums: LedgerSums) {
+    let sum = total.entry(currency.to_owned()).or_default();
+    *sum = sum.checked_add(sums).unwrap_or(*sum);
+}
+
+/// Formats the sums that are not 0, in hundredths.
+fn describe_sums(sums: LedgerSums) -> String {
+    let names = ACCOUNT_NAMES.iter().zip(sums.to_array());
+    let parts: Vec<String> = names.filter(|(_, sum)| *sum != 0).map(|(name, sum)| format!("{name} {sum}")).collect();
+    if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
+}

@@ -1,0 +1,4 @@
+//! Access: entities and tokens as rows.
+
+pub mod entity;
+pub mod token;

@@ -1,0 +1,4 @@
+//! Registrations: stored credentials, and effects that wait for a payment.
+
+pub mod deferred_effects;
+pub mod stored_credentials;

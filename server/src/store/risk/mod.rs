@@ -1,0 +1,10 @@
+//! Risk: rules, lists and counters as rows.
+
+pub mod audit;
+pub mod counters;
+pub mod list;
+pub mod rules;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub mod tests;
+pub mod velocity;

@@ -1,0 +1,12 @@
+//! An acquirer's host in a process of its own, and the gateway's connection to it.
+
+pub mod attacks;
+pub mod capabilities;
+pub mod connection_faults;
+pub mod events;
+pub mod faults;
+pub mod host;
+pub mod payments;
+pub mod redirects;
+pub mod reservations;
+pub mod three_ds;

@@ -1,0 +1,8 @@
+//! Review: the queue of held payments, decisions, and callbacks about them.
+
+pub mod callback;
+pub mod callback_decisions;
+pub mod commands;
+pub mod decisions;
+pub mod queue;
+pub mod replays;

@@ -1,0 +1,21 @@
+//! The service as a whole: command line, documents, storage, logs, overload.
+
+pub mod command_acts;
+pub mod command_line;
+pub mod crash;
+pub mod declarations;
+pub mod demo;
+pub mod earlier_store;
+pub mod generated_clients;
+pub mod id_order;
+pub mod information;
+pub mod log;
+pub mod path_prefix;
+pub mod reference;
+pub mod resilience;
+pub mod routes;
+pub mod setup_faults;
+pub mod slow_clients;
+pub mod storage_failures;
+pub mod text_files;
+pub mod walkthroughs;

@@ -1,0 +1,86 @@
+//! A store of an earlier version whose journal books reversals of voided payments, some of them settled. The first
+//! start corrects it by entries.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use tillgate_tests::{MerchantClient, poll_until};
+
+use crate::service::earlier_store::start_on_fixture;
+use crate::settlement::settlements::{hundredths, read_balances, read_records, read_rows, shapes};
+use crate::support::*;
+
+/// Returns the entries of an action in the audit log, as JSON texts.
+fn read_entries(gateway: &tillgate_tests::TestGateway, action: &str) -> anyhow::Result<Vec<String>> {
+    let database = open_database(gateway)?;
+    let query = "SELECT CAST(document AS TEXT) FROM audit_entry
+         WHERE json_extract(CAST(document AS TEXT), '$.action') = ?1 ORDER BY number";
+    let mut statement = database.prepare(query)?;
+    let entries = statement.query_map([action], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(entries)
+}
+
+#[tokio::test]
+async fn wrong_bookings_of_an_earlier_version_are_corrected_once_and_by_entries() -> anyhow::Result<()> {
+    let (gateway, known) = start_on_fixture(48)?;
+    let shop = known.merchant_at(&gateway, "");
+    let reviewed = known.merchant_at(&gateway, "/reviewed");
+    // Of a debit of 30.00 that is not settled yet, and of 10.00, -7.00 and 4.00 that a batch has taken wrongly.
+    let open = read_balances(&shop, "receivable").await?;
+    assert_eq!(open, BTreeMap::from([("EUR".to_owned(), 3000 + 1000 - 700 + 400)]));
+    assert_eq!(read_balances(&reviewed, "receivable").await?, BTreeMap::new());
+    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
+    let told = "reversals of voided payments had been booked";
+    gateway.wait_for_log(told).await?;
+    let log = gateway.read_log();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains(told)).collect();
+    assert_eq!(lines.len(), 3, "one for each entity and currency: {lines:?}");
+    let told_of = |amount: &str| lines.iter().any(|line| line.contains(&format!("\"amount\":\"{amount}\"")));
+    assert!(told_of("10.00") && told_of("20.00") && told_of("900.00"), "{lines:?}");
+    let corrections = read_entries(&gateway, "correction")?;
+    // Five in euros, one in dollars, one of the reviewed merchant.
+    assert_eq!(corrections.len(), 7, "{corrections:?}");
+
+    let gateway = gateway.kill_and_restart(&[])?;
+    assert!(!gateway.read_log().contains(told), "{}", gateway.read_log());
+    assert_eq!(read_entries(&gateway, "correction")?, corrections);
+    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
+    let before = read_records(&shop).await?;
+    shop.advance_clock("25h").await?;
+    let records = poll_until("the next batch is complete", async || {
+        let batches = read_rows(&shop, "reports/v1/settlements", "settlements").await?;
+        let is_complete = batches.len() == 2 && batches.iter().all(|batch| batch["status"] == "COMPLETE");
+        Ok(if is_complete { Some(read_records(&shop).await?) } else { None })
+    })
+    .await?;
+    assert_eq!(records[..before.len()], before, "earlier records stay as they are");
+    assert_eq!(
+        shapes(&records[before.len()..]),
+        [
+            "FEE CANCEL_FEE NEG 0.30 EUR",
+            "FEE CANCEL_FEE NEG 0.30 EUR",
+            "SETTLED BATCH POS 36.40 EUR",
+            "SETTLED CREDIT NEG 7.00 EUR",
+            "SETTLED DEBIT POS 30.00 EUR",
+            "SETTLED REFUND POS 10.00 EUR",
+            "SETTLED REFUND POS 4.00 EUR",
+        ]
+    );
+    // Both batches together have paid out the sales, less a fee for each reversal in euros.
+    let batches = read_rows(&shop, "reports/v1/settlements", "settlements").await?;
+    let paid_out: i64 = batches.iter().map(|batch| hundredths(&batch["paidOut"])).sum();
+    assert_eq!(paid_out, 9200 + 3000 - 7 * 30, "{batches:?}");
+    assert_eq!(read_balances(&shop, "receivable").await?, BTreeMap::new());
+    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_new_store_has_nothing_to_correct() -> anyhow::Result<()> {
+    let gateway = tillgate_tests::TestGateway::start()?;
+    let count = |table: &str| -> anyhow::Result<i64> {
+        Ok(open_database(&gateway)?.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?)
+    };
+    assert_eq!((count("booking_check")?, read_entries(&gateway, "correction")?.len()), (0, 0));
+    Ok(())
+}
