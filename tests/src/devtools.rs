@@ -200,12 +200,18 @@ impl Tab {
             Ok((value.await.unwrap_or_default() == true).then_some(()))
         })
         .await?;
-        self.evaluate_in_session(&frame, "document.querySelector('input').focus()").await?;
-        self.devtools.run_command(Some(&frame), "Input.insertText", json!({ "text": text })).await?;
-        let typed =
-            self.evaluate_in_session(&frame, "document.querySelector('input').value.replaceAll(' ', '')").await?;
-        ensure!(typed == text, "the frame {part} holds {typed} in place of {text}");
-        Ok(())
+        // The browser's own process moves the focus between frames of different sites, a moment after the call. Until
+        // then a text goes nowhere: it arrives whole or not at all.
+        let focus_and_read =
+            "const input = document.querySelector('input'); input.focus(); return input.value.replaceAll(' ', '')";
+        poll_until(&format!("{text} in the frame {part}"), async || {
+            let typed = self.evaluate_in_session(&frame, &format!("(() => {{ {focus_and_read} }})()")).await?;
+            if typed == "" {
+                self.devtools.run_command(Some(&frame), "Input.insertText", json!({ "text": text })).await?;
+            }
+            Ok((typed == text).then_some(()))
+        })
+        .await
     }
 
     /// Evaluates an expression in a session, awaits it if it is a promise, and returns its value as JSON. Fails if the
