@@ -100,7 +100,7 @@ pub(super) fn parameter_schema(row: &Parameter) -> Value {
         Some(_) => json!({ "type": "string", "pattern": row.format.pattern() }),
         None => format_schema(row.format),
     };
-    if row.need == Need::Optional {
+    if row.need != Need::Required {
         allow_empty(&mut schema);
     }
     schema["description"] = row.note.into();
