@@ -12,8 +12,7 @@ use tillgate_shared::parameter::Parameters;
 use super::AppState;
 use super::docs::{ROUTES, Route};
 use crate::credential::{AccessDenied, AccessGrant};
-use crate::domain::access::scope::Scope;
-use crate::domain::access::scope::Scopes;
+use crate::domain::access::scope::{Scope, Scopes};
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
 

@@ -20,9 +20,7 @@ use crate::domain::idempotency::EncodedResponse;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::gateway::payment::query::QueryCost;
-use crate::gateway::payment::query::QueryPage;
-use crate::gateway::payment::query::QueryResult;
+use crate::gateway::payment::query::{QueryCost, QueryPage, QueryResult};
 use crate::gateway::{Failure, Gateway};
 use crate::store::Cancellation;
 

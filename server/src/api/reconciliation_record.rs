@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use super::json_object::{FieldValue, JsonObject};
 use crate::domain::id::PaymentId;
-use crate::domain::settlement::reconciliation::MatchedPayments;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordType;
+use crate::domain::settlement::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
 
 /// Writes a record as one line.
 pub(super) fn write_record(lines: &mut Vec<u8>, record: &ReconciliationRecord) {

@@ -22,14 +22,11 @@ use crate::domain::report::table::ReportTable;
 use crate::domain::settlement::reconciliation::days::DayRange;
 use crate::domain::settlement::reconciliation::file::FileName;
 use crate::domain::settlement::reconciliation::file::format_header;
-use crate::domain::settlement::reconciliation::totals::RecordTotal;
-use crate::domain::settlement::reconciliation::totals::RecordTotals;
-use crate::domain::settlement::reconciliation::totals::RecordTotalsKey;
+use crate::domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
 use crate::gateway::Failure;
 use crate::gateway::settlement::reconciliation::RecordReader;
 use crate::store::StoreError;
-use crate::store::settlement::reconciliation::RecordRange;
-use crate::store::settlement::reconciliation::RecordVersion;
+use crate::store::settlement::reconciliation::{RecordRange, RecordVersion};
 
 /// The lines of a file.
 struct FileBody(RecordReader);

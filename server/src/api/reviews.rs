@@ -22,12 +22,8 @@ use crate::domain::payment::Payment;
 use crate::domain::payment::query::PAGE_SIZE;
 use crate::domain::review::decision::DecisionType;
 use crate::domain::review::filter::ReviewFilter;
-use crate::domain::review::queue::QueueChange;
-use crate::domain::review::queue::QueuedReview;
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::queue::ReviewClock;
-use crate::gateway::review::queue::ReviewOutcome;
-use crate::gateway::review::queue::ReviewRemarks;
+use crate::domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
+use crate::gateway::review::queue::{ReviewOutcome, ReviewRemarks};
 use crate::gateway::{Failure, Gateway};
 use crate::store::Cancellation;
 

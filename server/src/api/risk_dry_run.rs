@@ -23,9 +23,7 @@ use super::response::{encode_response, request_clock_lead, request_time, result_
 use crate::domain::ndc::Ndc;
 use crate::domain::refusal::Refusal;
 use crate::domain::risk::dry_run::DryRunReport;
-use crate::gateway::risk::dry_run::DryRun;
-use crate::gateway::risk::dry_run::DryRunProgress;
-use crate::gateway::risk::dry_run::DryRunSlot;
+use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 use crate::store::{StoreError, lower_priority};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.

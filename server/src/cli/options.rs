@@ -4,13 +4,10 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::tz::TimeZone;
 
-use crate::cli::access::channel::ChannelOptions;
-use crate::cli::access::channel::OnOff;
+use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::serve::place::PlaceOptions;
 use crate::connector::registry::is_for_sandboxes_only;
-use crate::domain::access::entity::DEFAULT_ZONE;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use crate::domain::access::inheritance;
 use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;

@@ -31,8 +31,7 @@ use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::gateway::settlement::reconciliation::RecordReader;
 use crate::gateway::settlement::report::read_settlements;
-use crate::store::settlement::reconciliation::RecordRange;
-use crate::store::settlement::reconciliation::RecordVersion;
+use crate::store::settlement::reconciliation::{RecordRange, RecordVersion};
 use crate::store::{AdminStore, PaymentHistory, lower_priority};
 
 /// Subcommands of `tillgate report`.

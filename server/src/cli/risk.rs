@@ -23,10 +23,7 @@ use crate::cli::risk::dry_run::DryRunRules;
 use crate::cli::risk::explain::ExplainPayment;
 use crate::cli::risk::input::read_payments;
 use crate::cli::risk::list::RiskListCommand;
-use crate::cli::risk::versions::AddRules;
-use crate::cli::risk::versions::ListRuleVersions;
-use crate::cli::risk::versions::ShowRules;
-use crate::cli::risk::versions::UseRules;
+use crate::cli::risk::versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
 use crate::domain::risk::rules::VersionRole;
 use crate::risk::{
     Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,

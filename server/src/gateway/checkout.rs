@@ -11,8 +11,7 @@ use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_li
 
 use super::{Failure, Gateway, random_bytes};
 use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::access::scope::TYPE_OF_BRAND;
+use crate::domain::access::scope::{Scopes, TYPE_OF_BRAND};
 use crate::domain::checkout::{Checkout, CheckoutState, CheckoutStatus, is_tokenisation};
 use crate::domain::id::CheckoutId;
 use crate::domain::payment::mode::ProcessingMode;

@@ -20,10 +20,9 @@ use crate::domain::access::scope::Scopes;
 use crate::domain::id::RegistrationId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
-use crate::domain::registration::standing_instruction::InstructionRole;
-use crate::domain::registration::standing_instruction::InstructionTerms;
-use crate::domain::registration::standing_instruction::StandingInstruction;
+use crate::domain::registration::standing_instruction::{
+    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
+};
 use crate::domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::keys::wallet;
@@ -35,9 +34,7 @@ use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::registration::stored_credentials::new_initial_transaction_id;
-use crate::gateway::risk::velocity::AttemptGuard;
-use crate::gateway::risk::velocity::AttemptOutcome;
-use crate::gateway::risk::velocity::ShopperAddress;
+use crate::gateway::risk::velocity::{AttemptGuard, AttemptOutcome, ShopperAddress};
 use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{
     Changes, LoadedRecords, NewRegistration, RecordKeys, RegistrationWithAccount, StoredCredentialKeys,

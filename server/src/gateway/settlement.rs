@@ -17,18 +17,12 @@ use rust_decimal::Decimal;
 use tillgate_shared::money::Currency;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::audit::CORRECTION;
-use crate::domain::access::audit::PAYMENT;
-use crate::domain::access::audit::SETTLED_RECORD;
+use crate::domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
 use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, PaymentId, RecordId};
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::ledger::ReferencedPayment;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordOwner;
-use crate::domain::settlement::reconciliation::SettlementStatus;
+use crate::domain::settlement::ledger::{LedgerSums, ReferencedPayment};
+use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
 use crate::domain::settlement::{
     BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
 };

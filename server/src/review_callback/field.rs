@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::{ParameterGroup, find_parameter};
 
 use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, VirtualSummary};
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::ReviewDecision;
+use crate::domain::review::decision::{DecisionType, ReviewDecision};
 
 /// A field whose value becomes a pair of a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

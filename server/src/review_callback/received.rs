@@ -12,8 +12,7 @@ use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::config::{CallbackConfig, ReceivingConfig, ReceivingCredential};
 use super::field::CallbackField;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::RequestedDecision;
+use crate::domain::review::decision::{DecisionType, RequestedDecision};
 
 /// Maximum number of pairs in a body.
 const MAX_PAIRS: usize = 200;

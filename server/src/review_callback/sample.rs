@@ -10,9 +10,8 @@ use tillgate_shared::result::codes;
 use super::request::CallbackDocument;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType};
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::ReviewDecision;
 use crate::domain::review::decision::review_transaction_id;
+use crate::domain::review::decision::{DecisionType, ReviewDecision};
 
 /// Parameters of the sample payment.
 const PARAMETERS: [(&str, &str); 9] = [

@@ -16,8 +16,7 @@ use super::{Changes, Sources, StoreError};
 use crate::domain::access::audit::AuditEntry;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::Payment;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::ReviewDecision;
+use crate::domain::review::decision::{DecisionType, ReviewDecision};
 use crate::store::settlement::ledger;
 
 impl Changes {

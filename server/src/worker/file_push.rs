@@ -15,8 +15,7 @@ use crate::domain::id::EntityId;
 use crate::domain::settlement::reconciliation::file::FileName;
 use crate::file_push::{PushFault, push_file};
 use crate::store::StoreError;
-use crate::store::delivery::file_delivery::ClaimedPush;
-use crate::store::delivery::file_delivery::PushOutcome;
+use crate::store::delivery::file_delivery::{ClaimedPush, PushOutcome};
 
 /// Maximum number of servers to which files are sent at once.
 const SLOTS: usize = 64;

@@ -5,8 +5,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 
 use crate::connector::registry;
-use crate::domain::access::channel::Channel;
-use crate::domain::access::channel::ThreeDsPolicy;
+use crate::domain::access::channel::{Channel, ThreeDsPolicy};
 use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
 
 /// The value that removes a limit.

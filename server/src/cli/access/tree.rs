@@ -2,12 +2,9 @@
 
 use serde::Serialize;
 
-use crate::domain::access::channel::Channel;
-use crate::domain::access::channel::ThreeDsPolicy;
 use crate::domain::access::channel::sort_by_priority;
-use crate::domain::access::entity::DEFAULT_ZONE;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::channel::{Channel, ThreeDsPolicy};
+use crate::domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use crate::domain::access::inheritance::resolve_settings;
 use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;

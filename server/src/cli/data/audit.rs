@@ -10,8 +10,7 @@ use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_existing};
 use crate::domain::id::{decode_hex, to_hex};
-use crate::gateway::settlement::verification::ExpectedEntry;
-use crate::gateway::settlement::verification::Verification;
+use crate::gateway::settlement::verification::{ExpectedEntry, Verification};
 use crate::store::AdminStore;
 use crate::store::snapshot::StoreSnapshot;
 

@@ -21,8 +21,7 @@ use crate::domain::ip_text;
 use crate::gateway::random_bytes;
 use crate::outgoing::OutgoingClient;
 use crate::store::AdminStore;
-use crate::store::delivery::webhook::DeliveryLogEntry;
-use crate::store::delivery::webhook::Webhook;
+use crate::store::delivery::webhook::{DeliveryLogEntry, Webhook};
 use crate::vault::{Sealed, Vault};
 use crate::webhook::{Secret, WebhookDelivery, build_test_event};
 

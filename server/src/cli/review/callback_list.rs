@@ -10,9 +10,7 @@ use crate::cli::delivery::webhook::format_delivery;
 use crate::cli::review::callback::ActorOptions;
 use crate::cli::review::callback::load_own_callback;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::review::failed_callbacks::CallbackAuditEntry;
-use crate::store::review::failed_callbacks::FailedCallback;
-use crate::store::review::failed_callbacks::FailedListOutcome;
+use crate::store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback, FailedListOutcome};
 
 /// List the callbacks that no attempt delivered, oldest first.
 #[derive(Debug, Args)]

@@ -15,8 +15,7 @@ use crate::domain::id::PaymentId;
 use crate::domain::review::decision::DecisionType;
 use crate::domain::review::queue::format_time;
 use crate::domain::review::queue::parse_cancel_reason;
-use crate::domain::review::request::ReviewAnswer;
-use crate::domain::review::request::ReviewRequest;
+use crate::domain::review::request::{ReviewAnswer, ReviewRequest};
 use crate::store::{AdminStore, is_served};
 
 /// Maximum time to wait for the gateway.

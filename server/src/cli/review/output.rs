@@ -7,9 +7,7 @@ use serde::Serialize;
 
 use crate::cli::table::to_printable;
 use crate::domain::payment::Payment;
-use crate::domain::review::queue::QueuedReview;
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::queue::ReviewClock;
+use crate::domain::review::queue::{QueuedReview, ReviewAction, ReviewClock};
 use crate::domain::review::request::ReviewAnswer;
 use crate::store::review::queue::ReviewRecord;
 use crate::store::review::request::StoredRequest;

@@ -17,9 +17,7 @@ use crate::cli::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
 use crate::domain::access::entity::Entity;
 use crate::domain::risk::dry_run::DEFAULT_EXAMPLES;
-use crate::gateway::risk::dry_run::DryRun;
-use crate::gateway::risk::dry_run::DryRunProgress;
-use crate::gateway::risk::dry_run::DryRunRequest;
+use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use crate::risk::RuleSet;
 use crate::store::{AdminStore, lower_priority};
 

@@ -2,11 +2,8 @@
 
 use crate::cli::table::align_columns;
 use crate::domain::payment::PaymentType;
-use crate::domain::risk::dry_run::DryRunReport;
-use crate::domain::risk::dry_run::OutcomeTally;
-use crate::domain::risk::dry_run::PaymentSum;
-use crate::domain::risk::dry_run::PaymentTally;
 use crate::domain::risk::dry_run::outcome_name;
+use crate::domain::risk::dry_run::{DryRunReport, OutcomeTally, PaymentSum, PaymentTally};
 
 /// Headings of the columns that every table has after its first.
 const COLUMNS: [&str; 4] = ["payments", "approved", "charged back", "amount"];

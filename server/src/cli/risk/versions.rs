@@ -14,13 +14,11 @@ use crate::cli::risk::load_rules;
 use crate::cli::{CommonOptions, open_existing};
 use crate::domain::access::entity::Entity;
 use crate::domain::risk::list::MAX_AUTHOR;
-use crate::domain::risk::rules::RiskChange;
-use crate::domain::risk::rules::VersionRole;
+use crate::domain::risk::rules::{RiskChange, VersionRole};
 use crate::process;
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
-use crate::store::risk::audit::RiskAuditKind;
-use crate::store::risk::audit::RiskAuditRow;
+use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::rules::RiskKeys;
 
 /// Number of changes that `risk versions` shows.

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::keys::wallet::create_key;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
-use crate::cli::sandbox::demo_shop::DemoShop;
-use crate::cli::sandbox::demo_shop::ShopSettings;
+use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
 use crate::domain::id::EntityId;

@@ -11,8 +11,7 @@ use crate::domain::id::{EntityId, to_hex};
 use crate::ftp::password::{SALT, hash_password};
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::reconciliation::has_files;
-use crate::store::delivery::ftp_user::FtpUser;
-use crate::store::delivery::ftp_user::FtpUserInfo;
+use crate::store::delivery::ftp_user::{FtpUser, FtpUserInfo};
 
 /// Users of the FTP server.
 #[derive(Debug, Subcommand)]

@@ -10,10 +10,8 @@ use crate::cli::input_file::read_input_file;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
 use crate::domain::settlement::file::FileMapping;
-use crate::gateway::settlement::file::ImportRequest;
-use crate::gateway::settlement::file::ImportSummary;
-use crate::gateway::settlement::file::ReportedFault;
 use crate::gateway::settlement::file::import_file;
+use crate::gateway::settlement::file::{ImportRequest, ImportSummary, ReportedFault};
 use crate::process;
 
 /// Largest size of a mapping, in bytes.

@@ -6,8 +6,7 @@
 //! Nothing is copied from a merchant to its channels: a channel looks up the origins and the compatibility mode of its
 //! merchant (`Directory::frame_origins`, `Directory::formats_of`), and every other setting is its own.
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::entity::{Entity, EntitySettings};
 
 /// A setting that can be inherited.
 #[derive(Debug)]

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::domain::report::{AttemptCounts, AuthorizationReport, ChargebackReport, TotalsColumn, TotalsReport};
-use crate::domain::settlement::reconciliation::totals::RecordTotal;
-use crate::domain::settlement::reconciliation::totals::RecordTotals;
-use crate::domain::settlement::reconciliation::totals::RecordTotalsKey;
+use crate::domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
 
 /// A report as rows of text. All cells are codes, days and numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]

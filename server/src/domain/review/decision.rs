@@ -6,10 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::queue::ReviewActionKind;
-use crate::domain::review::queue::ReviewClock;
-use crate::domain::review::queue::ReviewStatus;
+use crate::domain::review::queue::{ReviewAction, ReviewActionKind, ReviewClock, ReviewStatus};
 
 /// Type of a review decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,9 +6,7 @@ use tillgate_shared::parameter::{ParameterError, Parameters};
 
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::review::queue::QueuedReview;
-use crate::domain::review::queue::ReviewClock;
-use crate::domain::review::queue::ReviewState;
+use crate::domain::review::queue::{QueuedReview, ReviewClock, ReviewState};
 
 /// Longest name of a rule, and longest id of an analyst, in characters.
 const MAX_NAME: usize = 255;

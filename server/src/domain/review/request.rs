@@ -4,11 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::payment::Payment;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::RequestedDecision;
 use crate::domain::review::decision::review_transaction_id;
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::queue::ReviewActionKind;
+use crate::domain::review::decision::{DecisionType, RequestedDecision};
+use crate::domain::review::queue::{ReviewAction, ReviewActionKind};
 
 /// A requested decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,9 +4,7 @@ use jiff::Timestamp;
 
 use crate::domain::id::EntityId;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk::list::ListPosition;
-use crate::domain::risk::list::MAX_LIST_ENTRIES;
-use crate::domain::risk::list::RiskListEntry;
+use crate::domain::risk::list::{ListPosition, MAX_LIST_ENTRIES, RiskListEntry};
 
 /// Largest number of versions that an entity keeps. A further one replaces the oldest that is not in use.
 pub const MAX_VERSIONS: usize = 100;

@@ -14,22 +14,12 @@ use super::state::{BatchTotals, HeldReserve, SettlementState};
 use super::terms::{SettlementTerms, round_amount, to_decimal};
 use crate::domain::id::{EntityId, PaymentId, RecordId};
 use crate::domain::payment::{Account, Payment, PaymentType};
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::ledger::ReferencedPayment;
 use crate::domain::settlement::ledger::is_booked;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::ChargebackReason;
-use crate::domain::settlement::reconciliation::InstituteReference;
-use crate::domain::settlement::reconciliation::MatchedPayments;
-use crate::domain::settlement::reconciliation::MatchingStatus;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordAccount;
-use crate::domain::settlement::reconciliation::RecordOwner;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SIMULATED_FORMAT;
-use crate::domain::settlement::reconciliation::SettlementPart;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::ledger::{LedgerSums, ReferencedPayment};
+use crate::domain::settlement::reconciliation::{
+    Cashflow, ChargebackReason, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord,
+    RecordAccount, RecordOwner, RecordType, SIMULATED_FORMAT, SettlementPart, SettlementStatus, TransactionType,
+};
 
 /// Name of the sandbox's clearing institute.
 const INSTITUTE: &str = "Tillgate sandbox";

@@ -8,10 +8,8 @@ use crate::domain::id::EntityId;
 use crate::domain::report::format_hundredths;
 use crate::domain::report::table::ReportTable;
 use crate::domain::settlement::BatchTotals;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
 use crate::domain::settlement::reconciliation::totals::RecordTotals;
+use crate::domain::settlement::reconciliation::{RecordType, SettlementStatus, TransactionType};
 
 /// A batch of an entity in one settlement currency.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,7 @@
 use tillgate_shared::parameter::{Parameters, Presence, Requirements, can_come_from_browser};
 
 use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scope;
-use crate::domain::access::scope::Scopes;
+use crate::domain::access::scope::{Scope, Scopes};
 use crate::domain::checkout::Checkout;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::PaymentType;

@@ -11,8 +11,7 @@ use tillgate_shared::result::codes;
 
 use super::super::payment::follow_up_draft::draft_follow_up;
 use super::decide::*;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::entity::{Entity, EntitySettings};
 use crate::domain::access::level::Level;
 use crate::domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
 use crate::domain::id::{DisputeId, EntityId, PaymentId};

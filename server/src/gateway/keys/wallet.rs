@@ -19,8 +19,7 @@ use crate::domain::id::{EntityId, to_hex};
 use crate::domain::refusal::Refusal;
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::{Failure, Gateway, random_bytes};
-use crate::store::keys::wallet::StoredWalletKey;
-use crate::store::keys::wallet::UsedWalletToken;
+use crate::store::keys::wallet::{StoredWalletKey, UsedWalletToken};
 use crate::vault::{Sealed, Vault, VaultError};
 use crate::wallet::{Derivation, PublicWalletKey, Token, WalletKey, WalletTokenContent, WalletTokenError};
 

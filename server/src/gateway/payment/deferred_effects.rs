@@ -5,9 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::domain::payment::Payment;
 use crate::domain::registration::Registration;
-use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
-use crate::domain::registration::standing_instruction::PendingInstruction;
-use crate::domain::registration::standing_instruction::StandingInstruction;
+use crate::domain::registration::standing_instruction::{INITIAL_TRANSACTION, PendingInstruction, StandingInstruction};
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 
 /// Time for which the account of a pending payment is stored. A payment that succeeds later stores no credential.

@@ -7,8 +7,7 @@ use crate::connector::ConnectorResult;
 use crate::domain::id::log_tag;
 use crate::domain::payment::Payment;
 use crate::gateway::risk::check::RiskCheck;
-use crate::gateway::risk::velocity::AttemptGuard;
-use crate::gateway::risk::velocity::ShopperAddress;
+use crate::gateway::risk::velocity::{AttemptGuard, ShopperAddress};
 
 impl Gateway {
     /// Screens a payment before any request to a connector, and counts it as an attempt for the velocity limits. Stored

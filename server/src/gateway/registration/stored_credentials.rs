@@ -14,19 +14,16 @@ use crate::domain::access::entity::Entity;
 use crate::domain::id::{EntityId, RegistrationId};
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::refusal::Refusal;
-use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
-use crate::domain::registration::standing_instruction::InstructionRole;
-use crate::domain::registration::standing_instruction::InstructionTerms;
-use crate::domain::registration::standing_instruction::PendingInstruction;
-use crate::domain::registration::standing_instruction::StandingInstruction;
+use crate::domain::registration::standing_instruction::{
+    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
+};
 use crate::domain::registration::{Registration, account_retention_end};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::HeldCard;
-use crate::gateway::payment::account_parameters::PROOFS;
-use crate::gateway::payment::account_parameters::StorableAccount;
 use crate::gateway::payment::account_parameters::find_browser_names;
 use crate::gateway::payment::account_parameters::is_account_parameter;
 use crate::gateway::payment::account_parameters::is_shopper_parameter;
+use crate::gateway::payment::account_parameters::{PROOFS, StorableAccount};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::{Failure, Gateway, random_bytes};
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};

@@ -9,21 +9,15 @@ use crate::domain::access::entity::Entity;
 use crate::domain::id::PaymentId;
 use crate::domain::payment::Payment;
 use crate::domain::refusal::Refusal;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::decision::RequestedDecision;
 use crate::domain::review::decision::review_transaction_id;
+use crate::domain::review::decision::{DecisionType, RequestedDecision};
 use crate::domain::review::filter::ReviewFilter;
-use crate::domain::review::queue::QueueChange;
-use crate::domain::review::queue::QueuedReview;
-use crate::domain::review::queue::ReviewClock;
-use crate::domain::review::queue::ReviewState;
 use crate::domain::review::queue::parse_cancel_reason;
 use crate::domain::review::queue::parse_note;
+use crate::domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
-use crate::store::review::queue::ReviewPage;
-use crate::store::review::queue::ReviewRecord;
-use crate::store::review::queue::ReviewSelection;
+use crate::store::review::queue::{ReviewPage, ReviewRecord, ReviewSelection};
 use crate::store::{Changes, RecordKeys};
 
 /// A review after a request, with its payment.

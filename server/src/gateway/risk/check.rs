@@ -22,8 +22,7 @@ use crate::domain::id::EntityId;
 use crate::domain::payment::debit_step::DebitStep;
 use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::review::{PaymentReview, ReviewFacts, ReviewStage};
-use crate::domain::risk::list::ListHit;
-use crate::domain::risk::list::RiskListKind;
+use crate::domain::risk::list::{ListHit, RiskListKind};
 use crate::domain::risk::{
     ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
 };

@@ -8,16 +8,9 @@ use tillgate_shared::parameter::{ParameterError, Parameters};
 
 use crate::domain::access::entity::Entity;
 use crate::domain::refusal::Refusal;
-use crate::domain::risk::list::ListPosition;
-use crate::domain::risk::list::ListSource;
-use crate::domain::risk::list::MAX_REASON;
-use crate::domain::risk::list::RiskListEntry;
-use crate::domain::risk::list::RiskListKind;
 use crate::domain::risk::list::to_list_value;
-use crate::domain::risk::rules::RiskAction;
-use crate::domain::risk::rules::RiskChange;
-use crate::domain::risk::rules::RiskState;
-use crate::domain::risk::rules::VersionRole;
+use crate::domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
+use crate::domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::read_listed_account;

@@ -10,15 +10,12 @@ use crate::domain::access::level::Level;
 use crate::domain::refusal::Refusal;
 use crate::domain::report::MAX_ROWS;
 use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::file::FileLines;
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::domain::settlement::reconciliation::file::format_header;
 use crate::domain::settlement::reconciliation::file::format_lines;
+use crate::domain::settlement::reconciliation::file::{FileLines, FileName};
 use crate::domain::settlement::reconciliation::totals::RecordTotals;
 use crate::gateway::{Failure, Gateway};
-use crate::store::settlement::reconciliation::RecordOwnership;
-use crate::store::settlement::reconciliation::RecordRange;
-use crate::store::settlement::reconciliation::RecordVersion;
+use crate::store::settlement::reconciliation::{RecordOwnership, RecordRange, RecordVersion};
 use crate::store::settlement::reconciliation_file::StoredFile;
 use crate::store::{Cancellation, PaymentHistory, StoreError};
 

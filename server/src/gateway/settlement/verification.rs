@@ -9,25 +9,15 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::audit::CORRECTION;
-use crate::domain::access::audit::ChainHash;
-use crate::domain::access::audit::ChainedEntry;
-use crate::domain::access::audit::FIRST_HASH;
-use crate::domain::access::audit::PAYMENT;
-use crate::domain::access::audit::RECORD_DIGEST;
+use crate::domain::access::audit::{
+    AuditEntry, CORRECTION, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST,
+};
 use crate::domain::access::audit_key::AuditKey;
 use crate::domain::id::{EntityId, to_hex};
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::ledger::ACCOUNT_NAMES;
-use crate::domain::settlement::ledger::ApprovedPayment;
-use crate::domain::settlement::ledger::LedgerSums;
+use crate::domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use crate::store::StoreError;
-use crate::store::keys::table_seal::REASON;
-use crate::store::keys::table_seal::SEAL_ACCEPT;
-use crate::store::keys::table_seal::SEAL_BEGIN;
-use crate::store::keys::table_seal::UNSEALED;
-use crate::store::keys::table_seal::UNSOUND;
+use crate::store::keys::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
 use crate::store::snapshot::StoreSnapshot;
 
 use second_opinion::SecondOpinion;

@@ -7,8 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use crate::directory::{Credentials, Directory};
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::entity::{Entity, EntitySettings};
 use crate::domain::access::level::Level;
 use crate::domain::id::EntityId;
 use crate::store::access::token;

@@ -7,8 +7,7 @@ use crate::domain::effects::{Event, PaymentEffects};
 use crate::domain::id::EntityId;
 use crate::domain::payment::Payment;
 use crate::store::delivery::message;
-use crate::store::delivery::message::MessageTarget;
-use crate::store::delivery::message::NOTIFICATION;
+use crate::store::delivery::message::{MessageTarget, NOTIFICATION};
 use crate::store::{Sources, StoreError};
 
 /// Writes the messages of a payment: the events with `document` to webhooks, and the notification to its address, as

@@ -7,9 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::domain::id::EntityId;
-use crate::store::delivery::file_push::COLUMNS;
-use crate::store::delivery::file_push::PushTarget;
 use crate::store::delivery::file_push::read_entity;
+use crate::store::delivery::file_push::{COLUMNS, PushTarget};
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::settlement::reconciliation::parse_day;
 use crate::store::{AdminStore, Store, StoreError};

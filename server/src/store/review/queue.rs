@@ -11,14 +11,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, p
 use crate::domain::access::audit::AuditEntry;
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::payment::Payment;
-use crate::domain::review::queue::Claim;
-use crate::domain::review::queue::ClaimEffect;
-use crate::domain::review::queue::MAX_ACTIONS;
-use crate::domain::review::queue::QueuedReview;
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::queue::ReviewActionKind;
-use crate::domain::review::queue::ReviewChange;
-use crate::domain::review::queue::ReviewStatus;
+use crate::domain::review::queue::{
+    Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
+};
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;
 use crate::store::settlement::ledger;

@@ -5,8 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::domain::id::{EntityId, PaymentId};
 use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::request::ReviewAnswer;
-use crate::domain::review::request::ReviewRequest;
+use crate::domain::review::request::{ReviewAnswer, ReviewRequest};
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;

@@ -6,12 +6,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::domain::id::EntityId;
-use crate::domain::risk::list::ListHit;
-use crate::domain::risk::list::ListPosition;
-use crate::domain::risk::list::ListSource;
-use crate::domain::risk::list::RiskListEntry;
-use crate::domain::risk::list::RiskListKind;
 use crate::domain::risk::list::to_list_value;
+use crate::domain::risk::list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind};
 use crate::risk::{ListedValue, find_list_key};
 use crate::store::error::unreadable_column;
 use crate::store::{AdminStore, Store, StoreError};

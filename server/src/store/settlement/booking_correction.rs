@@ -7,16 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::audit::CORRECTION;
-use crate::domain::access::audit::PAYMENT;
-use crate::domain::access::audit::SETTLED_RECORD;
+use crate::domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
 use crate::domain::id::{EntityId, RecordId};
 use crate::domain::settlement::ledger::LedgerSums;
 use crate::domain::settlement::ledger::is_booked;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
+use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 use crate::store::rows::decode_document;
 use crate::store::settlement::ledger;
 use crate::store::{AdminStore, StoreError};

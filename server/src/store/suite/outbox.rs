@@ -18,12 +18,8 @@ use crate::domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
 use crate::domain::refusal::Refusal;
 use crate::domain::registration::Registration;
 use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
-use crate::store::delivery::message::DeliveryResult;
-use crate::store::delivery::message::Message;
-use crate::store::delivery::message::MessageContent;
-use crate::store::delivery::message::NOTIFICATION;
-use crate::store::delivery::message_selection::SelectionCursor;
-use crate::store::delivery::message_selection::SelectionLimits;
+use crate::store::delivery::message::{DeliveryResult, Message, MessageContent, NOTIFICATION};
+use crate::store::delivery::message_selection::{SelectionCursor, SelectionLimits};
 use crate::store::delivery::webhook::Webhook;
 use crate::store::{AdminStore, Changes, RecordKeys, Store};
 

@@ -7,9 +7,7 @@ use super::samples::{
 use crate::domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
 };
-use crate::domain::registration::standing_instruction::InstructionTerms;
-use crate::domain::registration::standing_instruction::PendingInstruction;
-use crate::domain::registration::standing_instruction::StandingInstruction;
+use crate::domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
 use crate::domain::registration::{Registration, RegistrationEnd};
 use crate::store::form_build::StoredBuild;
 use crate::store::keys::key_retirement::RetireError;

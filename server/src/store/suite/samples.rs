@@ -7,8 +7,7 @@ use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::entity::EntitySettings;
+use crate::domain::access::entity::{Entity, EntitySettings};
 use crate::domain::access::level::Level;
 use crate::domain::checkout::Checkout;
 use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};

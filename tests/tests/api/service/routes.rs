@@ -180,7 +180,7 @@ async fn every_answer_about_a_sandbox_shows_its_clock() -> anyhow::Result<()> {
         let timestamp = Timestamp::strptime("%Y-%m-%d %H:%M:%S%z", timestamp)?;
         let is_of_shop = timestamp.duration_since(started) >= SignedDuration::from_secs(-1);
         let what = format!("{} {}: {}", row.method.as_str(), row.path, answer.text);
-        // Nobody's answers have the machine's clock.
+        // Without credentials an answer has the machine's clock.
         let is_about_shop = row.caller == Caller::Merchant || row.path.contains("{id}");
         assert_eq!(is_of_shop, is_about_shop, "{what}");
         dated.insert(row.path);

@@ -2,12 +2,9 @@
 
 use crate::domain::settlement::file::LineFault;
 use crate::domain::settlement::file::field::SettlementField;
-use crate::domain::settlement::file::mapping::FileMapping;
-use crate::domain::settlement::file::mapping::LineKind;
+use crate::domain::settlement::file::mapping::{FileMapping, LineKind};
 use crate::domain::settlement::file::mapping_file::MAX_COLUMNS;
-use crate::domain::settlement::file::source::CellText;
-use crate::domain::settlement::file::source::ColumnReference;
-use crate::domain::settlement::file::source::FieldSource;
+use crate::domain::settlement::file::source::{CellText, ColumnReference, FieldSource};
 use crate::domain::settlement::reconciliation::columns::FILE_COLUMNS;
 
 /// Label of the values that a mapping sets.

@@ -11,17 +11,11 @@ use crate::domain::id::PaymentId;
 use crate::domain::settlement::file::LineFault;
 use crate::domain::settlement::file::field::SettlementField;
 use crate::domain::settlement::file::layout::FieldValues;
-use crate::domain::settlement::file::mapping::FileMapping;
-use crate::domain::settlement::file::mapping::LineKind;
-use crate::domain::settlement::file::number::ParsedNumber;
-use crate::domain::settlement::file::number::Precision;
-use crate::domain::settlement::file::number::SignedAmount;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::ChargebackReason;
-use crate::domain::settlement::reconciliation::RecordAccount;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::file::mapping::{FileMapping, LineKind};
+use crate::domain::settlement::file::number::{ParsedNumber, Precision, SignedAmount};
+use crate::domain::settlement::reconciliation::{
+    Cashflow, ChargebackReason, RecordAccount, RecordType, SettlementStatus, TransactionType,
+};
 use crate::domain::settlement::{round_amount, to_decimal};
 
 /// Largest number of decimals of a computed rate.

@@ -11,19 +11,15 @@ use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::domain::settlement::file::field::SettlementField;
-use crate::domain::settlement::file::mapping_file::DEFAULT_DATE_FORMAT;
-use crate::domain::settlement::file::mapping_file::DEFAULT_TIME_FORMAT;
-use crate::domain::settlement::file::mapping_file::FieldSources;
-use crate::domain::settlement::file::mapping_file::MappingFile;
+use crate::domain::settlement::file::mapping_file::{
+    DEFAULT_DATE_FORMAT, DEFAULT_TIME_FORMAT, FieldSources, MappingFile,
+};
 use crate::domain::settlement::file::number::NumberNotation;
-use crate::domain::settlement::file::source::ColumnReference;
-use crate::domain::settlement::file::source::FieldSource;
+use crate::domain::settlement::file::source::{ColumnReference, FieldSource};
 use crate::domain::settlement::file::time_format::TimeFormat;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SIMULATED_FORMAT;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{
+    Cashflow, RecordType, SIMULATED_FORMAT, SettlementStatus, TransactionType,
+};
 
 /// Largest number of words of a kind.
 const MAX_WORDS: usize = 1000;

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use crate::domain::settlement::file::field::SettlementField;
 use crate::domain::settlement::file::number::NumberNotation;
-use crate::domain::settlement::file::source::ColumnReference;
-use crate::domain::settlement::file::source::FieldSource;
+use crate::domain::settlement::file::source::{ColumnReference, FieldSource};
 
 /// Largest number of lines before the header, or at the end.
 const MAX_SKIPPED_LINES: u32 = 1000;

@@ -1,11 +1,9 @@
 //! Rules of matching: the payments that a line may settle.
 
 use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{
+    Cashflow, ReconciliationRecord, RecordType, SettlementStatus, TransactionType,
+};
 
 /// Effect of a matched line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,16 +5,10 @@ use jiff::civil::DateTime;
 use crate::domain::id::{EntityId, PaymentId, RecordId};
 use crate::domain::payment::Payment;
 use crate::domain::settlement::file::line::SettlementLine;
-use crate::domain::settlement::reconciliation::ImportedLine;
-use crate::domain::settlement::reconciliation::InstituteReference;
-use crate::domain::settlement::reconciliation::MatchedPayments;
-use crate::domain::settlement::reconciliation::MatchingStatus;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordAccount;
-use crate::domain::settlement::reconciliation::RecordOwner;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementPart;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{
+    ImportedLine, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount,
+    RecordOwner, RecordType, SettlementPart, TransactionType,
+};
 use crate::domain::settlement::{describe_account, settlement_id};
 
 /// Data that all lines of a file share.

@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use rust_decimal::Decimal;
 use tillgate_shared::money::Currency;
 
-use crate::domain::settlement::file::number::NumberNotation;
-use crate::domain::settlement::file::number::ParsedNumber;
-use crate::domain::settlement::file::number::Precision;
+use crate::domain::settlement::file::number::{NumberNotation, ParsedNumber, Precision};
 
 /// Deepest nesting of lists.
 const MAX_DEPTH: usize = 4;

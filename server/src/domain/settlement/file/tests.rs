@@ -3,10 +3,7 @@
 use proptest::prelude::*;
 
 use crate::domain::settlement::file::*;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{Cashflow, RecordType, SettlementStatus, TransactionType};
 use jiff::civil::Date;
 
 const RHEINLAND: &str = include_str!("../../../../../docs/settlement-files/rheinland.toml");

@@ -7,8 +7,7 @@ use jiff::civil::Date;
 use crate::domain::id::EntityId;
 use crate::domain::report::spreadsheet::escape_formula;
 use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::columns::ColumnFormat;
-use crate::domain::settlement::reconciliation::columns::FILE_COLUMNS;
+use crate::domain::settlement::reconciliation::columns::{ColumnFormat, FILE_COLUMNS};
 
 /// Beginning of the name of a file.
 const PREFIX: &str = "reconciliation_";

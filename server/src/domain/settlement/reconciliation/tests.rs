@@ -6,9 +6,8 @@ use rust_decimal::Decimal;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::codes;
 
-use crate::domain::settlement::reconciliation::columns::ColumnFormat;
-use crate::domain::settlement::reconciliation::columns::FILE_COLUMNS;
 use crate::domain::settlement::reconciliation::columns::format_rate;
+use crate::domain::settlement::reconciliation::columns::{ColumnFormat, FILE_COLUMNS};
 use crate::domain::settlement::reconciliation::file::FileName;
 use crate::domain::settlement::reconciliation::file::format_header;
 use crate::domain::settlement::reconciliation::file::format_lines;

@@ -6,11 +6,9 @@ use jiff::civil::Date;
 
 use crate::domain::payment::mode::ProcessingMode;
 use crate::domain::report::format_hundredths;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordType;
-use crate::domain::settlement::reconciliation::SettlementStatus;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{
+    Cashflow, ReconciliationRecord, RecordType, SettlementStatus, TransactionType,
+};
 
 /// The values by which totals are divided. Amounts in different currencies are never added.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

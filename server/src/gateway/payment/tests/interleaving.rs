@@ -15,8 +15,7 @@ use crate::domain::checkout::Checkout;
 use crate::domain::payment::asynchronous::abandon_payment;
 use crate::domain::payment::{ConnectorTxIds, Payment};
 use crate::domain::three_ds::TransactionStatus;
-use crate::gateway::checkout::submit::AttemptWrite;
-use crate::gateway::checkout::submit::SubmitResult;
+use crate::gateway::checkout::submit::{AttemptWrite, SubmitResult};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 

@@ -6,10 +6,9 @@ use crate::domain::id::EntityId;
 use crate::domain::payment::Payment;
 use crate::domain::risk::RiskDecision;
 use crate::gateway::Gateway;
-use crate::gateway::risk::check::CheckBasis;
-use crate::gateway::risk::check::RuleBasis;
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::see_account;
+use crate::gateway::risk::check::{CheckBasis, RuleBasis};
 use crate::risk::{Facts, RuleSet};
 
 impl Gateway {

@@ -9,8 +9,7 @@ use crate::domain::registration::Registration;
 use crate::gateway::risk::velocity::MAX_SOURCES;
 use crate::gateway::risk::velocity::count::Count;
 use crate::gateway::risk::velocity::lock_mutex;
-use crate::gateway::risk::velocity::source::CountName;
-use crate::gateway::risk::velocity::source::SourceKind;
+use crate::gateway::risk::velocity::source::{CountName, SourceKind};
 
 /// The counts that differ from the stored ones. Shared with every attempt, because a dropped attempt adds its counts
 /// too.

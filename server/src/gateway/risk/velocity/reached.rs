@@ -11,8 +11,7 @@ use jiff::Timestamp;
 
 use crate::domain::access::entity::Entity;
 use crate::domain::id::EntityId;
-use crate::domain::risk::rules::RiskAction;
-use crate::domain::risk::rules::RiskChange;
+use crate::domain::risk::rules::{RiskAction, RiskChange};
 use crate::gateway::risk::velocity::BATCH;
 use crate::gateway::risk::velocity::lock_mutex;
 use crate::gateway::risk::velocity::source::SourceKind;

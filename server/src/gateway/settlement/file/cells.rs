@@ -5,9 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 use crate::domain::settlement::file::LineFault;
-use crate::gateway::settlement::file::lines::LineReader;
-use crate::gateway::settlement::file::lines::MAX_LINE;
-use crate::gateway::settlement::file::lines::NumberedLine;
+use crate::gateway::settlement::file::lines::{LineReader, MAX_LINE, NumberedLine};
 
 /// Largest number of lines of a record.
 const MAX_RECORD_LINES: usize = 50;

@@ -7,14 +7,9 @@ use std::io::{BufReader, Read, Seek as _};
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::settlement::file::FileMapping;
-use crate::domain::settlement::file::LineFault;
-use crate::domain::settlement::file::LineIdentity;
-use crate::domain::settlement::file::LineLayout;
-use crate::domain::settlement::file::SettlementLine;
+use crate::domain::settlement::file::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
 use crate::gateway::settlement::file::SettlementFileError;
-use crate::gateway::settlement::file::cells::CellReader;
-use crate::gateway::settlement::file::cells::CellRecord;
+use crate::gateway::settlement::file::cells::{CellReader, CellRecord};
 use crate::gateway::settlement::file::decoding::open_text;
 use crate::gateway::settlement::file::lines::LineReader;
 

@@ -7,26 +7,20 @@ use crate::domain::id::{PaymentId, RecordId};
 use crate::domain::payment::Payment;
 use crate::domain::settlement::compute_record_movement;
 use crate::domain::settlement::file::matching::LineEffect;
-use crate::domain::settlement::reconciliation::ImportedLine;
-use crate::domain::settlement::reconciliation::MatchedPayments;
-use crate::domain::settlement::reconciliation::MatchingStatus;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RejectedLine;
+use crate::domain::settlement::reconciliation::{
+    ImportedLine, MatchedPayments, MatchingStatus, ReconciliationRecord, RejectedLine,
+};
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::import::entity_now;
-use crate::gateway::settlement::file::search::MatchTarget;
-use crate::gateway::settlement::file::search::Mismatch;
-use crate::gateway::settlement::file::search::TargetEffect;
 use crate::gateway::settlement::file::search::find_candidates;
 use crate::gateway::settlement::file::search::load_open_amount;
 use crate::gateway::settlement::file::search::resolve_target;
 use crate::gateway::settlement::file::search::resolve_whole_line;
-use crate::gateway::settlement::file::take::MatchedRecord;
-use crate::gateway::settlement::file::take::OwnerCache;
+use crate::gateway::settlement::file::search::{MatchTarget, Mismatch, TargetEffect};
 use crate::gateway::settlement::file::take::apply_target;
+use crate::gateway::settlement::file::take::{MatchedRecord, OwnerCache};
 use crate::store::AdminStore;
-use crate::store::settlement::file::EntityScope;
-use crate::store::settlement::file::SettledParts;
+use crate::store::settlement::file::{EntityScope, SettledParts};
 
 /// Largest number of candidates that are shown of a line.
 const MAX_CANDIDATES: usize = 20;

@@ -5,8 +5,7 @@ use crate::domain::payment::{Payment, PaymentType};
 use crate::domain::settlement::file::matching::LineEffect;
 use crate::domain::settlement::file::matching::fits_type;
 use crate::domain::settlement::file::matching::is_settled_by_institute;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordType;
+use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordType};
 use crate::store::settlement::file::EntityScope;
 use crate::store::{AdminStore, StoreError};
 

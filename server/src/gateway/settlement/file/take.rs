@@ -8,15 +8,12 @@ use crate::domain::access::entity::Entity;
 use crate::domain::dispute::{Dispute, DisputeAction};
 use crate::domain::id::{DisputeId, EntityId, PaymentId};
 use crate::domain::payment::Payment;
-use crate::domain::settlement::reconciliation::ChargebackReason;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::RecordOwner;
+use crate::domain::settlement::reconciliation::{ChargebackReason, ReconciliationRecord, RecordOwner};
 use crate::gateway::dispute::decide::{DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys};
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::import::entity_now;
-use crate::gateway::settlement::file::search::MatchTarget;
-use crate::gateway::settlement::file::search::TargetEffect;
+use crate::gateway::settlement::file::search::{MatchTarget, TargetEffect};
 use crate::store::AdminStore;
 use crate::store::settlement::file::SettledParts;
 

@@ -6,14 +6,11 @@ use jiff::civil::Date;
 
 use crate::domain::id::EntityId;
 use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::reconciliation::Cashflow;
-use crate::domain::settlement::reconciliation::TransactionType;
+use crate::domain::settlement::reconciliation::{Cashflow, TransactionType};
 use crate::domain::settlement::{BatchTotals, compute_record_movement};
-use crate::gateway::settlement::verification::Journal;
-use crate::gateway::settlement::verification::Sums;
-use crate::gateway::settlement::verification::Verification;
 use crate::gateway::settlement::verification::add_sums;
 use crate::gateway::settlement::verification::describe_sums;
+use crate::gateway::settlement::verification::{Journal, Sums, Verification};
 use crate::store::StoreError;
 use crate::store::settlement::record_digest::RecordDigest;
 use crate::store::snapshot::StoreSnapshot;

@@ -10,11 +10,8 @@ use rusqlite::{Connection, Error};
 use crate::domain::access::audit::ChainHash;
 use crate::domain::access::audit_key::AuditKey;
 use crate::domain::access::audit_key::finish_code;
-use crate::store::keys::table_seal::HEAD;
-use crate::store::keys::table_seal::RowSum;
-use crate::store::keys::table_seal::Seal;
-use crate::store::keys::table_seal::StoreError;
 use crate::store::keys::table_seal::tables::SEALED;
+use crate::store::keys::table_seal::{HEAD, RowSum, Seal, StoreError};
 use crate::store::value_encoding::encode_value;
 
 /// Number of arguments of `seal_rows` before the values of the rows.
