@@ -4,11 +4,13 @@
 //! second transaction writes the outcome. Without an outcome (a timeout, a crash, a disconnected client) the payment
 //! stays pending, and [`super::resolve`] finds the outcome.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 use super::super::{Failure, Gateway};
 use crate::connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
@@ -23,7 +25,7 @@ const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);
 /// The payments in flight: this process is asking their connectors, so no inquiry is made about them meanwhile. The
 /// mutex is for concurrent requests. Empty after a crash.
 #[derive(Debug, Clone, Default)]
-pub struct PaymentsInFlight(Arc<Mutex<HashSet<PaymentId>>>);
+pub struct PaymentsInFlight(Arc<Mutex<HashMap<PaymentId, watch::Sender<()>>>>);
 
 /// Marks a payment as in flight until it is dropped.
 pub(in crate::gateway) struct InFlightPayment {
@@ -32,21 +34,39 @@ pub(in crate::gateway) struct InFlightPayment {
 }
 
 impl PaymentsInFlight {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PaymentId, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Marks a payment as in flight until the returned guard is dropped. Returns `None` if it is marked already.
     pub(in crate::gateway) fn mark_payment(&self, payment: &PaymentId) -> Option<InFlightPayment> {
-        let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(payment.clone());
-        is_new.then(|| InFlightPayment { all: self.clone(), payment: payment.clone() })
+        match self.lock().entry(payment.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(entry) => {
+                entry.insert(watch::Sender::new(()));
+                Some(InFlightPayment { all: self.clone(), payment: payment.clone() })
+            }
+        }
+    }
+
+    /// Waits until a payment is no longer in flight. Returns at once if it is not.
+    pub(super) async fn wait_for_end(&self, payment: &PaymentId) {
+        let end = self.lock().get(payment).map(watch::Sender::subscribe);
+        if let Some(mut end) = end {
+            // Nothing is ever sent: the sender is dropped with the guard.
+            let _ = end.changed().await;
+        }
     }
 
     /// Returns the ids of the payments in flight.
     pub(super) fn payment_ids(&self) -> HashSet<PaymentId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().keys().cloned().collect()
     }
 }
 
 impl Drop for InFlightPayment {
     fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.payment);
+        self.all.lock().remove(&self.payment);
     }
 }
 

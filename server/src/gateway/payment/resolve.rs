@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway};
-use super::connector_request::wait_for_outcome;
+use super::connector_request::{InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::domain::id::{EntityId, PaymentId};
@@ -33,7 +33,33 @@ impl Gateway {
     /// # Errors
     /// If the store cannot be read or written.
     pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
-        let Some(_guard) = self.payments_in_flight.mark_payment(id) else { return Ok(()) };
+        match self.payments_in_flight.mark_payment(id) {
+            Some(guard) => self.resolve_in_flight(entity, id, guard).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Like [`Self::resolve_payment`], with an inquiry that begins after this call. One that is under way is waited
+    /// for: its answer may be older. Callers that wait together share the inquiry after it.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub(super) async fn resolve_payment_afresh(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        for _ in 0..2 {
+            if let Some(guard) = self.payments_in_flight.mark_payment(id) {
+                return self.resolve_in_flight(entity, id, guard).await;
+            }
+            self.payments_in_flight.wait_for_end(id).await;
+        }
+        Ok(())
+    }
+
+    async fn resolve_in_flight(
+        &self,
+        entity: &EntityId,
+        id: &PaymentId,
+        _guard: InFlightPayment,
+    ) -> Result<(), Failure> {
         let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
             return self.stop_unneeded_timer(entity, id).await;
         };

@@ -73,7 +73,7 @@ async fn a_shopper_decides_on_the_hosts_page_and_comes_back_to_the_outcome() -> 
         assert!(found == 200 && shown.contains("Pay 92.00 EUR"), "{shown}");
         let (found, back) = decide_on_page(&url, decision).await?;
         assert!(found == 303 && back.starts_with(&format!("{}v1/return/", scene.shop.base)), "{found} {back}");
-        let (found, shown) = return_to_shop(&back).await?;
+        let (found, shown) = visit_page(&back).await?;
         let shop = format!("https://shop.example/back?basket=7&amp;id={}", paid.id());
         assert!(found == 200 && shown.contains(title) && shown.contains(&shop), "{shown}");
         assert_result(&read_payment(&scene, &paid).await?, status, code);
@@ -83,23 +83,13 @@ async fn a_shopper_decides_on_the_hosts_page_and_comes_back_to_the_outcome() -> 
     scene.reconcile().await
 }
 
-/// Visits the gateway's page after the host's, and reloads it while the outcome is not known. The host may be answering
-/// an inquiry at that moment that was made before the shopper decided.
-async fn return_to_shop(back: &str) -> anyhow::Result<(u16, String)> {
-    poll_until("the outcome is shown", async || {
-        let (status, shown) = visit_page(back).await?;
-        Ok((!shown.contains("is being processed")).then_some((status, shown)))
-    })
-    .await
-}
-
 #[tokio::test]
 async fn what_was_paid_on_the_hosts_page_is_captured_and_refunded_there() -> anyhow::Result<()> {
     let scene = AcquirerScene::start(&[], &[]).await?;
     let paid = pay_by_redirect(&scene.shop, &[("paymentType", "PA")]).await?;
     assert_result(&scene.modify(paid.id(), "CP", "92.00").await?, 400, "700.400.570");
     let (_, back) = decide_on_page(&redirect_url(&paid), "pay").await?;
-    return_to_shop(&back).await?;
+    visit_page(&back).await?;
     let captured = scene.modify(paid.id(), "CP", "92.00").await?;
     assert_result(&captured, 200, PAID);
     assert_result(&scene.modify(captured.id(), "RF", "1.00").await?, 200, PAID);
@@ -146,7 +136,7 @@ async fn nothing_that_a_browser_brings_back_makes_a_payment() -> anyhow::Result<
     }
     assert_result(&read_payment(&scene, &paid).await?, 200, PENDING);
     decide_on_page(&redirect_url(&paid), "cancel").await?;
-    return_to_shop(&back).await?;
+    visit_page(&back).await?;
     assert_result(&read_payment(&scene, &paid).await?, 400, "100.396.101");
     scene.reconcile().await
 }
@@ -191,7 +181,7 @@ async fn a_redirect_whose_answer_is_lost_is_found_out_and_the_shopper_can_go_the
     .await?;
     let (found, back) = decide_on_page(&redirect_url(&shown), "pay").await?;
     assert_eq!(found, 303);
-    return_to_shop(&back).await?;
+    visit_page(&back).await?;
     assert_result(&read_payment(&scene, &paid).await?, 200, PAID);
     assert_eq!(scene.booked_entries("debit").await?.len(), 1);
     scene.reconcile().await

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use tillgate_shared::result::codes;
@@ -37,6 +38,8 @@ pub(super) struct TestHost {
     /// The order of the last authorization, as its `Debug` shows it.
     last_order: Mutex<String>,
     capabilities: Capabilities,
+    /// How many inquiries have arrived.
+    pub(super) inquiries: AtomicUsize,
     /// One permit for each request that may be answered.
     pub(super) permits: Semaphore,
 }
@@ -49,6 +52,7 @@ impl TestHost {
             ledger: Mutex::default(),
             last_order: Mutex::default(),
             capabilities: Capabilities::without_limits(true),
+            inquiries: AtomicUsize::new(0),
             permits: Semaphore::new(1_000),
         }
     }
@@ -81,6 +85,12 @@ impl TestHost {
     /// Sets the fault of all later requests.
     pub(super) fn set_fault(&self, fault: ConnectionFault) {
         *self.fault.lock().unwrap() = fault;
+    }
+
+    /// Books what a shopper pays on the host's page, and redirects nobody any more.
+    pub(super) fn take_payment_on_page(&self, reference: &str, hundredths: i64) {
+        self.ledger.lock().unwrap().insert(reference.to_owned(), hundredths);
+        self.set_fault(ConnectionFault::None);
     }
 
     /// Returns the sum of all booked amounts in hundredths.
@@ -143,6 +153,7 @@ impl Connector for TestHost {
     }
 
     async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+        self.inquiries.fetch_add(1, Ordering::Relaxed);
         if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
             return redirect_outcome();
         }

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
-use super::{CARD, ConnectionFault, TestShop};
+use super::{CARD, ConnectionFault, TestShop, order_parameters};
 use crate::connector::three_ds::ChallengeResult;
+use crate::domain::access::scope::Scopes;
 use crate::domain::checkout::Checkout;
 use crate::domain::payment::asynchronous::abandon_payment;
 use crate::domain::payment::{ConnectorTxIds, Payment};
 use crate::domain::three_ds::TransactionStatus;
 use crate::gateway::checkout::submit::{AttemptWrite, SubmitResult};
+use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 
@@ -178,4 +181,39 @@ async fn slow_requests_do_not_hide_payments_whose_outcome_is_unknown() {
     assert_eq!(due_subjects(), [unknown.id.to_string()]);
     slow.clear();
     assert_eq!(due_subjects().len(), 32, "oldest first, at most as many as were asked for");
+}
+
+/// Pays by a brand with a page at the host, and returns the payment with the id of the page that its shopper comes back
+/// to.
+async fn pay_on_page(shop: &TestShop) -> (Arc<Payment>, String) {
+    shop.host.set_fault(ConnectionFault::RedirectsShopper);
+    let more = [("paymentBrand", "PAYPAL"), ("shopperResultUrl", "https://shop.example/back")];
+    let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
+    let paid = shop
+        .gateway
+        .pay(&shop.entity, order_parameters(&more), Scopes::all(), addresses, ResponseRecorder::disabled())
+        .await
+        .unwrap();
+    let page = paid.redirect.as_ref().unwrap().page.as_ref().unwrap().as_str().to_owned();
+    (paid, page)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shopper_who_comes_back_during_an_inquiry_gets_the_answer_of_a_later_one() {
+    let shop = TestShop::start_gateway();
+    for (has_paid, expected) in [(false, codes::PENDING), (true, codes::TEST_CONNECTOR)] {
+        let (paid, page) = pay_on_page(&shop).await;
+        let before_return = shop.gateway.payments_in_flight.mark_payment(&paid.id).unwrap();
+        if has_paid {
+            shop.host.take_payment_on_page(paid.id.as_str(), 9200);
+        }
+        let inquiries = shop.host.inquiries.load(Ordering::Relaxed);
+        let mut visits = Box::pin(join_all((0..20).map(|_| shop.gateway.handle_shopper_return(&page))));
+        assert!(futures_util::poll!(visits.as_mut()).is_pending(), "the answer under way may be older than the return");
+        drop(before_return);
+        for visit in visits.await {
+            assert_eq!(visit.unwrap().result, expected);
+        }
+        assert_eq!(shop.host.inquiries.load(Ordering::Relaxed) - inquiries, 1, "all visits share one");
+    }
 }
