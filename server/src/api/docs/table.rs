@@ -448,7 +448,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_note("Form that the loader shows in a frame if the browser cannot run the page module: plain HTML for the brands that it names, in the shopper's language, without scripts.")
         .for_shopper().on_host(Fields).with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Post, "/v1/plainForm.html", "submitPlainForm", Form, "Pay in the form for browsers that are too old", Html)
-        .with_note("Submit of that form, in the whole window. 303 redirects to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. Card number and code are never repeated.")
+        .with_note("Submit of that form, in the whole window. 303 redirects to the brand's page, or back to shopperResultUrl with id and resourcePath, approved and declined alike; 400 shows the form again with what is wrong beside each field. The input of a checkout that is closed is not judged: a second submit leads where the first one led. Card number and code are never repeated.")
         .for_shopper().visits_from_other_pages().on_host(Fields).with_accepted(AcceptedParameters::Browser).with_rate_limit().with_route_parameters(&[CHECKOUT_ID, BRANDS, LOCALE]),
     Route::new(Get, "/v1/wpwl.d.ts", "readDeclarations", Form, "Load the form's type declarations", ResponseContent::Declarations)
         .with_note("TypeScript declarations of wpwlOptions and wpwl, as this build knows them.")
