@@ -23,7 +23,9 @@ use super::received::{
     refuse_different_entities,
 };
 use super::response::{ndc_of_path, set_request_clock};
-use super::{AppState, client, credentials, transport};
+use super::{AppState, client};
+use crate::api::access::credentials;
+use crate::api::access::transport;
 use crate::credential::AccessGrant;
 use crate::directory::Directory;
 use crate::domain::access::entity::Entity;

@@ -1,59 +1,31 @@
 //! The HTTP API, with one file per resource. It decodes, authenticates, calls the gateway, and encodes; it contains no
 //! business rules about money.
 
+mod access;
 mod access_log;
-mod brand_page;
-mod browsers;
-mod checkouts;
+mod checkout;
 mod client;
-mod clock;
-mod credentials;
-mod dispute_view;
-mod disputes;
+mod dispute;
 pub mod docs;
 mod error;
 mod extract;
-mod fields_host;
-mod form;
-mod form_config;
 mod forwarded;
 mod html_page;
 mod idempotency;
-mod isolation;
 mod json_object;
 mod line_stream;
 mod meta;
-mod payment_page;
-mod payment_state;
-mod payments;
-mod plain;
-mod policy_reports;
-mod query;
+mod payment;
 mod received;
-mod reconciliation_record;
-mod reconciliations;
 mod registrations;
-mod reports;
+mod report;
 mod response;
-mod response_cache;
-mod review_decisions;
-mod reviews;
-mod risk_audit;
-mod risk_dry_run;
-mod risk_lists;
-mod risk_rules;
-mod risk_screen;
-mod schedule_view;
-mod schedules;
-mod scripts;
-mod settlement_reports;
-mod shopper_return;
-mod sprite;
+mod review;
+mod risk;
+mod schedule;
+mod settlement;
 mod three_ds;
-mod transactions;
-mod transport;
 mod view;
-mod wallet_sheet;
 pub(crate) mod webhook_payload;
 
 use std::ops::Deref;
@@ -76,10 +48,10 @@ use crate::app::App;
 use crate::connector::registry;
 use crate::domain::access::setup_fault::SetupFault;
 pub use crate::wrong_credentials::WrongCredentials;
-pub use fields_host::FieldsUrl;
+pub use checkout::fields_host::FieldsUrl;
+pub use checkout::policy_reports::ReportLimiter;
 pub use idempotency::InFlight;
-pub use policy_reports::ReportLimiter;
-pub use response_cache::ResponseCache;
+pub use payment::response_cache::ResponseCache;
 
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
@@ -125,12 +97,12 @@ pub fn build_router(state: Arc<AppState>) -> Router {
         .merge(build_risk_routes())
         .merge(build_schedule_routes())
         .merge(build_dispute_routes())
-        .route("/v1/policyReports", get(policy_reports::list))
+        .route("/v1/policyReports", get(checkout::policy_reports::list))
         .route(
             "/v1/policyReports/{id}",
-            post(policy_reports::receive_report).options(policy_reports::respond_to_preflight),
+            post(checkout::policy_reports::receive_report).options(checkout::policy_reports::respond_to_preflight),
         )
-        .route("/v1/clock/{advance}", post(clock::advance))
+        .route("/v1/clock/{advance}", post(schedule::clock::advance))
         .route("/v1/resultcodes", get(meta::list_result_codes))
         .route("/openapi.json", get(docs::serve_openapi))
         .route("/reference", get(docs::serve_reference))
@@ -155,35 +127,41 @@ pub fn build_router(state: Arc<AppState>) -> Router {
 /// Builds the routes of checkouts, payments and registrations, and the pages that their shoppers visit.
 fn build_payment_routes() -> Router<Arc<AppState>> {
     Router::new()
-        .route("/v1/checkouts", post(checkouts::create))
-        .route("/v1/checkouts/{id}", post(checkouts::update))
-        .route("/v1/checkouts/{id}/payment", get(checkouts::read_status).post(checkouts::submit_payment))
-        .route("/v1/checkouts/{id}/confirm", post(checkouts::confirm_payment))
-        .route("/v1/checkouts/{id}/state", get(checkouts::read_state))
-        .route("/v1/payments", post(payments::create))
-        .route("/v1/payments/{id}", get(payments::read).post(payments::modify))
-        .route("/reports/v1/totals", get(reports::report_totals))
-        .route("/reports/v1/transactions", get(transactions::report_transactions))
-        .route("/reports/v1/authorizations", get(reports::report_authorizations))
-        .route("/reports/v1/chargebacks", get(reports::report_chargebacks))
-        .route("/reports/v1/settlements", get(settlement_reports::report_settlements))
-        .route("/reports/v1/fees", get(settlement_reports::report_fees))
-        .route("/ledger/v1/balances", get(settlement_reports::list_balances))
-        .route("/reports/v1/reconciliations/aggregations", get(reconciliations::report_aggregations))
-        .route("/reconciliations/v1/files", get(reconciliations::list_files))
-        .route("/reconciliations/v1/files/{name}", get(reconciliations::send_file))
-        .route("/reconciliations/v1/records", get(reconciliations::list_records))
-        .route("/v1/query", get(query::query_payments))
-        .route("/v1/query/{id}", get(query::query_by_id))
-        .route("/v3/query", get(query::query_payments))
-        .route("/v3/query/{id}", get(query::query_by_id))
-        .route("/v1/return/{id}", get(shopper_return::show_outcome).post(shopper_return::show_outcome))
+        .route("/v1/checkouts", post(checkout::checkouts::create))
+        .route("/v1/checkouts/{id}", post(checkout::checkouts::update))
+        .route(
+            "/v1/checkouts/{id}/payment",
+            get(checkout::checkouts::read_status).post(checkout::checkouts::submit_payment),
+        )
+        .route("/v1/checkouts/{id}/confirm", post(checkout::checkouts::confirm_payment))
+        .route("/v1/checkouts/{id}/state", get(checkout::checkouts::read_state))
+        .route("/v1/payments", post(payment::payments::create))
+        .route("/v1/payments/{id}", get(payment::payments::read).post(payment::payments::modify))
+        .route("/reports/v1/totals", get(report::reports::report_totals))
+        .route("/reports/v1/transactions", get(report::transactions::report_transactions))
+        .route("/reports/v1/authorizations", get(report::reports::report_authorizations))
+        .route("/reports/v1/chargebacks", get(report::reports::report_chargebacks))
+        .route("/reports/v1/settlements", get(settlement::reports::report_settlements))
+        .route("/reports/v1/fees", get(settlement::reports::report_fees))
+        .route("/ledger/v1/balances", get(settlement::reports::list_balances))
+        .route("/reports/v1/reconciliations/aggregations", get(settlement::reconciliations::report_aggregations))
+        .route("/reconciliations/v1/files", get(settlement::reconciliations::list_files))
+        .route("/reconciliations/v1/files/{name}", get(settlement::reconciliations::send_file))
+        .route("/reconciliations/v1/records", get(settlement::reconciliations::list_records))
+        .route("/v1/query", get(payment::query::query_payments))
+        .route("/v1/query/{id}", get(payment::query::query_by_id))
+        .route("/v3/query", get(payment::query::query_payments))
+        .route("/v3/query/{id}", get(payment::query::query_by_id))
+        .route(
+            "/v1/return/{id}",
+            get(checkout::shopper_return::show_outcome).post(checkout::shopper_return::show_outcome),
+        )
         .route("/v1/threeDSecure/{id}", get(three_ds::handle_visit).post(three_ds::handle_challenge_result))
         .route("/v1/threeDSecure/{id}/method", get(three_ds::complete_method))
         .route("/v1/threeDSecure.js", get(three_ds::serve_script))
         .route(
             "/v1/checkouts/{id}/registration",
-            get(checkouts::read_registration_status).post(checkouts::submit_registration),
+            get(checkout::checkouts::read_registration_status).post(checkout::checkouts::submit_registration),
         )
         .route("/v1/registrations", post(registrations::create))
         .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))
@@ -194,72 +172,74 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
 /// Builds the routes of the form: its loader, documents and files. `compressed` compresses documents.
 fn build_form_routes(compressed: CompressionLayer) -> Router<Arc<AppState>> {
     Router::new()
-        .route("/v1/paymentWidgets.js", get(form::serve_loader))
-        .route("/v1/checkouts/{id}/registrations/{registration}", delete(form_config::delete_registration))
-        .route("/v1/pciIframe.html", get(form::serve_frame).layer(compressed.clone()))
-        .route("/v1/static/{build}/img/brand.png", get(sprite::serve_sheet))
-        .route("/v1/internalRequestIframe.html", get(form::serve_relay).layer(compressed))
-        .route("/v1/plainForm.html", get(plain::show_form).post(plain::submit_form))
-        .route("/v1/wpwl.d.ts", get(form::serve_declarations))
-        .route("/v1/static/{build}/frame/{*path}", get(form::serve_frame_file))
-        .route("/v1/static/{build}/{*path}", get(form::serve_file))
-        .route("/v1/paymentWidgets/img/brand.png", get(sprite::serve_sheet))
-        .route("/v1/scripts", get(scripts::serve_inventory))
+        .route("/v1/paymentWidgets.js", get(checkout::form::serve_loader))
+        .route("/v1/checkouts/{id}/registrations/{registration}", delete(checkout::form_config::delete_registration))
+        .route("/v1/pciIframe.html", get(checkout::form::serve_frame).layer(compressed.clone()))
+        .route("/v1/static/{build}/img/brand.png", get(checkout::sprite::serve_sheet))
+        .route("/v1/internalRequestIframe.html", get(checkout::form::serve_relay).layer(compressed))
+        .route("/v1/plainForm.html", get(checkout::plain::show_form).post(checkout::plain::submit_form))
+        .route("/v1/wpwl.d.ts", get(checkout::form::serve_declarations))
+        .route("/v1/static/{build}/frame/{*path}", get(checkout::form::serve_frame_file))
+        .route("/v1/static/{build}/{*path}", get(checkout::form::serve_file))
+        .route("/v1/paymentWidgets/img/brand.png", get(checkout::sprite::serve_sheet))
+        .route("/v1/scripts", get(checkout::scripts::serve_inventory))
 }
 
 /// Builds the routes of risk rules, risk checks and reviews.
 fn build_risk_routes() -> Router<Arc<AppState>> {
     Router::new()
-        .route("/v2/riskScreen", post(risk_screen::screen_order))
-        .route("/v2/registrations/{id}/riskScreen", post(risk_screen::screen_registration))
-        .route("/v2/risk/audit", get(risk_audit::list_changes))
-        .route("/v2/risk/rules", post(risk_rules::add_rules).get(risk_rules::list_versions))
-        .route("/v2/risk/rules/{version}", get(risk_rules::read_rules))
-        .route("/v2/risk/rules/{version}/activate", post(risk_rules::activate))
-        .route("/v2/risk/rules/{version}/shadow", post(risk_rules::shadow))
-        .route("/v2/risk/rules/{version}/dryRun", post(risk_dry_run::dry_run))
+        .route("/v2/riskScreen", post(risk::screen::screen_order))
+        .route("/v2/registrations/{id}/riskScreen", post(risk::screen::screen_registration))
+        .route("/v2/risk/audit", get(risk::audit::list_changes))
+        .route("/v2/risk/rules", post(risk::rules::add_rules).get(risk::rules::list_versions))
+        .route("/v2/risk/rules/{version}", get(risk::rules::read_rules))
+        .route("/v2/risk/rules/{version}/activate", post(risk::rules::activate))
+        .route("/v2/risk/rules/{version}/shadow", post(risk::rules::shadow))
+        .route("/v2/risk/rules/{version}/dryRun", post(risk::dry_run::dry_run))
         .route(
             "/v2/risk/lists",
-            get(risk_lists::list_entries).post(risk_lists::add_entry).delete(risk_lists::remove_entry),
+            get(risk::lists::list_entries).post(risk::lists::add_entry).delete(risk::lists::remove_entry),
         )
-        .route("/v2/reviewDecisions/{id}", post(review_decisions::receive))
-        .route("/v2/reviews", get(reviews::list_reviews))
-        .route("/v2/reviews/{id}", get(reviews::read_review))
-        .route("/v2/reviews/{id}/claim", post(reviews::claim))
-        .route("/v2/reviews/{id}/release", post(reviews::release))
-        .route("/v2/reviews/{id}/note", post(reviews::add_note))
-        .route("/v2/reviews/{id}/approve", post(reviews::approve))
-        .route("/v2/reviews/{id}/cancel", post(reviews::cancel))
-        .route("/v2/reviews/{id}/pend", post(reviews::pend))
+        .route("/v2/reviewDecisions/{id}", post(review::decisions::receive))
+        .route("/v2/reviews", get(review::reviews::list_reviews))
+        .route("/v2/reviews/{id}", get(review::reviews::read_review))
+        .route("/v2/reviews/{id}/claim", post(review::reviews::claim))
+        .route("/v2/reviews/{id}/release", post(review::reviews::release))
+        .route("/v2/reviews/{id}/note", post(review::reviews::add_note))
+        .route("/v2/reviews/{id}/approve", post(review::reviews::approve))
+        .route("/v2/reviews/{id}/cancel", post(review::reviews::cancel))
+        .route("/v2/reviews/{id}/pend", post(review::reviews::pend))
 }
 
 /// Builds the routes of schedules.
 fn build_schedule_routes() -> Router<Arc<AppState>> {
     Router::new()
-        .route("/scheduling/v1/schedules", post(schedules::create))
-        .route("/scheduling/v1/schedules/{id}", get(schedules::read).delete(schedules::deschedule))
-        .route("/scheduling/v1/schedules/{id}/reschedule", post(schedules::reschedule))
-        .route("/scheduling/v1/schedules/{id}/deschedule", post(schedules::deschedule))
+        .route("/scheduling/v1/schedules", post(schedule::schedules::create))
+        .route("/scheduling/v1/schedules/{id}", get(schedule::schedules::read).delete(schedule::schedules::deschedule))
+        .route("/scheduling/v1/schedules/{id}/reschedule", post(schedule::schedules::reschedule))
+        .route("/scheduling/v1/schedules/{id}/deschedule", post(schedule::schedules::deschedule))
 }
 
 /// Builds the routes of disputes and their evidence.
 fn build_dispute_routes() -> Router<Arc<AppState>> {
     Router::new()
-        .route("/v1/disputes", get(disputes::list_disputes).post(disputes::open_dispute))
-        .route("/v1/disputes/{id}", get(disputes::read_dispute))
-        .route("/v1/disputes/{id}/advance", post(disputes::advance_dispute))
-        .route("/v1/disputes/{id}/accept", post(disputes::accept_dispute))
-        .route("/v1/disputes/{id}/representment", post(disputes::represent_dispute))
-        .route("/v1/disputes/{id}/evidence", post(disputes::add_evidence))
-        .route("/v1/evidence/{id}", get(disputes::send_evidence))
+        .route("/v1/disputes", get(dispute::disputes::list_disputes).post(dispute::disputes::open_dispute))
+        .route("/v1/disputes/{id}", get(dispute::disputes::read_dispute))
+        .route("/v1/disputes/{id}/advance", post(dispute::disputes::advance_dispute))
+        .route("/v1/disputes/{id}/accept", post(dispute::disputes::accept_dispute))
+        .route("/v1/disputes/{id}/representment", post(dispute::disputes::represent_dispute))
+        .route("/v1/disputes/{id}/evidence", post(dispute::disputes::add_evidence))
+        .route("/v1/evidence/{id}", get(dispute::disputes::send_evidence))
 }
 
 /// Builds the sandbox pages that replace those of brands and wallets, for every connector that has them.
 fn build_sandbox_routes() -> Router<Arc<AppState>> {
-    let brand_pages =
-        registry::all_sandboxes().filter_map(|sandbox| sandbox.brand_page.as_ref()).map(brand_page::build_router);
-    let sheets =
-        registry::all_sandboxes().filter_map(|sandbox| sandbox.wallet_sheet.as_ref()).map(wallet_sheet::build_router);
+    let brand_pages = registry::all_sandboxes()
+        .filter_map(|sandbox| sandbox.brand_page.as_ref())
+        .map(payment::brand_page::build_router);
+    let sheets = registry::all_sandboxes()
+        .filter_map(|sandbox| sandbox.wallet_sheet.as_ref())
+        .map(payment::wallet_sheet::build_router);
     brand_pages.chain(sheets).fold(Router::new(), Router::merge)
 }
 
@@ -267,14 +247,14 @@ fn build_sandbox_routes() -> Router<Arc<AppState>> {
 /// a plain HTTP request about a checkout or payment page of a live entity, and a request that a browser may not make.
 /// Passes on all others, but the fields of a form that another site has posted to one of our pages.
 async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
-    if !fields_host::has_route(&state, &request) {
+    if !checkout::fields_host::has_route(&state, &request) {
         return error::no_such_endpoint().await;
     }
-    transport::set_checkout_clock(&state, &mut request).await;
-    if let Some(response) = transport::refuse_insecure_request(&state, &mut request).await {
+    access::transport::set_checkout_clock(&state, &mut request).await;
+    if let Some(response) = access::transport::refuse_insecure_request(&state, &mut request).await {
         return response;
     }
-    match browsers::admit_browser_request(&state, request) {
+    match access::browsers::admit_browser_request(&state, request) {
         Ok(request) => next.run(request).await,
         Err(response) => response,
     }
@@ -291,7 +271,7 @@ fn set_default_headers(mut response: Response) -> Response {
     for (name, value) in DEFAULTS {
         response.headers_mut().entry(name).or_insert(value);
     }
-    isolation::add_isolation_headers(response.headers_mut());
+    checkout::isolation::add_isolation_headers(response.headers_mut());
     response
 }
 

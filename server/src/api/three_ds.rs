@@ -17,10 +17,15 @@ use tillgate_shared::result::codes;
 
 use super::AppState;
 use super::extract::PathId;
-use super::form::{ANY_ORIGIN, FormQuery, checkout_ancestors};
 use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive};
-use super::payment_page::{INLINE, allows_auto_redirect, outcome_sentence, payment_ancestors, shop_return_url};
 use super::received::read_form_parameters;
+use crate::api::checkout::form::checkout_ancestors;
+use crate::api::checkout::form::{ANY_ORIGIN, FormQuery};
+use crate::api::payment::page::INLINE;
+use crate::api::payment::page::allows_auto_redirect;
+use crate::api::payment::page::outcome_sentence;
+use crate::api::payment::page::payment_ancestors;
+use crate::api::payment::page::shop_return_url;
 use crate::connector::three_ds::request::three_ds_amount;
 use crate::domain::address::host_and_port;
 use crate::domain::payment::{Account, Payment};

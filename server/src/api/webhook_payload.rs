@@ -4,12 +4,13 @@
 use serde_json::{Map, Value, json};
 use tillgate_shared::result::codes;
 
-use super::dispute_view::dispute_fields;
 use super::json_object::JsonObject;
 use super::response::wire_time;
-use super::schedule_view::{event_run_fields, schedule_fields};
 use super::{registrations, view};
 use crate::BUILD_NUMBER;
+use crate::api::dispute::view::dispute_fields;
+use crate::api::schedule::view::event_run_fields;
+use crate::api::schedule::view::schedule_fields;
 use crate::directory::Directory;
 use crate::domain::ndc::Ndc;
 use crate::domain::payment::Payment;

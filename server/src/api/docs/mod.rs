@@ -27,7 +27,7 @@ pub use route::{
 pub use table::ROUTES;
 
 use super::AppState;
-use super::form::file_response;
+use crate::api::checkout::form::file_response;
 use crate::form::EncodedFile;
 
 /// Cache lifetime of a document. It is short, because a new build may change the document.

@@ -1,0 +1,12 @@
+//! Checkouts, and the form and its files.
+
+pub mod checkouts;
+pub mod fields_host;
+pub mod form;
+pub mod form_config;
+pub mod isolation;
+pub mod plain;
+pub mod policy_reports;
+pub mod scripts;
+pub mod shopper_return;
+pub mod sprite;

@@ -1,0 +1,4 @@
+//! Disputes and their evidence.
+
+pub mod disputes;
+pub mod view;

@@ -1,0 +1,9 @@
+//! Payments, and the pages of sandboxes on which shoppers decide about them.
+
+pub mod brand_page;
+pub mod page;
+pub mod payments;
+pub mod query;
+pub mod response_cache;
+pub mod state;
+pub mod wallet_sheet;

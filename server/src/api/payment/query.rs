@@ -1,0 +1,120 @@
+//! `/v1/query`: payments by id, by short id, by the merchant's reference, and by date.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::Timestamp;
+use serde_json::Value;
+use tillgate_shared::result::codes;
+
+use crate::api::error::ApiError;
+use crate::api::extract::{MerchantRequest, PathId};
+use crate::api::json_object::JsonObject;
+use crate::api::payment::payments;
+use crate::api::payment::response_cache::cache_key;
+use crate::api::response::{encode_response, into_http_response, result_fields, wire_time};
+use crate::api::{AppState, view};
+use crate::domain::access::entity::Entity;
+use crate::domain::idempotency::EncodedResponse;
+use crate::domain::ndc::Ndc;
+use crate::domain::payment::Payment;
+use crate::domain::refusal::Refusal;
+use crate::gateway::payment::query::{QueryCost, QueryPage, QueryResult};
+use crate::gateway::{Failure, Gateway};
+use crate::store::Cancellation;
+
+/// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
+/// payments as a list.
+pub(in crate::api) async fn query_by_id(
+    State(state): State<Arc<AppState>>,
+    PathId(id): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
+    let error_ndc = ndc.clone();
+    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+        let found = gateway.query_by_id(&entity, &id, &parameters, cost)?;
+        Ok(found.map(|found| match found {
+            QueryResult::One(payment) => payments::encode_payment(&payment, &ndc),
+            QueryResult::Linked(payments) => {
+                encode_list(&entity, &QueryPage { payments, cursor: None, pages: None, cache_stamp: None }, &ndc)
+            }
+        }))
+    });
+    found.await.map(into_http_response).map_err(|failure| ApiError::new(failure, error_ndc))
+}
+
+/// Handles `GET /v1/query`: the payments that match a query. The response is cached, by all parameters but the
+/// credentials, if its data can be watched for changes.
+pub(in crate::api) async fn query_payments(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let filters = merchant.parameters.iter().filter(|(name, _)| !name.starts_with("authentication."));
+    let key = cache_key(&state.gateway.directory, &merchant.entity.id, "query", filters);
+    if let Some(response) = state.response_cache.get(&key, &state.gateway.store.change_log) {
+        return Ok(response);
+    }
+    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
+    let error_ndc = ndc.clone();
+    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+        let page = gateway.query_payments(&entity, &parameters, cost)?;
+        Ok(page.map(|page| (encode_list(&entity, &page, &ndc), page.cache_stamp)))
+    });
+    match found.await {
+        Ok((response, Some(stamp))) => Ok(state.response_cache.store_and_respond(key, response, stamp)),
+        Ok((response, None)) => Ok(into_http_response(response)),
+        Err(failure) => Err(ApiError::new(failure, error_ndc)),
+    }
+}
+
+/// Runs a query immediately if it is brief (`query` does not return `None`), otherwise in the queue of its merchant's
+/// long reads.
+///
+/// # Errors
+/// Those of `query`, and 429 if the queue is full or the wait too long.
+async fn run_query<T: Send + 'static>(
+    state: &Arc<AppState>,
+    entity: Arc<Entity>,
+    query: impl Fn(&Gateway, QueryCost<'_>) -> Result<Option<T>, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    if let Some(found) = query(&state.gateway, QueryCost::Brief)? {
+        return Ok(found);
+    }
+    // Channels share the queue of their merchant.
+    let tenant = entity.merchant_or_self();
+    let shared = Arc::clone(state);
+    let read = move |cancelled: &Cancellation<'_>| query(&shared.gateway, QueryCost::Long(cancelled));
+    let found = state.gateway.store.long_reads.run_read(tenant, read).await??;
+    // A long read is cancelled if its client disconnects. Its incomplete result is sent to nobody.
+    found.ok_or_else(|| Refusal::no_payment_found().into())
+}
+
+/// Builds the response with a page of payments. `cursor` and `pages` are left out if the page has none.
+fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse {
+    let entries: Vec<JsonObject<'_>> = page.payments.iter().map(|payment| list_entry_fields(entity, payment)).collect();
+    let mut fields =
+        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("payments", entries);
+    if let Some(cursor) = &page.cursor {
+        fields.set("cursor", cursor.as_str());
+    }
+    if let Some(pages) = page.pages {
+        fields.set("pages", Value::from(pages));
+    }
+    encode_response(StatusCode::OK, fields, ndc, Timestamp::now() + entity.ahead)
+}
+
+/// Builds the entry of a payment in a list: the fields of its own response, the payment it refers to, and its time;
+/// also its entity, if that is not the one that queries.
+pub(in crate::api) fn list_entry_fields<'a>(entity: &Entity, payment: &'a Payment) -> JsonObject<'a> {
+    let mut fields = view::payment_fields(payment);
+    if let Some(referenced) = &payment.referenced {
+        fields.set("referencedId", referenced.as_str());
+    }
+    if payment.entity != entity.id {
+        fields.set("entityId", payment.entity.as_str());
+    }
+    fields.with("timestamp", wire_time(payment.created))
+}

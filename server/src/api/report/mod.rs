@@ -1,0 +1,4 @@
+//! Reports.
+
+pub mod reports;
+pub mod transactions;

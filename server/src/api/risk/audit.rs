@@ -1,0 +1,66 @@
+//! `/v2/risk/audit`: changes of a merchant's rules and lists, and the limits against card testing that it has reached.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use tillgate_shared::result::codes;
+
+use crate::api::AppState;
+use crate::api::error::ApiError;
+use crate::api::extract::MerchantRequest;
+use crate::api::json_object::JsonObject;
+use crate::api::response::{build_response, result_fields, wire_time};
+use crate::domain::refusal::Refusal;
+use crate::gateway::Failure;
+use crate::store::risk::audit::RiskAuditRow;
+
+/// Largest and usual number of rows in a response.
+const PAGE: u32 = 100;
+
+/// Handles `GET /v2/risk/audit`: a page of the audit, the latest row first.
+pub(in crate::api) async fn list_changes(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    build_page(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+}
+
+fn build_page(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
+    let limit = merchant.parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
+    let before = match merchant.own.get("cursor").filter(|cursor| !cursor.is_empty()) {
+        Some(cursor) => {
+            let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
+            Some(decode_cursor(cursor).ok_or_else(refuse)?)
+        }
+        None => None,
+    };
+    let rows = state.gateway.store.load_risk_audit(&merchant.entity.id, before, limit)?;
+    let changes: Vec<JsonObject<'_>> = rows.iter().map(row_fields).collect();
+    let mut fields =
+        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("changes", changes);
+    if let Some(last) = rows.last().filter(|_| rows.len() == limit as usize) {
+        fields.set("cursor", URL_SAFE_NO_PAD.encode(last.number.to_be_bytes()));
+    }
+    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+}
+
+fn row_fields(row: &RiskAuditRow) -> JsonObject<'_> {
+    JsonObject::default()
+        .with("kind", row.kind.as_str())
+        .with("action", row.action.as_str())
+        .with("subject", row.subject.as_str())
+        .with("reason", row.reason.as_str())
+        .with("author", row.author.as_str())
+        .with("at", wire_time(row.at))
+}
+
+/// Decodes the number of the row after which a page begins. Returns `None` if the cursor is malformed.
+fn decode_cursor(cursor: &str) -> Option<i64> {
+    let bytes: [u8; 8] = URL_SAFE_NO_PAD.decode(cursor).ok()?.try_into().ok()?;
+    Some(i64::from_be_bytes(bytes))
+}

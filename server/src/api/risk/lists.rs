@@ -1,0 +1,145 @@
+//! `/v2/risk/lists`: a merchant adds, shows and removes entries of its lists for the fraud check.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::codes;
+
+use crate::api::AppState;
+use crate::api::error::ApiError;
+use crate::api::extract::MerchantRequest;
+use crate::api::json_object::{FieldValue, JsonObject};
+use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
+use crate::api::risk::rules::optional_time;
+use crate::domain::idempotency::EncodedResponse;
+use crate::domain::ndc::Ndc;
+use crate::domain::refusal::Refusal;
+use crate::domain::risk::list::{ListPosition, RiskListEntry, RiskListKind};
+use crate::gateway::Failure;
+use crate::gateway::risk::rules::ChangedEntry;
+use crate::gateway::risk::rules::parse_list_key;
+use crate::gateway::risk::rules::parse_list_kind;
+use crate::gateway::risk::rules::parse_list_value;
+use crate::risk::find_list_key;
+use crate::store::risk::list::ListSelection;
+
+/// Number of entries in a response.
+const PAGE: u32 = 100;
+
+/// Handles `POST /v2/risk/lists`: adds an entry, or replaces the one with the same value.
+pub(in crate::api) async fn add_entry(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    let recorder = merchant.response_recorder({
+        let ndc = ndc.clone();
+        move |changed| encode_changed(changed, &ndc)
+    });
+    let sent = (&merchant.parameters, &merchant.own);
+    match state.gateway.put_list_entry(&merchant.entity, sent, merchant.author(), recorder).await {
+        Ok(changed) => Ok(into_http_response(encode_changed(&changed, &ndc))),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+/// Handles `DELETE /v2/risk/lists`: removes an entry.
+pub(in crate::api) async fn remove_entry(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    let recorder = merchant.response_recorder({
+        let ndc = ndc.clone();
+        move |changed| encode_changed(changed, &ndc)
+    });
+    match state.gateway.remove_list_entry(&merchant.entity, &merchant.own, merchant.author(), recorder).await {
+        Ok(changed) => Ok(into_http_response(encode_changed(&changed, &ndc))),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+fn encode_changed(ChangedEntry { entry, at }: &ChangedEntry, ndc: &Ndc) -> EncodedResponse {
+    let fields = entry_fields(entry, JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)));
+    encode_response(StatusCode::OK, fields, ndc, *at)
+}
+
+fn entry_fields<'a>(entry: &'a RiskListEntry, fields: JsonObject<'a>) -> JsonObject<'a> {
+    fields
+        .with("list", entry.position.list.as_str())
+        .with("key", entry.position.key)
+        .with("value", entry.position.value.as_str())
+        .with("source", entry.source.as_str())
+        .with("reason", entry.reason.as_str())
+        .with("author", entry.author.as_str())
+        .with("created", wire_time(entry.created))
+        .with("expires", optional_time(entry.expires))
+}
+
+/// Handles `GET /v2/risk/lists`: a page of the entries, with expired ones.
+pub(in crate::api) async fn list_entries(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    build_entry_list(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+}
+
+fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
+    let selection = parse_selection(&merchant.own)?;
+    let now = state.gateway.now_of(&merchant.entity);
+    let entries = state.gateway.store.load_list_entries(&merchant.entity.id, &selection)?;
+    let describe = |entry: &'_ RiskListEntry| -> FieldValue<'static> {
+        FieldValue::Json(entry.expires.is_some_and(|end| end <= now).into())
+    };
+    let shown: Vec<JsonObject<'_>> = entries
+        .iter()
+        .map(|entry| entry_fields(entry, JsonObject::default()).with("expired", describe(entry)))
+        .collect();
+    let mut fields =
+        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("entries", shown);
+    if let Some(last) = entries.last().filter(|_| entries.len() == PAGE as usize) {
+        fields.set("cursor", encode_cursor(&last.position));
+    }
+    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+}
+
+/// Reads the selection of a request. A value needs its key.
+fn parse_selection(own: &Parameters) -> Result<ListSelection, Refusal> {
+    let is_sent = |name| own.get(name).is_some_and(|value| !value.is_empty());
+    let mut selection = ListSelection { limit: PAGE, ..ListSelection::default() };
+    if is_sent("list") {
+        selection.list = Some(parse_list_kind(own)?);
+    }
+    if is_sent("key") || is_sent("value") {
+        let (key, velocity_key) = parse_list_key(own)?;
+        selection.key = Some(key);
+        if is_sent("value") {
+            selection.value = Some(parse_list_value(&velocity_key, own)?);
+        }
+    }
+    if let Some(cursor) = own.get("cursor").filter(|cursor| !cursor.is_empty()) {
+        let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
+        selection.after = Some(decode_cursor(cursor).ok_or_else(refuse)?);
+    }
+    Ok(selection)
+}
+
+/// Encodes the place of an entry for the next request.
+fn encode_cursor(position: &ListPosition) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{} {} {}", position.list.as_str(), position.key, position.value))
+}
+
+/// Decodes a cursor. Returns `None` if it is malformed.
+fn decode_cursor(cursor: &str) -> Option<ListPosition> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    let mut parts = text.splitn(3, ' ');
+    let list = RiskListKind::parse(parts.next()?)?;
+    let (key, _) = find_list_key(parts.next()?)?;
+    Some(ListPosition { list, key, value: parts.next()?.to_owned() })
+}

@@ -1,0 +1,171 @@
+//! `/v2/risk/rules`: a merchant adds, lists, reads and uses versions of its risk rules.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::Timestamp;
+use tillgate_shared::result::codes;
+
+use crate::api::AppState;
+use crate::api::error::ApiError;
+use crate::api::extract::{MerchantRequest, PathId};
+use crate::api::json_object::{FieldValue, JsonObject};
+use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
+use crate::domain::idempotency::EncodedResponse;
+use crate::domain::ndc::Ndc;
+use crate::domain::refusal::Refusal;
+use crate::domain::risk::rules::VersionRole;
+use crate::gateway::Failure;
+use crate::gateway::risk::rules::{AddedVersion, UsedVersions};
+use crate::risk::RuleSet;
+use crate::store::risk::audit::RiskAuditKind;
+use crate::store::risk::rules::RiskKeys;
+
+/// Number of changes in a list of versions.
+const SHOWN_CHANGES: u32 = 100;
+
+/// Handles `POST /v2/risk/rules`: checks a rules file, and stores it as a version.
+pub(in crate::api) async fn add_rules(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    let recorder = merchant.response_recorder({
+        let ndc = ndc.clone();
+        move |added| encode_added(added, &ndc)
+    });
+    let author = merchant.author();
+    match state.gateway.add_rules(&merchant.entity, &merchant.own, author, recorder).await {
+        Ok(added) => Ok(into_http_response(encode_added(&added, &ndc))),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+fn encode_added(added: &AddedVersion, ndc: &Ndc) -> EncodedResponse {
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("version", added.version.as_str())
+        .with("added", FieldValue::Json(added.added.into()));
+    encode_response(StatusCode::OK, fields, ndc, added.at)
+}
+
+/// Handles `GET /v2/risk/rules`: the stored versions, those in use, those in force, and the latest changes.
+pub(in crate::api) async fn list_versions(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    build_version_list(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+}
+
+fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
+    let (entity, store) = (&merchant.entity, &state.gateway.store);
+    let now = state.gateway.now_of(entity);
+    let stored = store.load_risk_state(&RiskKeys { entity: entity.id.clone(), position: None, now })?;
+    let changes = store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?;
+    let in_force = state.gateway.directory.risk.find_rules(&entity.id).unwrap_or_default();
+    let name = |rules: &Option<Arc<RuleSet>>| rules.as_ref().map(|rules| rules.version().to_string());
+    let versions: Vec<JsonObject<'_>> = stored
+        .versions
+        .iter()
+        .map(|known| {
+            JsonObject::default()
+                .with("version", known.version.as_str())
+                .with("author", known.author.as_str())
+                .with("created", wire_time(known.created))
+        })
+        .collect();
+    let changes: Vec<JsonObject<'_>> = changes
+        .iter()
+        .map(|row| {
+            JsonObject::default()
+                .with("action", row.action.as_str())
+                .with("version", row.subject.as_str())
+                .with("reason", row.reason.as_str())
+                .with("author", row.author.as_str())
+                .with("at", wire_time(row.at))
+        })
+        .collect();
+    let in_force = JsonObject::default()
+        .with("active", FieldValue::Json(name(&in_force.active).into()))
+        .with("shadow", FieldValue::Json(name(&in_force.shadow).into()))
+        .with("unreadable", FieldValue::Json(in_force.is_unreadable.into()));
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("active", FieldValue::Json(stored.active.clone().into()))
+        .with("shadow", FieldValue::Json(stored.shadow.clone().into()))
+        .with("inForce", in_force)
+        .with("versions", versions)
+        .with("changes", changes);
+    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+}
+
+/// Handles `GET /v2/risk/rules/{version}`: the rules file of a version.
+pub(in crate::api) async fn read_rules(
+    State(state): State<Arc<AppState>>,
+    PathId(version): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc;
+    let text = match state.gateway.store.load_rules_text(&merchant.entity.id, &version) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Err(ApiError::new(Refusal::not_found("This entity has no such version of rules"), ndc)),
+        Err(error) => return Err(ApiError::new(error, ndc)),
+    };
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("version", version.as_str())
+        .with("rules", text);
+    Ok(build_response(StatusCode::OK, fields, &ndc))
+}
+
+/// Handles `POST /v2/risk/rules/{version}/activate`: lets a version decide.
+pub(in crate::api) async fn activate(
+    State(state): State<Arc<AppState>>,
+    PathId(version): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    use_version(&state, &version, &merchant, VersionRole::Active).await
+}
+
+/// Handles `POST /v2/risk/rules/{version}/shadow`: lets a version only record.
+pub(in crate::api) async fn shadow(
+    State(state): State<Arc<AppState>>,
+    PathId(version): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    use_version(&state, &version, &merchant, VersionRole::Shadow).await
+}
+
+async fn use_version(
+    state: &AppState,
+    version: &str,
+    merchant: &MerchantRequest,
+    role: VersionRole,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    let recorder = merchant.response_recorder({
+        let ndc = ndc.clone();
+        move |used| encode_used(used, &ndc)
+    });
+    let change = (&merchant.own, merchant.author());
+    match state.gateway.use_rules(&merchant.entity, role, version, change, recorder).await {
+        Ok(used) => Ok(into_http_response(encode_used(&used, &ndc))),
+        Err(failure) => Err(ApiError::new(failure, ndc)),
+    }
+}
+
+fn encode_used(UsedVersions { active, shadow, at }: &UsedVersions, ndc: &Ndc) -> EncodedResponse {
+    let fields = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("active", FieldValue::Json(active.clone().into()))
+        .with("shadow", FieldValue::Json(shadow.clone().into()));
+    encode_response(StatusCode::OK, fields, ndc, *at)
+}
+
+/// Formats an optional time. `None` becomes `null`.
+pub(in crate::api) fn optional_time(time: Option<Timestamp>) -> FieldValue<'static> {
+    time.map_or(FieldValue::Json(serde_json::Value::Null), |time| wire_time(time).into())
+}

@@ -1,0 +1,5 @@
+//! Schedules, and the clock of a sandbox.
+
+pub mod clock;
+pub mod schedules;
+pub mod view;

@@ -1,0 +1,181 @@
+//! `/reconciliations/v1/`: files of reconciliation records, and the records themselves.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde_json::Value;
+use tillgate_shared::result::codes;
+
+use crate::api::AppState;
+use crate::api::error::ApiError;
+use crate::api::extract::{MerchantRequest, PathId};
+use crate::api::json_object::JsonObject;
+use crate::api::line_stream::{LineSource, stream_lines};
+use crate::api::report::reports::ReportFormat;
+use crate::api::report::reports::build_csv;
+use crate::api::response::{build_response, result_fields};
+use crate::api::settlement::reconciliation_record::write_record;
+use crate::domain::payment::mode::ProcessingMode;
+use crate::domain::refusal::Refusal;
+use crate::domain::report::table::ReportTable;
+use crate::domain::settlement::reconciliation::days::DayRange;
+use crate::domain::settlement::reconciliation::file::FileName;
+use crate::domain::settlement::reconciliation::file::format_header;
+use crate::domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
+use crate::gateway::Failure;
+use crate::gateway::settlement::reconciliation::RecordReader;
+use crate::store::StoreError;
+use crate::store::settlement::reconciliation::{RecordRange, RecordVersion};
+
+/// The lines of a file.
+struct FileBody(RecordReader);
+
+/// Records as JSON objects, one a line.
+struct RecordLines(RecordReader);
+
+impl LineSource for FileBody {
+    fn is_at_end(&self) -> bool {
+        self.0.is_at_end()
+    }
+
+    fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
+        Ok(self.0.read_lines()?.bytes)
+    }
+}
+
+impl LineSource for RecordLines {
+    fn is_at_end(&self) -> bool {
+        self.0.is_at_end()
+    }
+
+    fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut lines = Vec::new();
+        for (_, record) in self.0.read_page()? {
+            write_record(&mut lines, &record);
+        }
+        Ok(lines)
+    }
+}
+
+/// Handles `GET /reconciliations/v1/files`.
+pub(in crate::api) async fn list_files(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let entity = &merchant.entity;
+    let files = DayRange::require_from(&merchant.parameters)
+        .map_err(Failure::from)
+        .and_then(|days| state.gateway.list_files(entity, days.from, days.to))
+        .map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    let fields = files.iter().map(|file| {
+        JsonObject::default()
+            .with("name", FileName { entity: entity.id.clone(), day: file.day }.to_string())
+            .with("day", file.day.to_string())
+            .with("size", Value::from(file.bytes))
+            .with("records", Value::from(file.records))
+    });
+    let list = JsonObject::default()
+        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+        .with("files", fields.collect::<Vec<_>>());
+    Ok(build_response(StatusCode::OK, list, &merchant.ndc))
+}
+
+/// Handles `GET /reconciliations/v1/files/{name}`.
+pub(in crate::api) async fn send_file(
+    State(state): State<Arc<AppState>>,
+    PathId(name): PathId,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    start_file(state, &name, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+}
+
+/// Opens a file and starts to send it. `Content-Length` tells a client whose connection ends early.
+async fn start_file(state: Arc<AppState>, name: &str, merchant: MerchantRequest) -> Result<Response, Failure> {
+    let file = state.gateway.find_file(&merchant.entity, name)?;
+    let file = file.ok_or_else(|| Refusal::not_found("There is no such reconciliation file"))?;
+    let body = FileBody(state.gateway.open_file(&merchant.entity, file.day)?);
+    let tenant = merchant.entity.merchant_or_self().clone();
+    let mut response = stream_lines(state, tenant, format_header(), body, "text/csv; charset=utf-8").await?;
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(file.bytes));
+    if let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    Ok(response)
+}
+
+/// Handles `GET /reconciliations/v1/records`.
+pub(in crate::api) async fn list_records(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let ndc = merchant.ndc.clone();
+    start_records(state, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+}
+
+/// Opens the records of a request and starts to send them.
+async fn start_records(state: Arc<AppState>, merchant: MerchantRequest) -> Result<Response, Failure> {
+    let reader = open_records(&state, &merchant)?;
+    let tenant = merchant.entity.merchant_or_self().clone();
+    stream_lines(state, tenant, Vec::new(), RecordLines(reader), "application/x-ndjson").await
+}
+
+/// Opens the latest version of the records in the days of a request.
+pub(in crate::api) fn open_records(state: &AppState, merchant: &MerchantRequest) -> Result<RecordReader, Failure> {
+    let days = DayRange::require_from(&merchant.parameters)?;
+    let range = RecordRange::between(days.from, days.to);
+    Ok(state.gateway.open_records(&merchant.entity, RecordVersion::Latest, range)?)
+}
+
+/// Handles `GET /reports/v1/reconciliations/aggregations`.
+pub(in crate::api) async fn report_aggregations(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let (format, totals) =
+        fill_totals(&state, &merchant).await.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    Ok(match format {
+        ReportFormat::Csv => build_csv(&ReportTable::from(&totals)),
+        ReportFormat::Json => {
+            let rows: Vec<JsonObject<'_>> = totals.rows.iter().map(|(key, total)| row_fields(key, total)).collect();
+            let fields = JsonObject::default()
+                .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+                .with("aggregations", rows);
+            build_response(StatusCode::OK, fields, &merchant.ndc)
+        }
+    })
+}
+
+/// Adds up the records of a request.
+async fn fill_totals(state: &AppState, merchant: &MerchantRequest) -> Result<(ReportFormat, RecordTotals), Failure> {
+    let format = ReportFormat::parse(merchant.own.get("format"))?;
+    // Also refuses a mode for a live entity.
+    let mode = ProcessingMode::from_parameters(merchant.entity.live, &merchant.parameters)?;
+    let mode = merchant.parameters.contains("testMode").then_some(mode);
+    let totals = RecordTotals::new(merchant.parameters.get("currency"), mode);
+    let reader = open_records(state, merchant)?;
+    Ok((format, state.gateway.add_up_records(reader, totals).await?))
+}
+
+/// Builds the JSON of a row.
+fn row_fields<'a>(key: &'a RecordTotalsKey, total: &RecordTotal) -> JsonObject<'a> {
+    let mut fields = JsonObject::default()
+        .with("day", key.day.to_string())
+        .with("currency", key.currency)
+        .with("settlementCurrency", key.settlement_currency);
+    if !key.brand.is_empty() {
+        fields.set("paymentBrand", key.brand.as_str());
+    }
+    let [amount, settlement_amount, fee] = total.format_sums();
+    fields
+        .with("recordType", key.record_type.as_str())
+        .with("transactionType", key.transaction_type.as_str())
+        .with("cashflow", key.cashflow.as_str())
+        .with("status", key.status.as_str())
+        .with("count", Value::from(total.count))
+        .with("amount", amount)
+        .with("settlementAmount", settlement_amount)
+        .with("fee", fee)
+}

@@ -1,0 +1,141 @@
+//! `/reports/v1/settlements`, `/reports/v1/fees` and `/ledger/v1/balances`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+use tillgate_shared::result::codes;
+
+use crate::api::AppState;
+use crate::api::error::ApiError;
+use crate::api::extract::MerchantRequest;
+use crate::api::json_object::JsonObject;
+use crate::api::report::reports::ReportFormat;
+use crate::api::report::reports::build_csv;
+use crate::api::response::{build_response, result_fields};
+use crate::api::settlement::reconciliations::open_records;
+use crate::domain::report::format_hundredths;
+use crate::domain::report::table::ReportTable;
+use crate::domain::settlement::ledger::{ACCOUNT_NAMES, LedgerSums};
+use crate::domain::settlement::reconciliation::days::DayRange;
+use crate::domain::settlement::reconciliation::totals::RecordTotals;
+use crate::domain::settlement::report::{AMOUNT_NAMES, FeeKey, FeeReport, SettlementReport, SettlementRow};
+use crate::gateway::Failure;
+use crate::gateway::settlement::report::read_balances;
+use crate::gateway::settlement::report::read_settlements;
+use crate::store::Cancellation;
+
+/// Handles `GET /reports/v1/settlements`.
+pub(in crate::api) async fn report_settlements(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let read = read_report(&state, &merchant).await;
+    let (format, report) = read.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    Ok(match format {
+        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
+        ReportFormat::Json => {
+            let rows: Vec<JsonObject<'_>> = report.rows.iter().map(settlement_fields).collect();
+            build_list("settlements", rows, &merchant)
+        }
+    })
+}
+
+/// Reads the batches of a request's days in the queue of its merchant's long reads.
+async fn read_report(
+    state: &Arc<AppState>,
+    merchant: &MerchantRequest,
+) -> Result<(ReportFormat, SettlementReport), Failure> {
+    let format = ReportFormat::parse(merchant.own.get("format"))?;
+    let days = DayRange::require_from(&merchant.parameters)?;
+    let (reader, id) = (Arc::clone(state), merchant.entity.id.clone());
+    let read = move |_: &Cancellation<'_>| {
+        read_settlements(&reader.gateway.directory, &reader.gateway.store.open_history()?, &id, days)
+    };
+    let tenant = merchant.entity.merchant_or_self();
+    Ok((format, state.gateway.store.long_reads.run_read(tenant, read).await??))
+}
+
+/// Handles `GET /reports/v1/fees`.
+pub(in crate::api) async fn report_fees(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let read = read_fees(&state, &merchant).await;
+    let (format, report) = read.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    Ok(match format {
+        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
+        ReportFormat::Json => {
+            let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| fee_fields(key, *total)).collect();
+            build_list("fees", rows, &merchant)
+        }
+    })
+}
+
+/// Adds up the fees of the records of a request.
+async fn read_fees(state: &AppState, merchant: &MerchantRequest) -> Result<(ReportFormat, FeeReport), Failure> {
+    let format = ReportFormat::parse(merchant.own.get("format"))?;
+    let reader = open_records(state, merchant)?;
+    let totals = state.gateway.add_up_records(reader, RecordTotals::new(None, None)).await?;
+    Ok((format, FeeReport::from(&totals)))
+}
+
+/// Handles `GET /ledger/v1/balances`.
+pub(in crate::api) async fn list_balances(
+    State(state): State<Arc<AppState>>,
+    merchant: MerchantRequest,
+) -> Result<Response, ApiError> {
+    let (reader, id) = (Arc::clone(&state), merchant.entity.id.clone());
+    let read = move |_: &Cancellation<'_>| -> Result<_, Failure> {
+        read_balances(&reader.gateway.directory, &reader.gateway.store.open_history()?, &id)
+    };
+    let read = state.gateway.store.long_reads.run_read(merchant.entity.merchant_or_self(), read).await;
+    let balances = read
+        .map_err(Failure::from)
+        .and_then(|balances| balances)
+        .map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
+    let mut rows: Vec<JsonObject<'_>> = Vec::new();
+    for (entity, currencies) in &balances {
+        rows.extend(currencies.iter().map(|(currency, sums)| {
+            let fields = JsonObject::default().with("entityId", entity.as_str()).with("currency", *currency);
+            balance_fields(fields, *sums)
+        }));
+    }
+    Ok(build_list("balances", rows, &merchant))
+}
+
+/// Adds the balance of each account: debits are positive and credits negative.
+fn balance_fields(fields: JsonObject<'_>, sums: LedgerSums) -> JsonObject<'_> {
+    let named = ACCOUNT_NAMES.into_iter().zip(sums.to_array());
+    named.fold(fields, |fields, (name, sum)| fields.with(name, format_hundredths(i128::from(sum))))
+}
+
+/// Builds the JSON of the fees of a row.
+fn fee_fields((day, transaction_type, brand, currency): &FeeKey, (count, fee): (u64, i128)) -> JsonObject<'_> {
+    let mut fields =
+        JsonObject::default().with("day", day.to_string()).with("transactionType", transaction_type.as_str());
+    if !brand.is_empty() {
+        fields.set("paymentBrand", brand.as_str());
+    }
+    fields.with("currency", *currency).with("count", Value::from(count)).with("fee", format_hundredths(fee))
+}
+
+/// Builds the JSON of a batch.
+fn settlement_fields(row: &SettlementRow) -> JsonObject<'_> {
+    let fields = JsonObject::default()
+        .with("day", row.day.to_string())
+        .with("entityId", row.entity.as_str())
+        .with("currency", row.currency.as_str())
+        .with("status", row.status())
+        .with("lines", Value::from(row.totals.lines))
+        .with("failedLines", Value::from(row.totals.failed));
+    AMOUNT_NAMES.into_iter().zip(row.amounts()).fold(fields, |fields, (name, amount)| fields.with(name, amount))
+}
+
+/// Builds the response with a list.
+fn build_list(name: &'static str, rows: Vec<JsonObject<'_>>, merchant: &MerchantRequest) -> Response {
+    let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with(name, rows);
+    build_response(StatusCode::OK, fields, &merchant.ndc)
+}
