@@ -8,11 +8,10 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::EntityId;
 use zeroize::Zeroizing;
-
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::id::EntityId;
 
 /// Precision of the stored time of use, in milliseconds: a minute.
 const PRECISION: i64 = 60_000;

@@ -14,7 +14,6 @@ pub mod clock;
 pub mod connector;
 pub mod credential;
 pub mod directory;
-pub mod domain;
 pub mod file_push;
 pub mod form;
 pub mod ftp;

@@ -10,9 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use p256::{PublicKey, SecretKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::id::{EntityId, to_hex};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
-
-use crate::domain::id::{EntityId, to_hex};
 
 /// The only version so far. It is also the first part of the input of the key derivation.
 const VERSION: &str = "TILLGATE_WALLET_1";

@@ -12,11 +12,10 @@ use hmac::{Hmac, Mac as _};
 use http_body_util::Full;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::delivery::target_url::TargetUrl;
+use tillgate_domain::id::to_hex;
 use tillgate_shared::result::codes;
 use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use crate::domain::delivery::target_url::TargetUrl;
-use crate::domain::id::to_hex;
 
 /// Length of the initialization vector in bytes.
 pub const IV: usize = 12;

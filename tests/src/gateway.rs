@@ -12,7 +12,7 @@ use std::sync::{Once, OnceLock};
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use tillgate::domain::id::log_tag;
+use tillgate_domain::id::log_tag;
 
 use crate::process::Process;
 use crate::wait::{poll_until, poll_until_blocking};

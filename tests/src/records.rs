@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use tillgate::domain::id::{EntityId, PaymentId, RecordId};
-use tillgate::domain::settlement::reconciliation::{
+use tillgate::store::AdminStore;
+use tillgate::vault::{KeySource, Vault};
+use tillgate_domain::id::{EntityId, PaymentId, RecordId};
+use tillgate_domain::settlement::reconciliation::{
     Cashflow, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount, RecordOwner,
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
-use tillgate::store::AdminStore;
-use tillgate::vault::{KeySource, Vault};
 use tillgate_shared::money::{Amount, Currency};
 
 use crate::{MerchantClient, TestGateway};

@@ -22,7 +22,7 @@ const DECISION_LIMIT: usize = 64;
 pub fn new_id() -> Option<String> {
     let mut random = [0; 16];
     SystemRandomness.fill_bytes(&mut random).ok()?;
-    Some(crate::domain::id::to_hex(&random))
+    Some(tillgate_domain::id::to_hex(&random))
 }
 
 /// Shows the choice while the payment awaits the shopper, and books a posted decision. Redirects to the gateway if the

@@ -9,8 +9,7 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;
 use axum::response::Response;
-
-use crate::domain::id::log_tag_of_path;
+use tillgate_domain::id::log_tag_of_path;
 
 /// Route name logged for requests that match no route.
 const NO_ROUTE: &str = "/{other}";

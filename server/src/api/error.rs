@@ -6,12 +6,12 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 
 use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc, result_fields, result_with_description};
-use crate::domain::ndc::Ndc;
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::store::{StoreError, StoreErrorKind};
 

@@ -5,8 +5,7 @@
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
-
-use crate::domain::ip_text;
+use tillgate_domain::ip_text;
 
 /// The standard header.
 const FORWARDED: &str = "forwarded";

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::idempotency::{IdempotencyKey, IdempotentRequest};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 use zeroize::Zeroizing;
 
 use super::AppState;
 use super::response::into_http_response;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::idempotency::{IdempotencyKey, IdempotentRequest};
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
 /// The header with the idempotency key.

@@ -9,9 +9,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
+use tillgate_domain::id::EntityId;
 
 use super::AppState;
-use crate::domain::id::EntityId;
 use crate::gateway::Failure;
 use crate::store::{Cancellation, StoreError};
 

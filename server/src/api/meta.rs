@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
+use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_shared::result::ResultCode;
 
 use super::AppState;
 use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc};
-use crate::domain::access::setup_fault::SetupFault;
 
 /// The body of the list of result codes.
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {

@@ -38,6 +38,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{delete, get, post};
 use ipnet::IpNet;
+use tillgate_domain::access::setup_fault::SetupFault;
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
 use tower_http::CompressionLevel;
@@ -46,7 +47,6 @@ use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::connector::registry;
-use crate::domain::access::setup_fault::SetupFault;
 pub use crate::wrong_credentials::WrongCredentials;
 pub use checkout::fields_host::FieldsUrl;
 pub use checkout::policy_reports::ReportLimiter;

@@ -6,11 +6,11 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::urlencoded::{BodyError, DecodedBody, decode_body};
 use zeroize::Zeroizing;
 
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
 /// Maximum time for a body to arrive.

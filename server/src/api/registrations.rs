@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::registration::Registration;
 
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId, PublicUrl};
@@ -11,9 +14,6 @@ use super::json_object::JsonObject;
 use super::response::{encode_response, into_http_response};
 use super::{AppState, view};
 use crate::api::payment::payments;
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::registration::Registration;
 use crate::gateway::Failure;
 use crate::gateway::payment::pay::Addresses;
 

@@ -8,14 +8,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{CheckoutId, EntityId};
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
 use tillgate_shared::result::ResultCode;
 
 use super::json_object::JsonObject;
 use crate::BUILD_NUMBER;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{CheckoutId, EntityId};
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
 
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {

@@ -2,15 +2,15 @@
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::payment::{Account, BankSummary, CardSummary, Payment, Precondition, Redirect, TransferAccount};
+use tillgate_domain::registration::Registration;
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_shared::parameter::{Parameters, check_lists, parse_index as index_of};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::json_object::JsonObject;
 use super::response::{result_fields, wire_time};
-use crate::domain::checkout::Checkout;
-use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, Precondition, Redirect, TransferAccount};
-use crate::domain::registration::Registration;
-use crate::domain::risk::RiskOutcome;
 
 /// Returns 200 for a success or a pending result, otherwise 400: clients raise errors for 400 and read the code from
 /// the body (contract, 3.4).

@@ -2,6 +2,12 @@
 //! (contract, 3.3), the risk check of a payment, schedules and disputes.
 
 use serde_json::{Map, Value, json};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::query::method_code;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::schedule::StepType;
 use tillgate_shared::result::codes;
 
 use super::json_object::JsonObject;
@@ -12,12 +18,6 @@ use crate::api::dispute::view::dispute_fields;
 use crate::api::schedule::view::event_run_fields;
 use crate::api::schedule::view::schedule_fields;
 use crate::directory::Directory;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::Payment;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::payment::query::method_code;
-use crate::domain::registration::Registration;
-use crate::domain::schedule::StepType;
 use crate::store::dispute::DisputeEvent;
 use crate::store::schedule::ScheduleEvent;
 

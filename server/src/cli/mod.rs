@@ -22,9 +22,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::ParameterError;
 
-use crate::domain::refusal::Refusal;
 use crate::store::{AdminStore, StoreError};
 use keys::vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
 

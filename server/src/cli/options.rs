@@ -3,15 +3,15 @@
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::tz::TimeZone;
+use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
+use tillgate_domain::access::inheritance;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::schedule::retry::RetryPlan;
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::serve::place::PlaceOptions;
 use crate::connector::registry::is_for_sandboxes_only;
-use crate::domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
-use crate::domain::access::inheritance;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
-use crate::domain::schedule::retry::RetryPlan;
 use crate::store::AdminStore;
 
 /// The value that allows every origin.

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use tillgate_domain::risk::rules::VersionRole;
 
 use super::CommonOptions;
 use super::input_file::read_input_file;
@@ -24,7 +25,6 @@ use crate::cli::risk::explain::ExplainPayment;
 use crate::cli::risk::input::read_payments;
 use crate::cli::risk::list::RiskListCommand;
 use crate::cli::risk::versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
-use crate::domain::risk::rules::VersionRole;
 use crate::risk::{
     Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
     Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,

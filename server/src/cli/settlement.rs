@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use jiff::civil::Date;
 use rust_decimal::Decimal;
 use serde::Serialize;
+use tillgate_domain::settlement::SettlementTerms;
 use tillgate_shared::money::Currency;
 
 use super::input_file::read_input_file;
@@ -18,7 +19,6 @@ use super::{CommonOptions, open_existing};
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::settlement::import::ImportFile;
 use crate::cli::settlement::queue::{ListUnmatched, MatchLine, RejectLine};
-use crate::domain::settlement::SettlementTerms;
 use crate::store::AdminStore;
 use crate::store::settlement::StoredBatch;
 

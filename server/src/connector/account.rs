@@ -2,14 +2,13 @@
 
 use std::fmt;
 
+use tillgate_domain::payment::account_identity::AccountIdentity;
+use tillgate_domain::payment::{Account, BankSummary, CardSummary, VirtualSummary};
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::format::security_code::SecurityCode;
 use zeroize::Zeroizing;
-
-use crate::domain::payment::account_identity::AccountIdentity;
-use crate::domain::payment::{Account, BankSummary, CardSummary, VirtualSummary};
 
 /// An account with its secret parts. Its stored and displayed summary is an [`Account`].
 #[derive(Debug, Clone)]

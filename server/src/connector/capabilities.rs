@@ -4,11 +4,10 @@
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::payment::{ModificationType, PaymentType};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, codes};
-
-use crate::domain::payment::{ModificationType, PaymentType};
 
 /// The capabilities of a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,10 +15,9 @@ pub mod sandbox;
 pub mod three_ds;
 
 use async_trait::async_trait;
+use tillgate_domain::risk::RiskDecision;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
-
-use crate::domain::risk::RiskDecision;
 
 pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, FullCard, NationalNumber};
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};

@@ -3,14 +3,14 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
+use tillgate_domain::payment::{ConnectorTxIds, PaymentType};
+use tillgate_domain::registration::standing_instruction::INITIAL_TRANSACTION;
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
-use crate::domain::payment::{ConnectorTxIds, PaymentType};
-use crate::domain::registration::standing_instruction::INITIAL_TRANSACTION;
-use crate::domain::three_ds::Proof;
 
 /// Everything that a connector needs to process an initial payment. Exists in memory only.
 #[derive(Debug, Clone)]

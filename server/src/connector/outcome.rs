@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tillgate_domain::payment::{ConnectorTxIds, TransferAccount};
 use tillgate_shared::result::ResultCode;
-
-use crate::domain::payment::{ConnectorTxIds, TransferAccount};
 
 /// The outcome of an authorization, a credit, a verification or a modification.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,11 +11,12 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::channel::Channel;
+use tillgate_domain::payment::mode::ProcessingMode;
+
 use super::not_configured::NotConfigured;
 use super::sandbox::Sandbox;
 use super::{Connector, ThreeDsAuthenticator, http};
-use crate::domain::access::channel::Channel;
-use crate::domain::payment::mode::ProcessingMode;
 
 // The module is declared here and private: the rest of the gateway knows the simulator only by its row below.
 #[path = "simulator/mod.rs"]

@@ -20,12 +20,13 @@ use zeroize::Zeroizing;
 pub use risk::{ActiveRules, CompiledVersion, RiskDirectory, StoredRisk};
 pub use tree::FileOwner;
 
+use tillgate_domain::access::channel;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+
 use crate::connector::registry;
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
-use crate::domain::access::channel;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
 
 /// Loaded entities and credentials.
 #[derive(Debug, Default)]

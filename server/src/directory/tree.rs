@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::inheritance::resolve_settings;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::inheritance::resolve_settings;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
 
 type Entities = HashMap<EntityId, Arc<Entity>>;
 

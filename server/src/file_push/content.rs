@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::settlement::reconciliation::file::format_header;
+
 use super::{PART, PushFault};
-use crate::domain::access::entity::Entity;
-use crate::domain::settlement::reconciliation::file::format_header;
 use crate::gateway::Gateway;
 use crate::gateway::settlement::reconciliation::RecordReader;
 use crate::store::settlement::reconciliation_file::StoredFile;

@@ -12,11 +12,12 @@ mod ssh;
 
 use std::time::Duration;
 
+use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
+use tillgate_domain::settlement::reconciliation::file::FileName;
+
 use self::content::FileContent;
 use self::secret::PushSecret;
 use crate::app::App;
-use crate::domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::gateway::settlement::reconciliation::has_files;
 use crate::outgoing::OutgoingError;
 use crate::store::StoreError;

@@ -9,12 +9,12 @@ use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::ssh_key::Fingerprint;
 use russh::keys::{Algorithm, EcdsaCurve, HashAlg, PrivateKeyWithHashAlg, PublicKeyOrCertificate, decode_secret_key};
 use russh::{MethodKind, Preferred, SshId, kex};
+use tillgate_domain::delivery::file_push::HostKeyFingerprint;
 use tokio::net::TcpStream;
 
 use super::secret::PushSecret;
 use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, within_limit};
 use crate::app::App;
-use crate::domain::delivery::file_push::HostKeyFingerprint;
 
 /// Number of channel messages that wait for this program. Small, because a server sends little.
 const BUFFERED_MESSAGES: usize = 16;

@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha384};
+use tillgate_domain::id::to_hex;
 
 use super::bundle::{Files, FormBuildError};
-use crate::domain::id::to_hex;
 
 /// The placeholder in the loader: the address of the frames relative to that of the gateway.
 const BASE_PLACEHOLDER: &str = "./fields/../";

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, UnparsedPublicKey};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha384};
+use tillgate_domain::id::to_hex;
 
 use super::bundle::{Files, FormBuildError};
-use crate::domain::id::to_hex;
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "manifest.sig";

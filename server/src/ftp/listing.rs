@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use jiff::civil::Date;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::settlement::reconciliation::file::FileName;
 
-use crate::domain::id::EntityId;
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::store::settlement::reconciliation_file::StoredFile;
 
 /// Form of a listing.

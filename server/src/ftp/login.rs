@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+
 use super::FtpServer;
 use super::password::{self, SALT};
-use crate::domain::access::entity::Entity;
 use crate::store::StoreError;
 
 /// A user who is logged in.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::Date;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::settlement::reconciliation::file::FileName;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -20,8 +22,6 @@ use super::login::{LoggedIn, LoginRefusal};
 use super::pattern::{fits_pattern, is_pattern};
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
-use crate::domain::access::entity::Entity;
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::gateway::Failure;
 use crate::shares::Place;
 use crate::store::settlement::reconciliation_file::StoredFile;

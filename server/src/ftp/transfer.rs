@@ -3,10 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::settlement::reconciliation::file::format_header;
+
 use super::FtpServer;
 use super::data::DataConnection;
-use crate::domain::access::entity::Entity;
-use crate::domain::settlement::reconciliation::file::format_header;
 use crate::store::settlement::reconciliation_file::StoredFile;
 use crate::store::{Cancellation, StoreError};
 

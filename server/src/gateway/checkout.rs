@@ -7,17 +7,17 @@ pub mod requirements;
 pub mod submit;
 pub mod summary;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::{Scopes, TYPE_OF_BRAND};
+use tillgate_domain::checkout::{Checkout, CheckoutState, CheckoutStatus, is_tokenisation};
+use tillgate_domain::id::CheckoutId;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find_parameter};
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::{Scopes, TYPE_OF_BRAND};
-use crate::domain::checkout::{Checkout, CheckoutState, CheckoutStatus, is_tokenisation};
-use crate::domain::id::CheckoutId;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
 use crate::gateway::access::routing;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -16,6 +16,10 @@ mod three_ds;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{Payment, TimeLimits};
+use tillgate_domain::refusal::Refusal;
 
 use checkout::reminder::StatusReads;
 use checkout::summary::SavedForms;
@@ -27,10 +31,6 @@ use risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::clock::Clock;
 use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Payment, TimeLimits};
-use crate::domain::refusal::Refusal;
 use crate::id_clock::IdClock;
 use crate::shares::Shares;
 use crate::store::{Store, StoreError};

@@ -8,6 +8,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::RegistrationId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::standing_instruction::{
+    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
+};
+use tillgate_domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
@@ -15,15 +24,6 @@ use tillgate_shared::result::ResultCode;
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
 use super::{Failure, Gateway, random_bytes};
 use crate::connector::{ConnectorOutcome, OrderRequest};
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::id::RegistrationId;
-use crate::domain::payment::Payment;
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::standing_instruction::{
-    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, StandingInstruction,
-};
-use crate::domain::registration::{Registration, RegistrationEnd, account_retention_end, parse_retention_extension};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::keys::wallet;
 use crate::gateway::payment::account_parameters::StorableAccount;

@@ -3,14 +3,15 @@
 
 use std::collections::VecDeque;
 
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::rows::RowWriter;
+use tillgate_domain::payment::{Payment, ReportedPayment};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::report::{MAX_ROWS, PaymentReport};
+
 use super::Failure;
 use crate::directory::Directory;
-use crate::domain::id::EntityId;
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::payment::rows::RowWriter;
-use crate::domain::payment::{Payment, ReportedPayment};
-use crate::domain::refusal::Refusal;
-use crate::domain::report::{MAX_ROWS, PaymentReport};
 use crate::store::{PaymentHistory, StoreError};
 
 /// Reads the payments of a report: of one entity after the other in the order of their ids, and of each by time.

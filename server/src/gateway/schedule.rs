@@ -5,16 +5,16 @@ pub mod run;
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{RegistrationId, ScheduleId};
+use tillgate_domain::payment::{Account, PaymentType};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::codes;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{RegistrationId, ScheduleId};
-use crate::domain::payment::{Account, PaymentType};
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
-use crate::domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::account_parameters::is_account_parameter;
 use crate::gateway::payment::echo::is_echoed;

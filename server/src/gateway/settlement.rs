@@ -14,18 +14,18 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rust_decimal::Decimal;
+use tillgate_domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, PaymentId, RecordId};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
+use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
+use tillgate_domain::settlement::{
+    BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
+};
 use tillgate_shared::money::Currency;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, PaymentId, RecordId};
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::ledger::{LedgerSums, ReferencedPayment};
-use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordOwner, SettlementStatus};
-use crate::domain::settlement::{
-    BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
-};
 use crate::store::PaymentHistory;
 use crate::store::settlement::{SettlementWrite, StoredBatch};
 use crate::store::timer::TimerKind;

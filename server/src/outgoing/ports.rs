@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::domain::delivery::target_url::TargetUrl;
+use tillgate_domain::delivery::target_url::TargetUrl;
 
 /// Parameters with an address to which the gateway may send a request.
 pub const ADDRESS_PARAMETERS: [&str; 2] = ["notificationUrl", "shopperResultUrl"];

@@ -1,6 +1,6 @@
 //! Rules for the address of a destination.
 
-use crate::domain::delivery::target_url::TargetUrl;
+use tillgate_domain::delivery::target_url::TargetUrl;
 
 /// Checks the address of a destination, and returns it parsed: http or https, only https for a live entity, and a port
 /// other than the scheme's own only beside an IP address. Does not check if the address may be called.

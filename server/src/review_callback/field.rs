@@ -4,10 +4,9 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tillgate_domain::payment::{Account, BankSummary, CardSummary, Payment, VirtualSummary};
+use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 use tillgate_shared::parameter::{ParameterGroup, find_parameter};
-
-use crate::domain::payment::{Account, BankSummary, CardSummary, Payment, VirtualSummary};
-use crate::domain::review::decision::{DecisionType, ReviewDecision};
 
 /// A field whose value becomes a pair of a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

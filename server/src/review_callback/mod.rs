@@ -26,7 +26,7 @@ pub use received::{CredentialFault, ReceivedPairs, read_decision};
 pub use request::{CallbackDocument, render_body};
 pub use sample::create_sample;
 
-use crate::domain::id::EntityId;
+use tillgate_domain::id::EntityId;
 
 /// Returns the id of an entity's configuration in the vault, which differs from the ids of all other records.
 pub fn vault_record_id(entity: &EntityId) -> String {

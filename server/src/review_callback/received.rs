@@ -8,11 +8,11 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
+use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use super::config::{CallbackConfig, ReceivingConfig, ReceivingCredential};
 use super::field::CallbackField;
-use crate::domain::review::decision::{DecisionType, RequestedDecision};
 
 /// Maximum number of pairs in a body.
 const MAX_PAIRS: usize = 200;

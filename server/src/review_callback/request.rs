@@ -1,10 +1,10 @@
 //! The body of a callback.
 
 use serde::{Deserialize, Serialize};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::ReviewDecision;
 
 use super::config::{CallbackConfig, ValueSource};
-use crate::domain::payment::Payment;
-use crate::domain::review::decision::ReviewDecision;
 
 /// Content of a callback message in the outbox. Its body is rendered at each attempt with the configuration of that
 /// moment, so that a corrected configuration helps the callbacks that wait.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType};
+use tillgate_domain::review::decision::review_transaction_id;
+use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::request::CallbackDocument;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType};
-use crate::domain::review::decision::review_transaction_id;
-use crate::domain::review::decision::{DecisionType, ReviewDecision};
 
 /// Parameters of the sample payment.
 const PARAMETERS: [(&str, &str); 9] = [

@@ -2,10 +2,10 @@
 
 use axum::http::HeaderMap;
 use jiff::Timestamp;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::review::decision::DecisionType;
 
 use super::*;
-use crate::domain::id::EntityId;
-use crate::domain::review::decision::DecisionType;
 
 /// A configuration with every kind of key.
 const CONFIG: &str = r#"

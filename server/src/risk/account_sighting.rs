@@ -1,10 +1,10 @@
 //! First sightings of accounts, from which the fact `account.age` follows: a stored row for each account of a merchant.
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::id::EntityId;
 
 use super::counter_key::CounterHasher;
 use super::{CounterKey, CounterRow, DamagedCounters};
-use crate::domain::id::EntityId;
 
 /// Version of the format: this byte, then the second of the first sighting since 1970, 8 bytes.
 const FORMAT: u8 = 1;

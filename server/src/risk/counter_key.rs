@@ -4,8 +4,7 @@ use std::fmt;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
-
-use crate::domain::id::EntityId;
+use tillgate_domain::id::EntityId;
 
 /// Name of a stored row of counters: a keyed hash of the entity, the velocity keys and their values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tillgate_domain::id::EntityId;
 use tillgate_shared::money::Currency;
 
 use super::counter_key::CounterHasher;
 use super::payment_count::{CounterIncrement, PaymentCount};
 use super::{CounterKey, Facts, RuleSet, VelocityCounter, VelocityKey};
-use crate::domain::id::EntityId;
 
 /// The counters of rule sets, each once. A payment is counted in all of them.
 ///

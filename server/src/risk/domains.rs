@@ -1,7 +1,8 @@
 //! The operator's list of domains whose e-mail addresses are disposable: one domain a line, `#` begins a comment.
 
+use tillgate_domain::spelling::fold_domain;
+
 use super::TextError;
-use crate::domain::spelling::fold_domain;
 
 /// Largest number of domains in a list.
 const MAX_DOMAINS: usize = 500_000;

@@ -1,11 +1,11 @@
 //! Values of list entries, normalized exactly as the values of velocity keys: both come from the same function.
 
 use ipnet::IpNet;
+use tillgate_domain::ip_text;
+use tillgate_domain::spelling::fold_mail_address;
 use tillgate_shared::parameter::Parameters;
 
 use super::{CheckInput, Facts, RiskLists, VelocityKey};
-use crate::domain::ip_text;
-use crate::domain::spelling::fold_mail_address;
 
 /// Largest length of a value in a list, in bytes.
 pub const MAX_LIST_VALUE: usize = 2_048;

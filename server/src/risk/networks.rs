@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
+use tillgate_domain::ip_text;
 
 use super::TextError;
-use crate::domain::ip_text;
 
 /// Largest number of networks in a table. A row takes 16 bytes of memory (IPv4) or 32 bytes (IPv6).
 const MAX_NETWORKS: usize = 2_000_000;

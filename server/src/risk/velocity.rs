@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use tillgate_domain::spelling::{fold_mail_address, fold_text};
 use tillgate_shared::money::Currency;
 
 use super::fact::{Fact, FactSlot};
 use super::input::{Facts, Reading};
 use super::sliding_window::{Increment, SlidingWindow};
-use crate::domain::spelling::{fold_mail_address, fold_text};
 
 /// Shortest and longest window of a counter, in seconds.
 pub(super) const WINDOW_SECONDS: std::ops::RangeInclusive<i64> = 60..=90 * 86_400;

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::restore_loss::TakenBack;
 use super::schema::{VaultAccess, open_sealed_connection};
 use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, rows, store_path};
 use crate::credential::HashKey;
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::EntityId;
-use crate::domain::refusal::Refusal;
 use crate::process;
 use crate::store::access::token;
 use crate::store::settlement::ledger;

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use tillgate_domain::payment::Payment;
 
 use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
-use crate::domain::payment::Payment;
 use crate::store::settlement::ledger;
 
 /// Opens a store's file for writing, and migrates it.

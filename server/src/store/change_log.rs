@@ -7,7 +7,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::domain::id::{EntityId, PaymentId};
+use tillgate_domain::id::{EntityId, PaymentId};
 
 /// Number of slots, half a megabyte in total. At a hundred payments a second, unchanged payments stay valid for
 /// minutes.

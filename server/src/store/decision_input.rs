@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
+use tillgate_domain::payment::{FollowUpSummary, Payment};
+use tillgate_domain::review::queue::ReviewStatus;
+use tillgate_domain::risk::rules::RiskState;
+use tillgate_domain::schedule::Schedule;
+
 use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
-use crate::domain::access::entity::Entity;
-use crate::domain::checkout::Checkout;
-use crate::domain::dispute::Dispute;
-use crate::domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
-use crate::domain::payment::{FollowUpSummary, Payment};
-use crate::domain::review::queue::ReviewStatus;
-use crate::domain::risk::rules::RiskState;
-use crate::domain::schedule::Schedule;
 use crate::risk::CounterRow;
 use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::risk::counters::RiskRowKeys;

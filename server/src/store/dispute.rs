@@ -7,15 +7,15 @@ pub mod evidence;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::{Deserialize, Serialize};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
+use tillgate_domain::effects::Event;
+use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
+use tillgate_domain::payment::{Payment, PaymentType, sum_refunds};
+use tillgate_domain::refusal::Refusal;
 
 use super::rows::{self, decode_document, encode_document};
 use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, timer};
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
-use crate::domain::effects::Event;
-use crate::domain::id::{DisputeId, EntityId, PaymentId};
-use crate::domain::payment::{Payment, PaymentType, sum_refunds};
-use crate::domain::refusal::Refusal;
 use crate::store::delivery::event;
 use crate::store::dispute::evidence::EvidenceChange;
 use crate::store::settlement::ledger;

@@ -12,11 +12,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tillgate_domain::id::EntityId;
 use tokio::sync::oneshot;
 
 use super::StoreError;
 use super::error::Cause;
-use crate::domain::id::EntityId;
 
 /// Maximum number of concurrent long reads of one tenant.
 const TENANT_SHARE: usize = 1;

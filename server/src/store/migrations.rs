@@ -142,9 +142,9 @@ mod tests {
         connection.execute(old, []).unwrap();
         migrations.to_latest(&mut connection).unwrap();
         let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
-        let settings: crate::domain::access::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
+        let settings: tillgate_domain::access::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
         assert!(settings.strict && settings.browser_registrations == Some(true) && settings.browser_customer_ids);
-        let new = crate::domain::access::entity::EntitySettings::default();
+        let new = tillgate_domain::access::entity::EntitySettings::default();
         assert!(new.allows_browser_registrations() && !new.browser_customer_ids);
     }
 

@@ -60,13 +60,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::de::IgnoredAny;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
 use tokio::sync::Notify;
 
 use crate::directory::Directory;
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::refusal::Refusal;
 use crate::vault::Keyring;
 
 pub use admin::AdminStore;

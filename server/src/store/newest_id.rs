@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde::Deserialize;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
 use super::{Store, StoreError, rows};
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 use crate::store::access::entity;
 
 impl Store {

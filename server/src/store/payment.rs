@@ -9,13 +9,13 @@ pub mod shared_parameters;
 use std::sync::Arc;
 
 use rusqlite::{Connection, params};
+use tillgate_domain::effects::{self, AtWrite, TimerEffect};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
 
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
 use super::{AdminStore, Sources, StoreError, dispute, guards, review};
-use crate::domain::effects::{self, AtWrite, TimerEffect};
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
 use crate::store::delivery::event;
 use crate::store::settlement::file;
 use crate::store::settlement::ledger;

@@ -3,10 +3,10 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::policy_report::{MAX_VIOLATIONS, PolicyReport, RETENTION};
 
 use super::{Store, StoreError};
-use crate::domain::id::EntityId;
-use crate::domain::policy_report::{MAX_VIOLATIONS, PolicyReport, RETENTION};
 
 /// A violation and the number of its reports.
 #[derive(Debug)]

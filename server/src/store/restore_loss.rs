@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
+use tillgate_domain::access::audit::ChainHash;
+use tillgate_domain::id::to_hex;
 
 use super::StoreError;
 use super::restore::immutable_address;
 use super::schema::store_path;
-use crate::domain::access::audit::ChainHash;
-use crate::domain::id::to_hex;
 
 /// Acts and payments that are gone after a restore.
 #[derive(Debug, Default, serde::Serialize)]

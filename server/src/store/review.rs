@@ -10,13 +10,13 @@ pub mod request;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 
 use super::timer::{self, TimerKind};
 use super::{Changes, Sources, StoreError};
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::Payment;
-use crate::domain::review::decision::{DecisionType, ReviewDecision};
 use crate::store::settlement::ledger;
 
 impl Changes {

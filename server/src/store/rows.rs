@@ -1,12 +1,12 @@
 //! Loading of aggregates from their rows, and their encoding.
 
 use rusqlite::{Connection, OptionalExtension as _};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
+use tillgate_domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
+use tillgate_domain::risk::rules::RiskState;
 
 use super::{LoadedRecords, RecordKeys, StoreError, dispute, schedule};
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId};
-use crate::domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
-use crate::domain::risk::rules::RiskState;
 use crate::store::access::entity;
 use crate::store::keys::wallet;
 use crate::store::payment::queries;

@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::effects;
+use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
+use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
 
 use super::rows::{decode_document, encode_document};
 use super::{Changes, Sources, Store, StoreError};
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::effects;
-use crate::domain::id::{EntityId, RegistrationId, ScheduleId};
-use crate::domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
 use crate::store::delivery::event;
 use crate::store::settlement::ledger;
 
@@ -286,13 +286,13 @@ mod tests {
     use std::sync::Arc;
 
     use jiff::SignedDuration;
+    use tillgate_domain::schedule::{MissedRuns, RunOutcome, StepType};
     use tillgate_shared::parameter::Parameters;
     use tillgate_shared::result::codes;
 
     use super::super::suite::samples::{sample_entity, sample_registration, sample_time, write_changes};
     use super::*;
     use crate::directory::Directory;
-    use crate::domain::schedule::{MissedRuns, RunOutcome, StepType};
     use crate::store::{AdminStore, StoreErrorKind};
 
     fn sample_schedule(number: u8, next: i64) -> Schedule {

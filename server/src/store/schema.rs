@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use tillgate_domain::access::audit_key::AuditKey;
 
 use super::error::Cause;
 use super::{StoreError, migrations, restore, schema_check, schema_guard};
-use crate::domain::access::audit_key::AuditKey;
 use crate::store::keys::sealed;
 use crate::store::keys::sealed_key;
 use crate::store::keys::table_seal;

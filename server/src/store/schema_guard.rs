@@ -7,11 +7,11 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::Connection;
+use tillgate_domain::access::audit::AuditEntry;
 
 use super::error::Cause;
 use super::schema::open_reader;
 use super::{StoreError, schema_check};
-use crate::domain::access::audit::AuditEntry;
 use crate::store::settlement::ledger;
 
 /// The action of the entry about a schema that was refused, written as soon as the schema is in order again.

@@ -16,6 +16,11 @@ use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use tillgate_domain::access::audit::{AuditEntry, SETTLEMENT};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_domain::settlement::{BatchTotals, FxRates, SettlementState, SettlementTerms};
 use tillgate_shared::money::Currency;
 
 use super::admin::Act;
@@ -23,11 +28,6 @@ use super::error::unreadable_column;
 use super::rows::{decode_document, encode_document};
 use super::timer::TimerKind;
 use super::{AdminStore, PaymentHistory, Store, StoreError};
-use crate::domain::access::audit::{AuditEntry, SETTLEMENT};
-use crate::domain::id::EntityId;
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::{BatchTotals, FxRates, SettlementState, SettlementTerms};
 
 /// Largest number of batches on a page, and of postponed entries that are loaded at once.
 const PAGE: u16 = 500;

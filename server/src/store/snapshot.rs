@@ -5,6 +5,13 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
+use tillgate_domain::access::audit::ChainedEntry;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::settlement::SettlementState;
+use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_shared::money::Currency;
 
 use super::restore::open_immutable;
@@ -12,13 +19,6 @@ use super::rows::decode_document;
 use super::schema::open_reader;
 use super::settlement::StoredBatch;
 use super::{AdminStore, StoreError, settlement};
-use crate::domain::access::audit::ChainedEntry;
-use crate::domain::access::audit_key::AuditKey;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::settlement::SettlementState;
-use crate::domain::settlement::ledger::{LedgerSums, ReferencedPayment};
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
 use crate::store::keys::sealed_key;
 use crate::store::keys::table_seal;
 use crate::store::payment::shared_parameters;

@@ -6,12 +6,12 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::effects::Reminder;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
 
 use super::{Changes, Store, StoreError};
-use crate::domain::checkout::Checkout;
-use crate::domain::effects::Reminder;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
 
 /// The action of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

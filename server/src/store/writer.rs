@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use tillgate_domain::refusal::Refusal;
 
 use super::change_log::{ChangeLog, Slot};
 use super::checkpoint::Checkpointer;
@@ -14,7 +15,6 @@ use super::group_transaction::WrittenRows;
 use super::schema_guard::SchemaGuard;
 use super::{Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, rows};
 use crate::directory::Directory;
-use crate::domain::refusal::Refusal;
 use crate::store::access::entity;
 use crate::store::keys::vault_keys;
 use crate::vault::Keyring;

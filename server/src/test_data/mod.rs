@@ -6,7 +6,7 @@
 pub mod numbers;
 pub mod three_ds;
 
-use crate::domain::risk::RiskOutcome;
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_shared::result::{ResultCode, codes};
 
 /// The outcome of a payment.

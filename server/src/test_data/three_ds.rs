@@ -1,6 +1,6 @@
 //! Test cards for 3-D Secure: the enrolment of each, and its issuer's response.
 
-use crate::domain::three_ds::{AuthenticationResult, ThreeDsVersion, TransactionStatus};
+use tillgate_domain::three_ds::{AuthenticationResult, ThreeDsVersion, TransactionStatus};
 
 /// The 3-D Secure flow of a test card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,10 +9,9 @@
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+use tillgate_domain::id::{PaymentId, to_hex};
+use tillgate_domain::payment::account_identity::AccountIdentity;
 use zeroize::Zeroizing;
-
-use crate::domain::id::{PaymentId, to_hex};
-use crate::domain::payment::account_identity::AccountIdentity;
 
 /// Text whose MAC is the secret of the stored counters. It is no account's identity.
 const COUNTER_SECRET: &[u8] = b"risk counters";

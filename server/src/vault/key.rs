@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use hkdf::Hkdf;
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::id::to_hex;
 use zeroize::Zeroizing;
-
-use crate::domain::id::to_hex;
 
 /// The id of a master key in every record: four bytes of a digest, which reveal nothing about the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

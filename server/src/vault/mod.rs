@@ -28,7 +28,7 @@ pub use keyring::Keyring;
 pub use sealed::Sealed;
 pub use source::KeySource;
 
-use crate::domain::idempotency::FINGERPRINT_LENGTH;
+use tillgate_domain::idempotency::FINGERPRINT_LENGTH;
 
 /// The first record format, whose records are bound to the last part of their names.
 const FIRST_FORMAT: u8 = 1;

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_domain::delivery;
+use tillgate_domain::delivery::file_push::PushAddress;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::settlement::reconciliation::file::FileName;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::app::App;
-use crate::domain::delivery;
-use crate::domain::delivery::file_push::PushAddress;
-use crate::domain::id::EntityId;
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::file_push::{PushFault, push_file};
 use crate::store::StoreError;
 use crate::store::delivery::file_delivery::{ClaimedPush, PushOutcome};

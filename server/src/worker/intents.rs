@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_domain::id::log_tag;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::timers;
 use crate::app::App;
-use crate::domain::id::log_tag;
 use crate::store::timer::TimerKind;
 
 /// Interval of checks for due intents.

@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::id::to_hex;
+use tillgate_domain::registration::Registration;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::domain::id::to_hex;
-use crate::domain::registration::Registration;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,15 +12,15 @@ use axum::body::Bytes;
 use axum::http::{Request, Uri};
 use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::delivery;
+use tillgate_domain::delivery::target_url::TargetUrl;
+use tillgate_domain::id::MessageId;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::review_callback;
 use crate::api::webhook_payload;
 use crate::app::App;
-use crate::domain::delivery;
-use crate::domain::delivery::target_url::TargetUrl;
-use crate::domain::id::MessageId;
 use crate::gateway::{Gateway, random_bytes};
 use crate::outgoing::{OutgoingError, ReceiverResponse};
 use crate::store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};

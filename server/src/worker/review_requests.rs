@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_domain::id::{PaymentId, log_tag};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
 use crate::app::App;
-use crate::domain::id::{PaymentId, log_tag};
 
 /// Interval of checks for requests.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_domain::id::{EntityId, ScheduleId, log_tag};
+use tillgate_domain::schedule::Schedule;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
 use crate::app::App;
-use crate::domain::id::{EntityId, ScheduleId, log_tag};
-use crate::domain::schedule::Schedule;
 
 /// Interval of checks for due schedules.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

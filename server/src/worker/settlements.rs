@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tillgate_domain::id::{EntityId, log_tag};
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::domain::id::{EntityId, log_tag};
 use crate::store::lower_priority;
 
 /// Interval of checks for cut-offs that have passed.

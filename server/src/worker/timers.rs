@@ -1,8 +1,8 @@
 //! Runs due timers.
 
 use jiff::Timestamp;
+use tillgate_domain::id::{PaymentId, log_tag};
 
-use crate::domain::id::{PaymentId, log_tag};
 use crate::gateway::{Failure, Gateway};
 use crate::store::timer::{Timer, TimerKind};
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use tillgate::domain::access::entity::{Entity, EntitySettings};
-use tillgate::domain::access::level::Level;
-use tillgate::domain::id::{EntityId, PaymentId};
-use tillgate::domain::ndc::Ndc;
-use tillgate::domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType, statement_descriptor};
 use tillgate::vault::{MasterKey, Sealed, Vault};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType, statement_descriptor};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;

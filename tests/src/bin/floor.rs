@@ -30,9 +30,9 @@ use tillgate::connector::http::wire::{
 };
 use tillgate::connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate::directory::Directory;
-use tillgate::domain::id::PaymentId;
 use tillgate::gateway::random_bytes;
 use tillgate::store::{Sources, Store, bench};
+use tillgate_domain::id::PaymentId;
 
 /// State of the server, shared by all requests.
 struct BaselineServer {

@@ -2,9 +2,9 @@
 //! TILLGATE_BIN, fills it with data, and runs the fuzzer with a copy of `/openapi.json` that contains existing ids. A
 //! fuzzer that guesses ids receives nothing but 404.
 //!
-//! There are two kinds of passes. `wide` sends every parameter of the catalogue; few of its requests get past the
-//! validation. `deep` sends only the parameters of [`known_parameters`], with matching values; many of its requests
-//! do.
+//! There are two kinds of passes. `wide` sends every parameter of the catalogue, and what the document forbids; few of
+//! its requests get past the validation. `deep` sends only the parameters of [`known_parameters`] and required ones,
+//! with matching values; many of its requests do. What its narrower document forbids may be allowed, so it is not sent.
 
 use std::process::Command;
 
@@ -121,6 +121,7 @@ async fn main() -> anyhow::Result<()> {
             .args(["--header", &format!("Authorization: Bearer {}", shop.token)])
             .args(["--header", "X-Forwarded-Proto: https"])
             .args(["--phases", "coverage,fuzzing", "--continue-on-failure", "--generation-database", "none"])
+            .args(["--mode", if deep { "positive" } else { "all" }])
             .args(["--request-timeout", "30", "--warnings", "off", "--suppress-health-check", "all"])
             .args(options)
             .current_dir(gateway.folder())
@@ -188,10 +189,27 @@ fn known_parameters(objects: &ExistingObjects) -> Map<String, Value> {
         ("authentication.entityId", &objects.entities),
         ("registrations[0].id", &objects.registrations),
         ("registrations[1].id", &objects.registrations),
+        ("registrationId", &objects.registrations),
+        ("paymentId", &objects.payments),
         ("standingInstruction.initialTransactionId", &objects.payments),
     ];
     let fixed = KNOWN.iter().map(|(name, values)| ((*name).to_owned(), json!(values)));
     fixed.chain(own.map(|(name, values)| (name.to_owned(), json!(values)))).collect()
+}
+
+/// Replaces the parameters of a body by the known ones, and by what it requires beside them.
+fn narrow_body(body: &mut Value, known: &Map<String, Value>, schemas: &Map<String, Value>) {
+    let mut properties: Map<String, Value> = known
+        .iter()
+        .map(|(name, values)| (name.clone(), json!({ "type": "string", "enum": values })))
+        .collect();
+    let required = body["required"].as_array().cloned().unwrap_or_default();
+    for name in required.iter().filter_map(Value::as_str).filter(|name| !known.contains_key(*name)) {
+        let own = body["properties"].get(name);
+        let found = own.or_else(|| schemas.values().find_map(|schema| schema["properties"].get(name)));
+        properties.insert(name.to_owned(), found.cloned().unwrap_or_else(|| json!({ "type": "string" })));
+    }
+    *body = json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false });
 }
 
 /// Writes existing ids and known values into the OpenAPI document. If `deep` is true, requests have no other values and
@@ -210,8 +228,7 @@ fn insert_known_values(document: &mut Value, objects: &ExistingObjects, deep: bo
             }
         }
     }
-    let all: Map<String, Value> = known.keys().filter_map(|name| Some((name.clone(), values(name)?))).collect();
-    schemas.insert("Known".to_owned(), json!({ "type": "object", "properties": all, "additionalProperties": false }));
+    let schemas = schemas.clone();
     let paths = document["paths"].as_object_mut().context("no paths")?;
     for (path, operations) in paths {
         // These take any id: an unknown one gets the current build of the form, and a file of no build.
@@ -236,8 +253,7 @@ fn insert_known_values(document: &mut Value, objects: &ExistingObjects, deep: bo
             }
             if let Some(body) = operation.pointer_mut(FORM).filter(|_| deep) {
                 if body.get("allOf").is_some() {
-                    body["allOf"] = json!([{ "$ref": "#/components/schemas/Known" }]);
-                    body["properties"] = json!({});
+                    narrow_body(body, &known, &schemas);
                 } else if let Some(properties) = body.get_mut("properties").and_then(Value::as_object_mut) {
                     properties.retain(|name, _| known.contains_key(name));
                 }

@@ -10,13 +10,13 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse as _, Response};
+use tillgate_domain::refusal::Refusal;
 
 use crate::api::AppState;
 use crate::api::checkout::fields_host::FieldsUrl;
 use crate::api::docs::{BrowserAccess, ROUTES};
 use crate::api::error::ApiError;
 use crate::api::response::ndc_of_path;
-use crate::domain::refusal::Refusal;
 
 /// Header that identifies a browser. `Sec-Fetch-Mode` does not: Node's `fetch` sends it too.
 const SITE: &str = "sec-fetch-site";

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, Method, header};
 use jiff::Timestamp;
+use tillgate_domain::access::scope::{Scope, Scopes};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
 use crate::api::AppState;
 use crate::api::docs::{ROUTES, Route};
 use crate::credential::{AccessDenied, AccessGrant};
-use crate::domain::access::scope::{Scope, Scopes};
-use crate::domain::id::EntityId;
-use crate::domain::refusal::Refusal;
 
 /// The merchant routes, by path.
 static MERCHANT_ROUTES: LazyLock<HashMap<&str, Vec<Route>>> = LazyLock::new(|| {

@@ -8,13 +8,13 @@ use axum::RequestExt as _;
 use axum::extract::{MatchedPath, RawPathParams, Request};
 use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse as _, Response};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, PageId};
+use tillgate_domain::refusal::Refusal;
 
 use crate::api::error::ApiError;
 use crate::api::response::{ndc_of_path, set_request_clock};
 use crate::api::{AppState, client, forwarded};
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, PageId};
-use crate::domain::refusal::Refusal;
 
 /// Returns the reason why a request cannot be for a live entity: the gateway has no public address, its set-up opens it
 /// to strangers, or no trusted proxy reports HTTPS. Returns `None` if it can.

@@ -8,6 +8,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
 use serde_json::json;
+use tillgate_domain::address::add_parameters;
+use tillgate_domain::checkout::{Checkout, CheckoutStatus};
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::{Payment, Redirect};
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -21,11 +26,6 @@ use crate::api::response::{
     build_response, encode_response, into_http_response, ndc_of_checkout, result_fields, result_with_description,
 };
 use crate::api::{AppState, client, registrations, view};
-use crate::domain::address::add_parameters;
-use crate::domain::checkout::{Checkout, CheckoutStatus};
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::{Payment, Redirect};
 use crate::gateway::Failure;
 use crate::gateway::checkout::StatusReport;
 use crate::gateway::checkout::submit::SubmitResult;

@@ -12,6 +12,8 @@ use maud::html;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::checkout::{Checkout, CheckoutState};
+use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_shared::wire::FrameField;
 
 use crate::api::checkout::form_config::Shopper;
@@ -24,8 +26,6 @@ use crate::api::checkout::form_config::paid_checkout_config;
 use crate::api::checkout::form_config::relay_config;
 use crate::api::html_page::HtmlPage;
 use crate::api::{AppState, client, html_page};
-use crate::domain::checkout::{Checkout, CheckoutState};
-use crate::domain::id::{EntityId, to_hex};
 use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
 use crate::gateway::Failure;
 

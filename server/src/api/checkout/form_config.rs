@@ -9,6 +9,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::payment::Account;
+use tillgate_domain::registration::Registration;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
 
@@ -16,9 +19,6 @@ use crate::api::AppState;
 use crate::api::error::ApiError;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, ndc_of_checkout, result_fields, wire_time};
-use crate::domain::checkout::Checkout;
-use crate::domain::payment::Account;
-use crate::domain::registration::Registration;
 use crate::gateway::checkout::requirements::requires_mandate;
 use crate::gateway::payment::order;
 

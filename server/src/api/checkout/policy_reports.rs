@@ -11,6 +11,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use ipnet::IpNet;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::policy_report;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 
 use crate::api::error::ApiError;
@@ -19,9 +22,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::received::read_limited_body;
 use crate::api::response::{build_response, ndc_of_checkout, result_fields, set_request_clock, wire_time};
 use crate::api::{AppState, client};
-use crate::domain::id::EntityId;
-use crate::domain::policy_report;
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 
 /// Maximum size of a body, in bytes.

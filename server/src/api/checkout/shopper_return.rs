@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
+use tillgate_domain::address::host_and_port;
 
 use crate::api::AppState;
 use crate::api::extract::PathId;
@@ -16,7 +17,6 @@ use crate::api::payment::brand_page::render_error;
 use crate::api::payment::page::allows_auto_redirect;
 use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::shop_return_url;
-use crate::domain::address::host_and_port;
 
 /// Asks the acquirer for the outcome of the payment, shows it, and redirects the shopper to the shop if
 /// [`allows_auto_redirect`]. While the payment is pending on the acquirer's page, a link leads back there. An unknown

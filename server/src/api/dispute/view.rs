@@ -1,12 +1,12 @@
 //! JSON representation of disputes and their evidence files.
 
 use serde_json::Value;
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute, DisputeStep};
 use tillgate_shared::result::codes;
 
 use crate::api::json_object::JsonObject;
 use crate::api::response::{result_fields, wire_time};
-use crate::domain::dispute::evidence::Evidence;
-use crate::domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute, DisputeStep};
 
 /// Returns the fields of a dispute. The result is that of a successful request.
 pub(in crate::api) fn dispute_fields(dispute: &Dispute) -> JsonObject<'_> {

@@ -2,11 +2,11 @@
 //! catalogue of parameters.
 
 use serde_json::{Map, Value, json};
+use tillgate_domain::dispute::evidence::{ANY_FILE, EvidenceType};
 use tillgate_shared::parameter::{Parameter, all_parameters};
 
 use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
 use super::{response_schemas, responses, schema, table};
-use crate::domain::dispute::evidence::{ANY_FILE, EvidenceType};
 
 /// Names of the older pair of credentials. They are security schemes, and so no parameters of operations.
 const OLDER_CREDENTIALS: [&str; 2] = ["authentication.userId", "authentication.password"];

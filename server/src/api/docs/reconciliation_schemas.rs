@@ -1,10 +1,10 @@
 //! Schemas of responses about reconciliation.
 
 use serde_json::{Value, json};
+use tillgate_domain::settlement::ledger::ACCOUNT_NAMES;
+use tillgate_domain::settlement::report::AMOUNT_NAMES;
 
 use super::response_schemas::{response_schema, result_reference, text_schema};
-use crate::domain::settlement::ledger::ACCOUNT_NAMES;
-use crate::domain::settlement::report::AMOUNT_NAMES;
 
 /// Returns the schemas of responses about reconciliation files, records and their totals.
 pub(super) fn reconciliation_schemas() -> Vec<(&'static str, Value)> {

@@ -1,8 +1,7 @@
 //! Description of a route. A row of the table is built with the short methods below.
 
+use tillgate_domain::access::scope::Scope;
 use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters, find_parameter};
-
-use crate::domain::access::scope::Scope;
 
 /// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

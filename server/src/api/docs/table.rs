@@ -3,6 +3,8 @@
 
 use std::sync::LazyLock;
 
+use tillgate_domain::access::scope::Scope;
+
 use super::route::HttpMethod::{self, Delete, Get, Post};
 use super::route::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
@@ -14,7 +16,6 @@ use super::route::RouteSection::{
 use super::route::{AcceptedParameters, Route, RouteParameter};
 use crate::connector::registry;
 use crate::connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
-use crate::domain::access::scope::Scope;
 
 /// Pattern of any text. Merchants' pages write the parameters of the form's documents, so none is refused.
 const ANY_TEXT: &str = r"^[\s\S]*$";

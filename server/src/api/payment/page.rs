@@ -1,13 +1,13 @@
 //! Helpers shared by the pages about a pending payment: the sandbox page of a brand, and the 3-D Secure page.
 
+use tillgate_domain::address::add_parameters;
+use tillgate_domain::payment::Payment;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
 use crate::api::checkout::form::ANY_ORIGIN;
 use crate::api::checkout::form::entity_ancestors;
 use crate::api::html_page::NO_FRAME;
-use crate::domain::address::add_parameters;
-use crate::domain::payment::Payment;
 
 /// The parameter that requests the page for a frame of the form.
 pub(in crate::api) const INLINE: &str = "inline";

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::Payment;
 
 use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::api::payment::state;
 use crate::api::response::{encode_response, into_http_response};
 use crate::api::{AppState, registrations, view};
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::Payment;
 use crate::gateway::payment::pay::Addresses;
 
 /// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A

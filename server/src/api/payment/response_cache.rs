@@ -7,11 +7,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::idempotency::EncodedResponse;
 
 use crate::api::response::json_response;
 use crate::directory::Directory;
-use crate::domain::id::EntityId;
-use crate::domain::idempotency::EncodedResponse;
 use crate::store::{CacheStamp, ChangeLog};
 
 /// Maximum size of all cached responses, in bytes.

@@ -1,10 +1,10 @@
 //! State of a payment after its follow-up payments, in its status response; absent as long as there are none. The
 //! payment's own result never changes; these fields are additional.
 
+use tillgate_domain::payment::{PaymentState, PaymentStatus, PaymentType};
 use tillgate_shared::money::Amount;
 
 use crate::api::json_object::JsonObject;
-use crate::domain::payment::{PaymentState, PaymentStatus, PaymentType};
 
 /// Adds `state`, `capturedAmount` (of a preauthorization) or `refundedAmount`, and `releasedAmount` of a closed or
 /// reversed preauthorization. Pending follow-up payments count. An amount of zero is left out. Adds nothing if

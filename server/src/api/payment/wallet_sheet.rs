@@ -11,6 +11,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::brand::{AccountType, Brand};
 
 use crate::api::checkout::form::FormQuery;
@@ -20,8 +22,6 @@ use crate::api::html_page::{HtmlPage, STYLE, report_directive};
 use crate::api::received::read_form_parameters;
 use crate::api::{AppState, FieldsUrl};
 use crate::connector::sandbox::WalletSheet;
-use crate::domain::checkout::Checkout;
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::gateway::payment::order;
 

@@ -8,6 +8,14 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::{Number, Value};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::report::table::ReportTable;
+use tillgate_domain::report::{
+    AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
+    TotalsKey, TotalsReport,
+};
 use tillgate_shared::result::{ResultCode, codes};
 
 use crate::api::AppState;
@@ -15,14 +23,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields};
-use crate::domain::access::entity::Entity;
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::refusal::Refusal;
-use crate::domain::report::table::ReportTable;
-use crate::domain::report::{
-    AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
-    TotalsKey, TotalsReport,
-};
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::store::{Cancellation, StoreError};

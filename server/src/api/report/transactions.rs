@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::rows;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -12,10 +16,6 @@ use crate::api::line_stream::{LineSource, stream_lines};
 use crate::api::payment::query::list_entry_fields;
 use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::open_reader;
-use crate::domain::access::entity::Entity;
-use crate::domain::payment::Payment;
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::payment::rows;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::store::StoreError;

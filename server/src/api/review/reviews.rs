@@ -7,6 +7,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::query::PAGE_SIZE;
+use tillgate_domain::review::decision::DecisionType;
+use tillgate_domain::review::filter::ReviewFilter;
+use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -16,14 +24,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::payment::query;
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use crate::api::risk::rules::optional_time;
-use crate::domain::access::entity::Entity;
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::Payment;
-use crate::domain::payment::query::PAGE_SIZE;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::filter::ReviewFilter;
-use crate::domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
 use crate::gateway::review::queue::{ReviewOutcome, ReviewRemarks};
 use crate::gateway::{Failure, Gateway};
 use crate::store::Cancellation;
@@ -249,7 +249,7 @@ async fn decide(
 async fn respond(
     state: &Arc<AppState>,
     merchant: MerchantRequest,
-    remarks: Result<ReviewRemarks, crate::domain::refusal::Refusal>,
+    remarks: Result<ReviewRemarks, tillgate_domain::refusal::Refusal>,
     run: impl AsyncFnOnce(
         &Gateway,
         &MerchantRequest,

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -14,7 +15,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields, wire_time};
-use crate::domain::refusal::Refusal;
 use crate::gateway::Failure;
 use crate::store::risk::audit::RiskAuditRow;
 

@@ -12,6 +12,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::risk::dry_run::DryRunReport;
 use tillgate_shared::result::codes;
 use tokio::runtime::Handle;
 
@@ -20,9 +23,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{encode_response, request_clock_lead, request_time, result_fields, with_clock_lead};
-use crate::domain::ndc::Ndc;
-use crate::domain::refusal::Refusal;
-use crate::domain::risk::dry_run::DryRunReport;
 use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 use crate::store::{StoreError, lower_priority};
 

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::Payment;
 
 use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
 use crate::api::response::{encode_response, into_http_response, result_fields};
 use crate::api::{AppState, view};
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::Payment;
 
 /// Handles `POST /v2/riskScreen`: checks an order with the account in its parameters.
 pub(in crate::api) async fn screen_order(

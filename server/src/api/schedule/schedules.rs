@@ -6,6 +6,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::schedule::Schedule;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -15,9 +18,6 @@ use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields};
 use crate::api::schedule::view::detail_fields;
 use crate::api::schedule::view::schedule_fields;
-use crate::domain::idempotency::EncodedResponse;
-use crate::domain::ndc::Ndc;
-use crate::domain::schedule::Schedule;
 use crate::gateway::Failure;
 use crate::gateway::schedule::FoundSchedules;
 

@@ -1,10 +1,10 @@
 //! Reconciliation records as JSON under the names of the specification (document 3, "Reconciliation records").
 
 use serde_json::{Value, json};
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::settlement::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
 
 use crate::api::json_object::{FieldValue, JsonObject};
-use crate::domain::id::PaymentId;
-use crate::domain::settlement::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
 
 /// Writes a record as one line.
 pub(in crate::api) fn write_record(lines: &mut Vec<u8>, record: &ReconciliationRecord) {

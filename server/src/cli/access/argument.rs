@@ -4,8 +4,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::Command;
-
-use crate::domain::id::EntityId;
+use tillgate_domain::id::EntityId;
 
 /// Puts `--entity` before an entity's id that is the first argument of a command with that option. Leaves everything
 /// else as it is: the parser reports what is wrong.

@@ -1,12 +1,12 @@
 //! Options for an entity's settings as a channel, for the commands that create and change entities.
 
 use clap::{Args, ValueEnum};
+use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
+use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 
 use crate::connector::registry;
-use crate::domain::access::channel::{Channel, ThreeDsPolicy};
-use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
 
 /// The value that removes a limit.
 const ALL: &str = "all";

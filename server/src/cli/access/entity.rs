@@ -3,6 +3,9 @@
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
 
 use crate::cli::access::token::issue_credentials;
 use crate::cli::access::token::parse_entity_id;
@@ -13,9 +16,6 @@ use crate::cli::access::tree::format_tree;
 use crate::cli::options::{EntityOptions, load_existing_entity};
 use crate::cli::serve::setup_check::warn_of_running_server;
 use crate::cli::{CommonOptions, open_existing, open_store};
-use crate::domain::access::entity::{Entity, EntitySettings};
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
 use crate::gateway::random_bytes;
 use crate::store::AdminStore;
 

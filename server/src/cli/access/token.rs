@@ -6,13 +6,13 @@ use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp, civil};
 use serde::Serialize;
+use tillgate_domain::access::scope::{Scope, Scopes};
+use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_domain::ip_text;
 
 use crate::cli::{CommonOptions, open_existing};
 use crate::credential::Credential;
 use crate::directory::bearer_token;
-use crate::domain::access::scope::{Scope, Scopes};
-use crate::domain::id::{EntityId, to_hex};
-use crate::domain::ip_text;
 use crate::gateway::random_bytes;
 use crate::store::AdminStore;
 use crate::store::access::token::TokenInfo;

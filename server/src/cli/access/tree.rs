@@ -1,15 +1,15 @@
 //! Output of `entity show` and `entity list`, including ancestors and inherited settings.
 
 use serde::Serialize;
+use tillgate_domain::access::channel::sort_by_priority;
+use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
+use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
+use tillgate_domain::access::inheritance::resolve_settings;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
+use tillgate_domain::schedule::retry::RetryPlan;
 
-use crate::domain::access::channel::sort_by_priority;
-use crate::domain::access::channel::{Channel, ThreeDsPolicy};
-use crate::domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
-use crate::domain::access::inheritance::resolve_settings;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
-use crate::domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
-use crate::domain::schedule::retry::RetryPlan;
 use crate::store::AdminStore;
 
 /// Description of the compatibility mode.

@@ -5,11 +5,11 @@ use std::io::Write as _;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::Value;
+use tillgate_domain::id::{decode_hex, to_hex};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::id::{decode_hex, to_hex};
 use crate::gateway::settlement::verification::{ExpectedEntry, Verification};
 use crate::store::AdminStore;
 use crate::store::snapshot::StoreSnapshot;

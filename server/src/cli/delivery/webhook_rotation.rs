@@ -4,6 +4,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use ipnet::IpNet;
 use serde::Serialize;
+use tillgate_domain::ip_text;
 
 use crate::cli::delivery::webhook::SecretOutput;
 use crate::cli::delivery::webhook::find_webhook;
@@ -11,7 +12,6 @@ use crate::cli::delivery::webhook::send_test_event;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::ip_text;
 use crate::outgoing::OutgoingClient;
 use crate::store::delivery::webhook::Webhook;
 

@@ -8,6 +8,11 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::dispute::evidence::MAX_FILE;
+use tillgate_domain::id::{DisputeId, EvidenceId, PaymentId};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
 use crate::cli::dispute::output::DisputeListOutput;
@@ -19,11 +24,6 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::options::load_existing_entity;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::access::entity::Entity;
-use crate::domain::dispute::Dispute;
-use crate::domain::dispute::evidence::MAX_FILE;
-use crate::domain::id::{DisputeId, EvidenceId, PaymentId};
-use crate::domain::refusal::Refusal;
 use crate::gateway::dispute::PAGE;
 use crate::gateway::dispute::decide::{
     DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment,

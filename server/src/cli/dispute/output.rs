@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute};
 
 use crate::cli::table::to_printable;
-use crate::domain::dispute::evidence::Evidence;
-use crate::domain::dispute::{CREDIT_ALREADY_ISSUED, Dispute};
 
 /// A dispute.
 #[derive(Serialize)]

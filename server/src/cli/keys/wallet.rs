@@ -6,11 +6,11 @@ use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, to_hex};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, to_hex};
 use crate::gateway::keys::wallet::generate_key;
 use crate::gateway::keys::wallet::seal_key;
 use crate::gateway::random_bytes;

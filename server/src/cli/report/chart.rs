@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use tillgate_domain::report::table::ReportTable;
+
 use crate::cli::table::align_columns;
-use crate::domain::report::table::ReportTable;
 
 /// Length of the longest bar in the terminal, in characters.
 const BAR: usize = 30;

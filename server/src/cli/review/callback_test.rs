@@ -4,6 +4,8 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::delivery::target_url::TargetUrl;
+use tillgate_domain::review::decision::DecisionType;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -12,8 +14,6 @@ use crate::cli::review::callback::find_config;
 use crate::cli::review::callback::{ActorOptions, AddressOptions};
 use crate::cli::serve::create_runtime;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::delivery::target_url::TargetUrl;
-use crate::domain::review::decision::DecisionType;
 use crate::outgoing::ExpectingPost;
 use crate::review_callback::{create_sample, render_body};
 

@@ -8,14 +8,14 @@ use anyhow::{bail, ensure};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::review::decision::DecisionType;
+use tillgate_domain::review::queue::format_time;
+use tillgate_domain::review::queue::parse_cancel_reason;
+use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
 
 use crate::cli::open_existing;
 use crate::cli::review::{NoteOptions, ReviewTarget, describe_refusal, load_status};
-use crate::domain::id::PaymentId;
-use crate::domain::review::decision::DecisionType;
-use crate::domain::review::queue::format_time;
-use crate::domain::review::queue::parse_cancel_reason;
-use crate::domain::review::request::{ReviewAnswer, ReviewRequest};
 use crate::store::{AdminStore, is_served};
 
 /// Maximum time to wait for the gateway.

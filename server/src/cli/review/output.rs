@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::queue::{QueuedReview, ReviewAction, ReviewClock};
+use tillgate_domain::review::request::ReviewAnswer;
 
 use crate::cli::table::to_printable;
-use crate::domain::payment::Payment;
-use crate::domain::review::queue::{QueuedReview, ReviewAction, ReviewClock};
-use crate::domain::review::request::ReviewAnswer;
 use crate::store::review::queue::ReviewRecord;
 use crate::store::review::request::StoredRequest;
 

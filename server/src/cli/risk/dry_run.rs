@@ -7,6 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
 use tillgate_shared::parameter::Parameters;
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -15,8 +17,6 @@ use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::risk::{RiskFileOptions, load_rules};
 use crate::cli::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
-use crate::domain::access::entity::Entity;
-use crate::domain::risk::dry_run::DEFAULT_EXAMPLES;
 use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use crate::risk::RuleSet;
 use crate::store::{AdminStore, lower_priority};

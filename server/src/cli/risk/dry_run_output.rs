@@ -1,9 +1,10 @@
 //! The report of a dry run as text.
 
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::risk::dry_run::outcome_name;
+use tillgate_domain::risk::dry_run::{DryRunReport, OutcomeTally, PaymentSum, PaymentTally};
+
 use crate::cli::table::align_columns;
-use crate::domain::payment::PaymentType;
-use crate::domain::risk::dry_run::outcome_name;
-use crate::domain::risk::dry_run::{DryRunReport, OutcomeTally, PaymentSum, PaymentTally};
 
 /// Headings of the columns that every table has after its first.
 const COLUMNS: [&str; 4] = ["payments", "approved", "charged back", "amount"];

@@ -3,11 +3,11 @@
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::risk::{RiskDecision, ShadowDecision};
 
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::id::PaymentId;
-use crate::domain::risk::{RiskDecision, ShadowDecision};
 
 /// Show the decision of a payment's check: outcome, score, the rules that fired, and the names of their inputs.
 #[derive(Debug, Args)]

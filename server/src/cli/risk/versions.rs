@@ -6,15 +6,15 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::risk::list::MAX_AUTHOR;
+use tillgate_domain::risk::rules::{RiskChange, VersionRole};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::options::load_existing_entity;
 use crate::cli::risk::load_rules;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::access::entity::Entity;
-use crate::domain::risk::list::MAX_AUTHOR;
-use crate::domain::risk::rules::{RiskChange, VersionRole};
 use crate::process;
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
@@ -192,7 +192,7 @@ impl ListRuleVersions {
         let store = open_existing(&self.common.data)?;
         let entity = load_entity_argument(&store, &self.entity)?;
         let state = store.load_risk_state(&rule_keys(&entity))?;
-        let describe = |known: crate::domain::risk::rules::RuleVersionSummary| RuleVersionOutput {
+        let describe = |known: tillgate_domain::risk::rules::RuleVersionSummary| RuleVersionOutput {
             version: known.version,
             author: known.author,
             created: known.created,

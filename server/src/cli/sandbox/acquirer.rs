@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::civil::Time;
+use tillgate_domain::payment::PaymentType;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::codes;
@@ -17,7 +18,6 @@ use crate::clock::SystemClock;
 use crate::connector::http::address::HostAddressError;
 use crate::connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
 use crate::connector::{Capabilities, CaptureSupport, Registry};
-use crate::domain::payment::PaymentType;
 
 /// Data folder of the acquirer's host inside this process, below the gateway's data folder.
 const FOLDER: &str = "acquirer-host";

@@ -4,13 +4,13 @@ use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::options::load_existing_entity;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::access::entity::Entity;
-use crate::domain::refusal::Refusal;
-use crate::domain::schedule::MAX_RUNS_OF_JUMP;
 use crate::store::is_served;
 
 /// The clocks of sandbox entities.

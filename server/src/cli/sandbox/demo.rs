@@ -9,13 +9,13 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use tillgate_domain::id::EntityId;
 
 use crate::cli::keys::wallet::create_key;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
-use crate::domain::id::EntityId;
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]

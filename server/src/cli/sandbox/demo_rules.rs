@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, anyhow};
 use jiff::Timestamp;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::ReviewPolicy;
+use tillgate_domain::risk::rules::{RiskChange, VersionRole};
 
 use crate::cli::options::load_existing_entity;
-use crate::domain::id::EntityId;
-use crate::domain::risk::ReviewPolicy;
-use crate::domain::risk::rules::{RiskChange, VersionRole};
 use crate::risk::RuleSet;
 use crate::store::AdminStore;
 use crate::store::risk::rules::RiskKeys;

@@ -4,10 +4,10 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_domain::id::{EntityId, to_hex};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::id::{EntityId, to_hex};
 use crate::ftp::password::{SALT, hash_password};
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::reconciliation::has_files;

@@ -3,11 +3,11 @@
 use anyhow::ensure;
 use clap::Args;
 use jiff::SignedDuration;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
 
 use crate::cli::options::load_existing_entity;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
 use crate::store::AdminStore;
 
 /// The value that removes an entity's parent.

@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::setup_fault::SetupFault;
+use tillgate_domain::access::setup_fault::find_setup_faults;
 
 use crate::cli::serve::GatewaySettings;
 use crate::directory::Directory;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::setup_fault::SetupFault;
-use crate::domain::access::setup_fault::find_setup_faults;
 use crate::store::{Store, read_live_refusal};
 
 /// Reason for a gateway without a public address with HTTPS.

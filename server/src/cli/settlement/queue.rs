@@ -3,13 +3,13 @@
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use serde::Serialize;
+use tillgate_domain::id::{PaymentId, RecordId};
+use tillgate_domain::report::format_hundredths;
+use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
 
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::table::to_printable;
 use crate::cli::{CommonOptions, open_existing};
-use crate::domain::id::{PaymentId, RecordId};
-use crate::domain::report::format_hundredths;
-use crate::domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
 use crate::gateway::settlement::file::queue::load_candidates;
 use crate::gateway::settlement::file::queue::match_record;
 use crate::gateway::settlement::file::queue::reject_record;

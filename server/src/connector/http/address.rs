@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use axum::http::Uri;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
-
-use crate::domain::delivery::target_url::{TargetUrl, TargetUrlError};
+use tillgate_domain::delivery::target_url::{TargetUrl, TargetUrlError};
 
 /// A base address: `https://…`, or `http://…` for the local machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The connector to an acquirer's host. It translates the gateway's requests and the host's responses.
 
 use async_trait::async_trait;
+use tillgate_domain::payment::ConnectorTxIds;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::client::HostClient;
@@ -11,7 +12,6 @@ use super::wire::{HostOperation, HostResponse};
 use crate::connector::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
 };
-use crate::domain::payment::ConnectorTxIds;
 
 /// A connector to an acquirer's host.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl HttpConnector {
 
 /// Returns a reference in the form for logs.
 fn log_tag(reference: &str) -> String {
-    crate::domain::id::log_tag(reference)
+    tillgate_domain::id::log_tag(reference)
 }
 
 /// Returns the decline of an order that the protocol cannot express.
@@ -203,6 +203,7 @@ impl Connector for HttpConnector {
 mod tests {
     use std::sync::Arc;
 
+    use tillgate_domain::payment::PaymentType;
     use tillgate_shared::brand::Brand;
     use tillgate_shared::format::card_number::CardNumber;
     use tillgate_shared::format::expiry::Expiry;
@@ -213,7 +214,6 @@ mod tests {
     use crate::clock::SystemClock;
     use crate::connector::http::{Deadlines, HostAddress, SharedKey};
     use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
-    use crate::domain::payment::PaymentType;
 
     fn parse_euros(text: &str) -> Amount {
         Amount::parse(text, Currency::parse("EUR").unwrap()).unwrap()

@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use tillgate_domain::id::{decode_hex, to_hex};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::domain::id::{decode_hex, to_hex};
 use crate::text_file::read_text_file;
 
 /// Largest size of a key file, in bytes.

@@ -1,6 +1,8 @@
 //! Translates the gateway's orders to requests of the protocol. Apart from the connector, this is the only file here
 //! that knows the gateway's types.
 
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::three_ds::{AuthenticationResult, Proof};
 use tillgate_shared::money::{Amount, Currency};
 
 use super::wire::{
@@ -11,8 +13,6 @@ use super::wire::{
 use crate::connector::{
     self, BankNumber, CardSource, FullAccount, FullBank, FullCard, Modification, Order, OrderContext, OrderRequest,
 };
-use crate::domain::payment::PaymentType;
-use crate::domain::three_ds::{AuthenticationResult, Proof};
 
 /// The reason why an order cannot be sent to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -9,10 +9,10 @@ use std::time::Duration;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
+use tillgate_domain::id::decode_hex;
+use tillgate_domain::id::to_hex;
 
 use super::key::SharedKey;
-use crate::domain::id::decode_hex;
-use crate::domain::id::to_hex;
 
 /// Header with the signature of a request or a response.
 pub const SIGNATURE: &str = "tillgate-signature";

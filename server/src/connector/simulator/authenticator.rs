@@ -1,6 +1,7 @@
 //! 3-D Secure in the simulator: the [`directory`] determines the flow of a card, the [`issuer`] responds accordingly.
 
 use async_trait::async_trait;
+use tillgate_domain::three_ds::{AuthenticationResult, Proof, ThreeDsSession};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
@@ -8,7 +9,6 @@ use tillgate_shared::parameter::Parameters;
 use super::{Simulator, directory, issuer};
 use crate::connector::three_ds::request::AuthType;
 use crate::connector::three_ds::{ChallengePage, ChallengeResult, Enrolment, ThreeDsAuthenticator, ThreeDsRequest};
-use crate::domain::three_ds::{AuthenticationResult, Proof, ThreeDsSession};
 
 #[async_trait]
 impl ThreeDsAuthenticator for Simulator {

@@ -3,9 +3,9 @@
 //! A merchant may request a flow for any card: by `customParameters[3DS2_enrolled]` and `customParameters[3DS2_flow]`,
 //! or by the single digit `threeDSecure.challengeIndicator=4`.
 
+use tillgate_domain::three_ds::ThreeDsVersion;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::three_ds::ThreeDsVersion;
 use crate::test_data::three_ds::CARDS;
 use crate::test_data::three_ds::ThreeDsFlow::{
     self, Attempt, AttemptMethod, Challenge, ChallengeMethod, Frictionless, FrictionlessMethod,

@@ -1,8 +1,8 @@
 //! Test data of the risk check: the given name `simulate` and a surname ask for an outcome.
 
+use tillgate_domain::risk::{RiskDecision, RiskOutcome};
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::risk::{RiskDecision, RiskOutcome};
 use crate::test_data::RISK_NAMES;
 
 /// The given name that asks for an outcome.

@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::three_ds::{Proof, ThreeDsSession, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use self::request::{AuthType, ThreeDsMessage};
-use crate::domain::three_ds::{Proof, ThreeDsSession, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
 
 /// A connection to the directories of the schemes and to the issuers' servers.
 #[async_trait]
@@ -111,7 +111,7 @@ pub fn new_transaction_id(version: ThreeDsVersion, mut random: [u8; 16]) -> Stri
     }
     random[6] = random[6] & 0x0f | 0x40;
     random[8] = random[8] & 0x3f | 0x80;
-    let digits = crate::domain::id::to_hex(&random);
+    let digits = tillgate_domain::id::to_hex(&random);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 

@@ -3,16 +3,16 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use tillgate_domain::access::channel::ChannelRequest;
+use tillgate_domain::access::channel::select_channel;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId, PaymentId};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
 use tillgate_shared::brand::{AccountType, Brand, detect};
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::access::channel::ChannelRequest;
-use crate::domain::access::channel::select_channel;
-use crate::domain::access::entity::Entity;
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PaymentId};
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
 use crate::gateway::checkout::requirements;
 use crate::gateway::{Failure, Gateway};
 use crate::risk::BrandOffer;

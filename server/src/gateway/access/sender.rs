@@ -1,14 +1,13 @@
 //! Sender of a payment or registration, determined by the route of the request. The sender determines whether the
 //! cardholder is present; nothing derives it later from the text of parameters.
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::{Scope, Scopes};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::{Parameters, Presence, Requirements, can_come_from_browser};
-
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::{Scope, Scopes};
-use crate::domain::checkout::Checkout;
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::PaymentType;
-use crate::domain::refusal::Refusal;
 
 /// Parameter that the gateway sets in a checkout, unless the merchant has sent it.
 pub(in crate::gateway) const CLIENT_ADDRESS: &str = "customer.ip";

@@ -11,14 +11,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
 use tillgate_shared::brand::{Brand, detect};
 use tillgate_shared::parameter::Parameters;
 
 use crate::directory::ActiveRules;
-use crate::domain::access::entity::Entity;
-use crate::domain::checkout::Checkout;
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
 use crate::gateway::Gateway;
 use crate::gateway::payment::RoutedRequest;
 use crate::gateway::payment::order;

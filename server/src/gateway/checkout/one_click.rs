@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
-use crate::domain::checkout::Checkout;
-use crate::domain::ndc::Ndc;
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
+
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};

@@ -9,8 +9,9 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::domain::address::add_parameters;
-use crate::domain::id::CheckoutId;
+use tillgate_domain::address::add_parameters;
+use tillgate_domain::id::CheckoutId;
+
 use crate::gateway::{Failure, Gateway};
 use crate::store::delivery::message::REMINDER;
 use crate::store::timer::{Timer, TimerKind};

@@ -1,16 +1,16 @@
 //! Requirements of a checkout that the server enforces, whatever its page shows and its browser sends: the security
 //! code, the offered brands, and a signed mandate.
 
+use tillgate_domain::access::channel::Channel;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::payment::{Account, Payment};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::brand::{AccountType, Brand, PaymentMethod, detect};
 use tillgate_shared::format::brands;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 
 use crate::connector::{CardSource, FullAccount, FullCard, Order};
-use crate::domain::access::channel::Channel;
-use crate::domain::checkout::Checkout;
-use crate::domain::payment::{Account, Payment};
-use crate::domain::refusal::Refusal;
 use crate::gateway::Gateway;
 
 const SECURITY_CODE: &str = "card.cvv";

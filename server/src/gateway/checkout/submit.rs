@@ -10,17 +10,18 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::{Parameters, check_card_numbers, check_formats, normalize_parameters};
 
 pub(in crate::gateway) use self::attempt::AttemptWrite;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::address::is_origin;
+use tillgate_domain::checkout::form_input::BrowserRights;
+use tillgate_domain::checkout::form_input::check_size;
+use tillgate_domain::checkout::{Checkout, CheckoutState};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::asynchronous::abandon_payment;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
+
 use self::attempt::PreparedAttempt;
-use crate::domain::access::entity::Entity;
-use crate::domain::address::is_origin;
-use crate::domain::checkout::form_input::BrowserRights;
-use crate::domain::checkout::form_input::check_size;
-use crate::domain::checkout::{Checkout, CheckoutState};
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::payment::asynchronous::abandon_payment;
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::checkout::{check_purpose_path, unknown_checkout};
 use crate::gateway::payment::pay::Addresses;

@@ -7,15 +7,15 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::checkout::form_input::payment_form_parameters;
+use tillgate_domain::checkout::{CHECKOUT_LIFETIME, CheckoutState};
+use tillgate_domain::id::{CheckoutId, EntityId};
+use tillgate_domain::payment::Account;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::checkout::form_input::payment_form_parameters;
-use crate::domain::checkout::{CHECKOUT_LIFETIME, CheckoutState};
-use crate::domain::id::{CheckoutId, EntityId};
-use crate::domain::payment::Account;
-use crate::domain::refusal::Refusal;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::checkout::submit::RecorderFactory;
 use crate::gateway::checkout::{check_purpose_path, unknown_checkout};

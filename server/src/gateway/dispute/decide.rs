@@ -2,18 +2,18 @@
 //! with it. The command line uses them, too.
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
+use tillgate_domain::id::{DisputeId, PaymentId};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::payment::follow_up_draft::draft_follow_up;
-use crate::domain::access::entity::Entity;
-use crate::domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
-use crate::domain::id::{DisputeId, PaymentId};
-use crate::domain::ndc::Ndc;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
-use crate::domain::refusal::Refusal;
 use crate::store::{Changes, DisputeKey, LoadedRecords, RecordKeys};
 
 /// The time limits do not matter for chargebacks and their reversals.

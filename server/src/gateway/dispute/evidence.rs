@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
+use tillgate_domain::id::EvidenceId;
+use tillgate_domain::refusal::Refusal;
 use zeroize::Zeroizing;
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::decide::{DisputeRecords, unknown_dispute};
-use crate::domain::access::entity::Entity;
-use crate::domain::dispute::Dispute;
-use crate::domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
-use crate::domain::id::EvidenceId;
-use crate::domain::refusal::Refusal;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::dispute::evidence::PART_SIZE;
 use crate::store::dispute::evidence::part_record;

@@ -10,11 +10,12 @@ mod tests;
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
+use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
+use tillgate_domain::refusal::Refusal;
+
 use super::{Failure, Gateway, random_bytes};
-use crate::domain::access::entity::Entity;
-use crate::domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
-use crate::domain::id::{DisputeId, EntityId, PaymentId};
-use crate::domain::refusal::Refusal;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::dispute::DisputeSelection;
 use crate::store::timer::TimerKind;

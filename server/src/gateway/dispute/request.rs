@@ -1,13 +1,13 @@
 //! Requests about disputes, read from parameters.
 
+use tillgate_domain::dispute::{DisputeAction, INSTITUTE_STAGES, MAX_RESPONSE_DAYS};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::review::queue::parse_note;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use super::decide::DisputeRequest;
-use crate::domain::dispute::{DisputeAction, INSTITUTE_STAGES, MAX_RESPONSE_DAYS};
-use crate::domain::refusal::Refusal;
-use crate::domain::review::queue::parse_note;
 
 /// Longest reason code of a card scheme.
 const MAX_SCHEME_REASON: usize = 32;

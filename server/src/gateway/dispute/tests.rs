@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
+use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
+use tillgate_domain::payment::{FollowUpSummary, ModificationType, Payment, PaymentType};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::super::payment::follow_up_draft::draft_follow_up;
 use super::decide::*;
-use crate::domain::access::entity::{Entity, EntitySettings};
-use crate::domain::access::level::Level;
-use crate::domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
-use crate::domain::id::{DisputeId, EntityId, PaymentId};
-use crate::domain::payment::{FollowUpSummary, ModificationType, Payment, PaymentType};
 use crate::store::LoadedRecords;
 
 /// A step of a history.
@@ -62,7 +62,7 @@ impl DisputeLedger {
         let document = serde_json::json!({
             "id": self.next_ids().payment, "entity": self.entity.id, "created": self.now, "payment_type": "DB",
             "brand": "VISA", "amount": [amount.to_string(), "EUR"], "result": "000.100.110", "descriptor": "1 Shop",
-            "account": serde_json::to_value(crate::domain::payment::Account::Unknown).unwrap(),
+            "account": serde_json::to_value(tillgate_domain::payment::Account::Unknown).unwrap(),
             "parameters": Parameters::default(),
         });
         serde_json::from_value(document).unwrap()

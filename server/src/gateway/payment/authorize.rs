@@ -1,6 +1,8 @@
 //! Asks the connector to authorize a payment, unless 3-D Secure has decided already. An external connector is asked
 //! later, after the payment is written.
 
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::three_ds::{ThreeDsSession, ThreeDsVersion};
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway, random_bytes};
@@ -9,8 +11,6 @@ use super::three_ds::{ThreeDsContext, ThreeDsDecision};
 use super::{Intake, PaymentIdentity};
 use crate::connector::three_ds::new_transaction_id;
 use crate::connector::{ConnectorOutcome, ConnectorResult, PaymentRoute, ShopperPage};
-use crate::domain::payment::PaymentType;
-use crate::domain::three_ds::{ThreeDsSession, ThreeDsVersion};
 
 /// A payment with the connector's result.
 pub(super) struct AuthorizationResult {

@@ -3,6 +3,13 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::channel::ThreeDsPolicy;
+use tillgate_domain::id::PageId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::ReviewStage;
+use tillgate_domain::three_ds::{
+    AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
+};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
@@ -15,13 +22,6 @@ use super::{ConnectorRequest, PaymentIdentity};
 use crate::connector::three_ds::request::ThreeDsMessage;
 use crate::connector::three_ds::{ChallengeResult, ThreeDsRequest};
 use crate::connector::{CardSource, ConnectorResult, FullAccount, FullCard};
-use crate::domain::access::channel::ThreeDsPolicy;
-use crate::domain::id::PageId;
-use crate::domain::payment::Payment;
-use crate::domain::review::ReviewStage;
-use crate::domain::three_ds::{
-    AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
-};
 use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_domain::payment::{Payment, PaymentType};
 use tokio::sync::watch;
 
 use super::super::{Failure, Gateway};
 use crate::connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
-use crate::domain::id::{PaymentId, log_tag};
-use crate::domain::payment::{Payment, PaymentType};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, RecordKeys};
 

@@ -8,14 +8,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway};
 use super::connector_request::wait_for_outcome;
 use crate::connector::{Connector, ConnectorOutcome, ConnectorResult, Modification, Order, PaymentRoute};
-use crate::domain::access::entity::Entity;
-use crate::domain::payment::debit_step::DebitStep;
-use crate::domain::payment::{Payment, PaymentType};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// Returns the first step of a payment whose risk check comes between its steps. `None` for any other payment, and if

@@ -2,10 +2,12 @@
 //! the brand's page.
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::standing_instruction::{
+    INITIAL_TRANSACTION, PendingInstruction, StandingInstruction,
+};
 
-use crate::domain::payment::Payment;
-use crate::domain::registration::Registration;
-use crate::domain::registration::standing_instruction::{INITIAL_TRANSACTION, PendingInstruction, StandingInstruction};
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 
 /// Time for which the account of a pending payment is stored. A payment that succeeds later stores no credential.

@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::Payment;
 use tillgate_shared::result::codes;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::payment::Payment;
 use crate::store::Changes;
 
 /// Returns the `merchantTransactionId` of a payment if its entity allows each reference only once, with the entity's

@@ -1,8 +1,7 @@
 //! Selects the parameters of a request that are stored with its payment or registration and returned in responses.
 
+use tillgate_domain::payment::Account;
 use tillgate_shared::parameter::find_parameter;
-
-use crate::domain::payment::Account;
 
 /// Returns true if a parameter is stored with the payment and returned in responses. Secrets, card data and credentials
 /// are not, nor are parameters that the payment or its account summary has in a field of its own. Unknown parameters
@@ -32,9 +31,9 @@ pub(in crate::gateway) fn is_echoed(name: &str, account: &Account) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tillgate_domain::payment::BankSummary;
     use tillgate_shared::parameter::all_parameters;
 
-    use crate::domain::payment::BankSummary;
     use crate::gateway::payment::echo::*;
 
     #[test]

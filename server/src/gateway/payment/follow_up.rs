@@ -8,18 +8,18 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
-use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
+use tillgate_shared::parameter::{ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
 
 use crate::connector::Connector;
 use crate::connector::three_ds::request::three_ds_amount;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
-use crate::domain::refusal::Refusal;
 use crate::gateway::payment::follow_up_draft::draft_follow_up;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
@@ -287,19 +287,6 @@ fn chargeback_reason(parameters: &Parameters) -> Result<Option<ResultCode>, Refu
         .filter(|code| code.group() == ResultGroup::Chargeback)
         .ok_or_else(|| Refusal::invalid_parameter(NAME, Some(text), "is not the reason of a chargeback"))?;
     Ok(Some(known))
-}
-
-impl ModificationType {
-    /// Returns the operation in the parameter catalogue.
-    fn catalogue_operation(self) -> Operation {
-        match self {
-            Self::Capture => Operation::Capture,
-            Self::Reversal => Operation::Reversal,
-            Self::Refund => Operation::Refund,
-            Self::Chargeback => Operation::Chargeback,
-            Self::ChargebackReversal => Operation::ChargebackReversal,
-        }
-    }
 }
 
 impl RequestedAmount {

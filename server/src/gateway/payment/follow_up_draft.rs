@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use tillgate_domain::defaults;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
-use crate::domain::defaults;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
 use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::payment::order;
 

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::mask::mask_card_numbers;
@@ -10,8 +12,6 @@ use tillgate_shared::parameter::{Parameters, Requirements};
 
 use super::super::{Failure, Gateway};
 use crate::connector::{FullAccount, FullCard, Order};
-use crate::domain::access::entity::Entity;
-use crate::domain::refusal::Refusal;
 use crate::gateway::access::routing;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::checkout::requirements;

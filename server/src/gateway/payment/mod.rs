@@ -68,12 +68,13 @@ pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;
 pub(super) use self::resolve::send_modification;
 pub(super) use self::three_ds::HeldCard;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::{Payment, statement_descriptor};
+use tillgate_domain::refusal::Refusal;
+
 use self::three_ds::ThreeDsContext;
 use super::{Failure, Gateway};
 use crate::connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
-use crate::domain::id::PaymentId;
-use crate::domain::payment::{Payment, statement_descriptor};
-use crate::domain::refusal::Refusal;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::registration::stored_credentials::CredentialOwner;

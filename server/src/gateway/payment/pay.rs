@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::scope::Scopes;
-use crate::domain::payment::Payment;
-use crate::domain::refusal::Refusal;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::follow_up;
 use crate::gateway::payment::order;

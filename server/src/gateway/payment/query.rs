@@ -5,13 +5,13 @@
 
 use std::ops::ControlFlow;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::query::{MAX_NUMBERED_PAYMENTS, PAGE_SIZE, PaymentFilter, PaymentRange};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::payment::query::{MAX_NUMBERED_PAYMENTS, PAGE_SIZE, PaymentFilter, PaymentRange};
-use crate::domain::refusal::Refusal;
 use crate::gateway::{Failure, Gateway};
 use crate::store::{CacheStamp, Cancellation, PaymentRow, StoreError};
 

@@ -4,6 +4,13 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::defaults;
+use tillgate_domain::id::{EntityId, PaymentId, ScheduleId};
+use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::review::ReviewStage;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
@@ -13,13 +20,6 @@ use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
 use crate::connector::{ConnectorResult, Order, PaymentRoute};
-use crate::domain::access::entity::Entity;
-use crate::domain::defaults;
-use crate::domain::id::{EntityId, PaymentId, ScheduleId};
-use crate::domain::payment::debit_step::DebitStep;
-use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
-use crate::domain::refusal::Refusal;
-use crate::domain::review::ReviewStage;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::keys::wallet;
 use crate::gateway::payment::duplicates;

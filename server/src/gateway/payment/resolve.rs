@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway};
 use super::connector_request::{InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::timer::{Timer, TimerKind};

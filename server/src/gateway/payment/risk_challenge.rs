@@ -6,15 +6,15 @@
 //! it demands a challenge that nobody has asked for, the payment continues only if its cardholder is authenticated or
 //! about to be, and is declined otherwise. If it demands none, the issuer has challenged without need.
 
+use tillgate_domain::payment::Payment;
+use tillgate_domain::risk::{RiskDecision, RiskOutcome};
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::Gateway;
 use super::three_ds::ThreeDsContext;
 use super::{Intake, PaymentContext, PaymentIdentity};
 use crate::connector::PaymentRoute;
-use crate::domain::payment::Payment;
-use crate::domain::risk::{RiskDecision, RiskOutcome};
-use crate::domain::three_ds::Proof;
 
 impl Gateway {
     /// Adds to the 3-D Secure context of a payment that its risk rules demand a challenge, if they do. The rules are

@@ -1,13 +1,13 @@
 //! Second stage: selects connector and authenticator, by the mode of the request and the settings of its channel.
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
 use super::super::Gateway;
 use crate::connector::PaymentRoute;
-use crate::domain::access::entity::Entity;
-use crate::domain::payment::Payment;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::refusal::Refusal;
 
 impl Gateway {
     /// Returns connector and authenticator for a payment of `payer`, the entity that processes it: a merchant without

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
+use tillgate_domain::id::PaymentId;
 use tillgate_shared::format::security_code::SecurityCode;
-
-use crate::domain::id::PaymentId;
 
 /// Maximum number of cached security codes. Above it, the code that expires first is dropped.
 const MAX_CODES: usize = 10_000;

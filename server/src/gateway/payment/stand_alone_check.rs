@@ -3,6 +3,12 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::defaults;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::risk::RiskRuling;
 use tillgate_shared::parameter::{ParameterError, Parameters};
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -10,12 +16,6 @@ use super::super::{Failure, Gateway};
 use super::record::draft_payment;
 use super::{Intake, PaymentContext, PaymentIdentity};
 use crate::connector::ConnectorResult;
-use crate::domain::access::entity::Entity;
-use crate::domain::defaults;
-use crate::domain::payment::Payment;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::refusal::Refusal;
-use crate::domain::risk::RiskRuling;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::payment::order;

@@ -11,6 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
@@ -19,12 +25,6 @@ use super::PaymentsInFlight;
 use crate::clock::Clock;
 use crate::connector::{Connector, Registry};
 use crate::directory::Directory;
-use crate::domain::access::entity::{Entity, EntitySettings};
-use crate::domain::access::level::Level;
-use crate::domain::access::scope::Scopes;
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::{Payment, TimeLimits};
 use crate::gateway::checkout::reminder::StatusReads;
 use crate::gateway::checkout::summary::SavedForms;
 use crate::gateway::create_evidence_places;

@@ -8,6 +8,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::channel::ThreeDsPolicy;
+use tillgate_domain::id::PageId;
+use tillgate_domain::payment::{Payment, PaymentType, Precondition, Redirect};
+use tillgate_domain::three_ds::{
+    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsSession, ThreeDsVersion, apply_policy,
+};
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
 use tillgate_shared::result::ResultCode;
@@ -17,12 +23,6 @@ use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
 use crate::connector::three_ds::request::ThreeDsMessage;
 use crate::connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
 use crate::connector::{FullAccount, FullCard, Order, PaymentRoute};
-use crate::domain::access::channel::ThreeDsPolicy;
-use crate::domain::id::PageId;
-use crate::domain::payment::{Payment, PaymentType, Precondition, Redirect};
-use crate::domain::three_ds::{
-    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsSession, ThreeDsVersion, apply_policy,
-};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::payment::order;
 use crate::vault::Sealed;

@@ -7,17 +7,17 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, RegistrationId};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::standing_instruction::{
+    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
+};
+use tillgate_domain::registration::{Registration, account_retention_end};
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, RegistrationId};
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::standing_instruction::{
-    INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
-};
-use crate::domain::registration::{Registration, account_retention_end};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::HeldCard;
 use crate::gateway::payment::account_parameters::find_browser_names;

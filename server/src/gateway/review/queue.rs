@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::review::decision::review_transaction_id;
+use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
+use tillgate_domain::review::filter::ReviewFilter;
+use tillgate_domain::review::queue::parse_cancel_reason;
+use tillgate_domain::review::queue::parse_note;
+use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState};
 use tillgate_shared::parameter::Parameters;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::Payment;
-use crate::domain::refusal::Refusal;
-use crate::domain::review::decision::review_transaction_id;
-use crate::domain::review::decision::{DecisionType, RequestedDecision};
-use crate::domain::review::filter::ReviewFilter;
-use crate::domain::review::queue::parse_cancel_reason;
-use crate::domain::review::queue::parse_note;
-use crate::domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
 use crate::store::review::queue::{ReviewPage, ReviewRecord, ReviewSelection};

@@ -1,6 +1,7 @@
 //! Decisions that the command line requests: carried out once, and answered.
 
-use crate::domain::review::request::ReviewAnswer;
+use tillgate_domain::review::request::ReviewAnswer;
+
 use crate::gateway::{Failure, Gateway};
 use crate::store::review::request::StoredRequest;
 

@@ -12,21 +12,21 @@ pub(in crate::gateway) use self::context::make_check_input;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::review::{PaymentReview, ReviewFacts, ReviewStage};
+use tillgate_domain::risk::list::{ListHit, RiskListKind};
+use tillgate_domain::risk::{
+    ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
+};
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
 
 use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::payment::debit_step::DebitStep;
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::review::{PaymentReview, ReviewFacts, ReviewStage};
-use crate::domain::risk::list::{ListHit, RiskListKind};
-use crate::domain::risk::{
-    ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
-};
-use crate::domain::three_ds::Proof;
 use crate::gateway::Gateway;
 use crate::risk::{
     AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,

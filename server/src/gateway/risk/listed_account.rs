@@ -1,12 +1,12 @@
 //! Cards and accounts in list entries of risk checks, the values of the keys `card` and `account`. Only their blind
 //! indexes are stored.
 
+use tillgate_domain::payment::account_identity::AccountIdentity;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::{Parameters, find_parameter};
 use zeroize::Zeroizing;
 
-use crate::domain::payment::account_identity::AccountIdentity;
 use crate::risk::VelocityKey;
 
 /// Returns true for the keys whose values are blind indexes.

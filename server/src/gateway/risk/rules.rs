@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::risk::list::to_list_value;
+use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 
-use crate::domain::access::entity::Entity;
-use crate::domain::refusal::Refusal;
-use crate::domain::risk::list::to_list_value;
-use crate::domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
-use crate::domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::read_listed_account;

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::checkout::REMINDER_DELAY;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::checkout::REMINDER_DELAY;
-use crate::domain::refusal::Refusal;
-use crate::domain::schedule::MAX_RUNS_OF_JUMP;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
 use crate::store::timer::TimerKind;

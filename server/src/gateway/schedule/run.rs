@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::schedule::plan::{DueRun, NextAction, RunResult};
+use tillgate_domain::schedule::retry::RetryPlan;
+use tillgate_domain::schedule::{Schedule, ScheduleTerms};
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::Payment;
-use crate::domain::refusal::Refusal;
-use crate::domain::schedule::plan::{DueRun, NextAction, RunResult};
-use crate::domain::schedule::retry::RetryPlan;
-use crate::domain::schedule::{Schedule, ScheduleTerms};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::PaymentType;
 use tillgate_shared::money::Currency;
 
 use super::{PART, Part, SettlementRun};
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::PaymentType;
 use crate::gateway::Failure;
 
 impl SettlementRun<'_> {

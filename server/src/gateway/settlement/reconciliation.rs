@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::report::MAX_ROWS;
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_domain::settlement::reconciliation::file::format_header;
+use tillgate_domain::settlement::reconciliation::file::format_lines;
+use tillgate_domain::settlement::reconciliation::file::{FileLines, FileName};
+use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::refusal::Refusal;
-use crate::domain::report::MAX_ROWS;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
-use crate::domain::settlement::reconciliation::file::format_header;
-use crate::domain::settlement::reconciliation::file::format_lines;
-use crate::domain::settlement::reconciliation::file::{FileLines, FileName};
-use crate::domain::settlement::reconciliation::totals::RecordTotals;
 use crate::gateway::{Failure, Gateway};
 use crate::store::settlement::reconciliation::{RecordOwnership, RecordRange, RecordVersion};
 use crate::store::settlement::reconciliation_file::StoredFile;

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::{EntityId, log_tag};
+use tillgate_domain::settlement::reconciliation::file::FileName;
 
 use crate::directory::FileOwner;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::{EntityId, log_tag};
-use crate::domain::settlement::reconciliation::file::FileName;
 use crate::gateway::Gateway;
 use crate::gateway::settlement::reconciliation::select_records;
 use crate::store::StoreError;

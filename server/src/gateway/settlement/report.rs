@@ -1,13 +1,13 @@
 //! Reads batches and balances for reports: those of an entity and of the entities below it.
 
 use jiff::civil::Date;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::report::MAX_ROWS;
+use tillgate_domain::settlement::reconciliation::days::DayRange;
+use tillgate_domain::settlement::report::{SettlementReport, SettlementRow};
 
 use crate::directory::Directory;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
-use crate::domain::report::MAX_ROWS;
-use crate::domain::settlement::reconciliation::days::DayRange;
-use crate::domain::settlement::report::{SettlementReport, SettlementRow};
 use crate::gateway::Failure;
 use crate::gateway::report::refuse_rows;
 use crate::store::PaymentHistory;

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-
-use crate::domain::access::audit::{
+use tillgate_domain::access::audit::{
     AuditEntry, CORRECTION, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST,
 };
-use crate::domain::access::audit_key::AuditKey;
-use crate::domain::id::{EntityId, to_hex};
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
+
 use crate::store::StoreError;
 use crate::store::keys::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
 use crate::store::snapshot::StoreSnapshot;

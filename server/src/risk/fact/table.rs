@@ -1,10 +1,11 @@
 //! The computed facts, one row each. The documentation and the errors of conditions come from these rows.
 
+use tillgate_domain::risk::list::RiskListKind;
+
 use super::super::input::{Reading, read};
 use super::FactKind::{Amount, Duration, Flag, Number, Text, Time};
 use super::Source::{Browser, Gateway, Merchant};
 use super::{FactKind, FactRow, ReadFact, Source};
-use crate::domain::risk::list::RiskListKind;
 
 const fn new_row(name: &'static str, kind: FactKind, source: Source, read: ReadFact, note: &'static str) -> FactRow {
     FactRow {

@@ -1,7 +1,7 @@
 //! Values of facts. There are no floats: a number is a whole number of ten-thousandths.
 
-use crate::domain::ip_text;
-use crate::domain::spelling::{fold_domain, fold_mail_part, fold_phone, fold_text};
+use tillgate_domain::ip_text;
+use tillgate_domain::spelling::{fold_domain, fold_mail_part, fold_phone, fold_text};
 
 /// The number of parts of a whole in [`Value::Number`].
 pub(in crate::risk) const SCALE: i128 = 10_000;

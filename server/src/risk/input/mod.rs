@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp, Zoned};
+use tillgate_domain::ip_text;
+use tillgate_domain::risk::list::RiskListKind;
+use tillgate_domain::spelling::fold_text;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::fact::{Value, parse_decimal};
 use super::{BinTable, DomainList, NetworkTable};
-use crate::domain::ip_text;
-use crate::domain::risk::list::RiskListKind;
-use crate::domain::spelling::fold_text;
 
 /// The payment to assess. Unknown fields are `None`, and the facts that need them are missing.
 #[derive(Debug, Clone, Default)]

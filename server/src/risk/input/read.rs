@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
+use tillgate_domain::spelling::domain_of_mail;
 use tillgate_shared::parameter::parse_index;
 
 use super::{Reading, is_different};
-use crate::domain::spelling::domain_of_mail;
 use crate::risk::condition::BIN_DIGITS;
 use crate::risk::fact::{SCALE, Value, parse_decimal};
 

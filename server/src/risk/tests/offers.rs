@@ -1,9 +1,9 @@
 //! Offers: which brands they leave, what they may read, and what counts for the version.
 
+use tillgate_domain::risk::list::RiskListKind;
 use tillgate_shared::brand::Brand;
 
 use super::*;
-use crate::domain::risk::list::RiskListKind;
 use crate::risk::CheckoutVerdict;
 
 /// Returns a file with one offer.

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use proptest::sample::select;
+use tillgate_domain::id::EntityId;
 
 use super::*;
-use crate::domain::id::EntityId;
 use crate::risk::{CountedPayment, CounterKey, CounterPlan, CounterRow, Counters as _, MAX_DISTINCT, VelocityCounter};
 
 const KEY: [u8; 32] = [7; 32];

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
 
 use crate::directory::{Credentials, Directory};
-use crate::domain::access::entity::{Entity, EntitySettings};
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
 use crate::store::access::token;
 use crate::store::admin::Act;
 use crate::store::error::unreadable_column;

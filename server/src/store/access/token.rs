@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::EntityId;
 
 use crate::credential::{Credential, HashKey, Usage};
-use crate::domain::access::scope::Scopes;
-use crate::domain::id::EntityId;
 use crate::store::admin::Act;
 use crate::store::keys::sealed_key;
 use crate::store::keys::sealed_key::SealedKeyError;

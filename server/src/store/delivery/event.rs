@@ -2,10 +2,10 @@
 //! webhooks; notifications go to the payment's `notificationUrl`.
 
 use rusqlite::Connection;
+use tillgate_domain::effects::{Event, PaymentEffects};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::Payment;
 
-use crate::domain::effects::{Event, PaymentEffects};
-use crate::domain::id::EntityId;
-use crate::domain::payment::Payment;
 use crate::store::delivery::message;
 use crate::store::delivery::message::{MessageTarget, NOTIFICATION};
 use crate::store::{Sources, StoreError};

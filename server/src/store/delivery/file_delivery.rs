@@ -5,8 +5,8 @@
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::store::delivery::file_push::read_entity;
 use crate::store::delivery::file_push::{COLUMNS, PushTarget};
 use crate::store::delivery::webhook::timestamp_from_milliseconds;

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::delivery::file_push::PushAddress;
+use tillgate_domain::id::EntityId;
 
-use crate::domain::delivery::file_push::PushAddress;
-use crate::domain::id::EntityId;
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;

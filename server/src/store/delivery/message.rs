@@ -6,9 +6,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::delivery;
+use tillgate_domain::id::{EntityId, MessageId};
 
-use crate::domain::delivery;
-use crate::domain::id::{EntityId, MessageId};
 use crate::store::delivery::webhook;
 use crate::store::delivery::webhook::Webhook;
 use crate::store::review::callback;

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::MessageId;
 
-use crate::domain::id::MessageId;
 use crate::store::{Store, StoreError};
 
 /// Maximum number of owners that one selection visits. The next selection continues after them.

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+use tillgate_domain::id::{EntityId, MessageId};
 
-use crate::domain::id::{EntityId, MessageId};
 use crate::store::admin::Act;
 use crate::store::error::unreadable_column;
 use crate::store::{AdminStore, StoreError};

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::id::{DisputeId, EvidenceId};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::dispute::Dispute;
-use crate::domain::dispute::evidence::Evidence;
-use crate::domain::id::{DisputeId, EvidenceId};
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::{AdminStore, Changes, Store, StoreError};
 use crate::vault::Sealed;

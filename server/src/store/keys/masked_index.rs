@@ -1,8 +1,8 @@
 //! Masks of the account indexes that earlier releases stored with payments without one.
 
 use rusqlite::{Connection, params};
+use tillgate_domain::id::PaymentId;
 
-use crate::domain::id::PaymentId;
 use crate::store::keys::sealed_key::SealedKeyError;
 use crate::store::{Store, StoreError};
 use crate::vault::{AccountIndexKey, Vault};

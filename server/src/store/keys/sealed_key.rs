@@ -2,9 +2,9 @@
 //! vault's key changes.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::audit_key::AuditKey;
 use zeroize::Zeroizing;
 
-use crate::domain::access::audit_key::AuditKey;
 use crate::store::access::token;
 use crate::store::error::Cause;
 use crate::store::keys::table_seal;

@@ -11,10 +11,10 @@ mod tables;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::access::audit_key::finish_code;
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::audit_key::AuditKey;
-use crate::domain::access::audit_key::finish_code;
 use crate::store::migrations::VERSION;
 use crate::store::settlement::ledger;
 use crate::store::{StoreError, schema_check};

@@ -3,8 +3,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::to_hex;
 
-use crate::domain::id::to_hex;
 use crate::store::admin::Act;
 use crate::store::keys::sealed::count_by_key;
 use crate::store::{AdminStore, StoreError};

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::store::admin::Act;
 use crate::store::{AdminStore, Store, StoreError};
 use crate::vault::Sealed;

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Rows, Statement, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::{Payment, ReportedPayment};
+use tillgate_domain::risk::list::ListHit;
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::payment::{Payment, ReportedPayment};
-use crate::domain::risk::list::ListHit;
 use crate::risk::ListedValue;
 use crate::store::error::unreadable_column;
 use crate::store::payment::queries::MAX_ID;

@@ -10,10 +10,10 @@ use std::ops::ControlFlow;
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{CachedStatement, Connection, Rows, params};
 use serde::de::IgnoredAny;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
 use crate::store::payment::shared_parameters;
 use crate::store::{Cancellation, Store, StoreError, rows};
 

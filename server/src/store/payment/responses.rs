@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
 
-use crate::domain::id::EntityId;
-use crate::domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
 use crate::store::error::Cause;
 use crate::store::{Store, StoreError};
 

@@ -2,9 +2,9 @@
 //! checkout.
 
 use rusqlite::{Connection, OptionalExtension as _};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
 use crate::store::rows::decode_document;
 use crate::store::{Store, StoreError};
 

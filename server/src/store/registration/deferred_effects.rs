@@ -5,11 +5,11 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::standing_instruction::PendingInstruction;
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::registration::Registration;
-use crate::domain::registration::standing_instruction::PendingInstruction;
 use crate::store::registration::stored_credentials::NewRegistration;
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::{Changes, Store, StoreError};

@@ -5,12 +5,12 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::effects;
+use tillgate_domain::id::{EntityId, RegistrationId};
+use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::standing_instruction::StandingInstruction;
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::effects;
-use crate::domain::id::{EntityId, RegistrationId};
-use crate::domain::registration::Registration;
-use crate::domain::registration::standing_instruction::StandingInstruction;
 use crate::store::delivery::event;
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::settlement::ledger;

@@ -3,10 +3,10 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::id::{EntityId, MessageId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::ReviewDecision;
 
-use crate::domain::id::{EntityId, MessageId};
-use crate::domain::payment::Payment;
-use crate::domain::review::decision::ReviewDecision;
 use crate::review_callback::CallbackDocument;
 use crate::store::admin::Act;
 use crate::store::delivery::message;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::DeliveryLogEntry;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, params};
-
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::review::queue::{
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
 };
+
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;
 use crate::store::settlement::ledger;

@@ -5,11 +5,11 @@
 //! than one row of them in memory.
 
 use rusqlite::{Connection, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::RequestedDecision;
+use tillgate_domain::review::queue::ReviewActionKind;
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::review::decision::RequestedDecision;
-use crate::domain::review::queue::ReviewActionKind;
 use crate::store::review::queue::ACTION_COLUMNS;
 use crate::store::review::queue::read_action;
 use crate::store::{Store, StoreError, rows};

@@ -2,10 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::review::queue::ReviewAction;
+use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::review::queue::ReviewAction;
-use crate::domain::review::request::{ReviewAnswer, ReviewRequest};
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::ListPosition;
+use tillgate_domain::risk::rules::{RiskAction, RiskChange};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::EntityId;
-use crate::domain::risk::list::ListPosition;
-use crate::domain::risk::rules::{RiskAction, RiskChange};
 use crate::store::risk::rules;
 use crate::store::settlement::ledger;
 use crate::store::{AdminStore, Store, StoreError};

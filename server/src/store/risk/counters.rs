@@ -6,8 +6,8 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::risk::{CounterKey, CounterRow};
 use crate::store::{Changes, Store, StoreError};
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::to_list_value;
+use tillgate_domain::risk::list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind};
 
-use crate::domain::id::EntityId;
-use crate::domain::risk::list::to_list_value;
-use crate::domain::risk::list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind};
 use crate::risk::{ListedValue, find_list_key};
 use crate::store::error::unreadable_column;
 use crate::store::{AdminStore, Store, StoreError};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::ListPosition;
+use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
 
 use crate::directory::{Directory, StoredRisk};
-use crate::domain::id::EntityId;
-use crate::domain::risk::list::ListPosition;
-use crate::domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
 use crate::store::risk::audit;
 use crate::store::risk::list;
 use crate::store::{AdminStore, Changes, Store, StoreError};

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::to_list_value;
+use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::rules::{RiskAction, RiskChange, VersionRole};
 
 use crate::directory::Directory;
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::id::EntityId;
-use crate::domain::risk::list::to_list_value;
-use crate::domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
-use crate::domain::risk::rules::{RiskAction, RiskChange, VersionRole};
 use crate::risk::{ListedValue, RuleSet};
 use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::rules::RiskKeys;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::schedule::{ClockJump, Schedule};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::schedule::{ClockJump, Schedule};
 use crate::store::admin::Act;
 use crate::store::rows::decode_document;
 use crate::store::settlement::ledger;

@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::schedule::Schedule;
 
-use crate::domain::schedule::Schedule;
 use crate::store::rows::decode_document;
 use crate::store::{Store, StoreError};
 

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
+use tillgate_domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
+use tillgate_domain::id::{EntityId, RecordId};
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::ledger::is_booked;
+use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 
-use crate::domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
-use crate::domain::id::{EntityId, RecordId};
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::ledger::is_booked;
-use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 use crate::store::rows::decode_document;
 use crate::store::settlement::ledger;
 use crate::store::{AdminStore, StoreError};

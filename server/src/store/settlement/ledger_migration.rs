@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Deserialize;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::settlement::ledger::ApprovedPayment;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::PaymentType;
-use crate::domain::settlement::ledger::ApprovedPayment;
 use crate::store::StoreError;
 use crate::store::rows::decode_document;
 use crate::store::settlement::ledger;

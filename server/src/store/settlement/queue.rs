@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::RecordId;
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::RecordId;
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
 use crate::process;
 use crate::store::admin::Act;
 use crate::store::rows::decode_document;

@@ -6,9 +6,9 @@
 
 use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::{EntityId, RecordId};
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 
-use crate::domain::id::{EntityId, RecordId};
-use crate::domain::settlement::reconciliation::ReconciliationRecord;
 use crate::store::admin::Act;
 use crate::store::error::unreadable_column;
 use crate::store::rows::{decode_document, encode_document};
@@ -22,7 +22,7 @@ const PAGE: u16 = 500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordOwnership<'a> {
     /// The records in the daily files of an entity: see
-    /// [`RecordOwner::file_owner`](crate::domain::settlement::reconciliation::RecordOwner::file_owner).
+    /// [`RecordOwner::file_owner`](tillgate_domain::settlement::reconciliation::RecordOwner::file_owner).
     InFilesOf(&'a EntityId),
     /// The records of a merchant and its channels, as they were when the records were written.
     OfMerchant(&'a EntityId),

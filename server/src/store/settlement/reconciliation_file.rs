@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use jiff::civil::Date;
 use rusqlite::{OptionalExtension as _, Row, params};
+use tillgate_domain::id::EntityId;
 
-use crate::domain::id::EntityId;
 use crate::store::delivery::file_delivery;
 use crate::store::error::unreadable_column;
 use crate::store::settlement::reconciliation::RecordOwnership;

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::{RecordId, to_hex};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::{RecordId, to_hex};
 use crate::store::StoreError;
 use crate::store::settlement::ledger;
 use crate::store::value_encoding::encode_value;

@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::idempotency::{
+    EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
+};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 
 use super::Backend;
@@ -9,11 +14,6 @@ use super::samples::{
     follow_up, pending_payment, sample_amount, sample_checkout, sample_entity, sample_payment, sample_registration,
     sample_time, sealed_record, with_parameter, with_result, write_changes,
 };
-use crate::domain::idempotency::{
-    EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
-};
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::refusal::Refusal;
 use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{Changes, LoadedRecords, RecordKeys, StoreErrorKind, StoredCredentialKeys};
 

@@ -4,6 +4,13 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::MessageId;
+use tillgate_domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 use tillgate_shared::result::codes;
 
 use super::Backend;
@@ -11,13 +18,6 @@ use super::samples::{
     follow_up, pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_record,
     with_parameter, with_result, write_changes,
 };
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::id::MessageId;
-use crate::domain::payment::{NOTIFICATION_URL, Payment, PaymentType};
-use crate::domain::refusal::Refusal;
-use crate::domain::registration::Registration;
-use crate::domain::risk::{PaymentRisk, RiskDecision, RiskOutcome};
 use crate::store::delivery::message::{DeliveryResult, Message, MessageContent, NOTIFICATION};
 use crate::store::delivery::message_selection::{SelectionCursor, SelectionLimits};
 use crate::store::delivery::webhook::Webhook;
@@ -159,7 +159,7 @@ pub(in crate::store) async fn an_event_is_written_for_each_active_webhook_that_l
     for (change, name) in [
         (stored.clone(), "REGISTRATION CREATED"),
         (stored.extend_retention(sample_time(7200)), "REGISTRATION UPDATED"),
-        (stored.as_ended(crate::domain::registration::RegistrationEnd::Deregistered), "REGISTRATION DELETED"),
+        (stored.as_ended(tillgate_domain::registration::RegistrationEnd::Deregistered), "REGISTRATION DELETED"),
     ] {
         write_changes(&store, Changes::default().with_registration(&change)).await.unwrap();
         assert_eq!(claim_events(&store).await, [event(name, &of_merchant)]);

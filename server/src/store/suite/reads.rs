@@ -6,6 +6,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_shared::result::codes;
 
 use super::Backend;
@@ -14,9 +17,6 @@ use super::samples::{
 };
 use crate::credential::Credential;
 use crate::directory::Directory;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::payment::{Payment, PaymentType};
 use crate::store::{CacheStamp, Cancellation, Changes, Store, StoreError};
 
 /// Writes payments of the entities 1 and 2 in turn, a second apart, in one commit. Returns them, oldest first.

@@ -1,14 +1,15 @@
 //! Retention: data that is kept for a time and deleted afterwards.
 
+use tillgate_domain::idempotency::{
+    EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
+};
+use tillgate_domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
+use tillgate_domain::registration::{Registration, RegistrationEnd};
+
 use super::Backend;
 use super::samples::{
     pending_payment, sample_entity, sample_payment, sample_registration, sample_time, sealed_record, write_changes,
 };
-use crate::domain::idempotency::{
-    EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
-};
-use crate::domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
-use crate::domain::registration::{Registration, RegistrationEnd};
 use crate::store::form_build::StoredBuild;
 use crate::store::keys::key_retirement::RetireError;
 use crate::store::keys::key_retirement::retire_key;

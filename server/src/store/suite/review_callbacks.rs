@@ -1,16 +1,16 @@
 //! Review decision callbacks: written in the commit of the decision, and the failed list.
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::outbox::{claim_due, due_time};
 use super::samples::{sample_entity, sample_payment, sample_time, sealed_record, with_result, write_changes};
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::review::decision::{DecisionType, ReviewDecision};
 use crate::review_callback::CallbackDocument;
 use crate::store::delivery::message::{DeliveryResult, MessageContent};
 use crate::store::review::callback::StoredCallback;

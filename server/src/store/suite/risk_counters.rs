@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::refusal::Refusal;
 
 use super::Backend;
 use super::samples::{sample_entity, sample_time, write_changes};
-use crate::domain::id::EntityId;
-use crate::domain::refusal::Refusal;
 use crate::risk::{CheckInput, CounterPlan, Counters as _, Facts, RiskLists, RuleSet};
 use crate::store::{Changes, LoadedRecords, RecordKeys, RiskRowKeys, RiskRowKind, Store, StoreErrorKind, UpdateResult};
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
+use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
+use tillgate_domain::registration::Registration;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
-use crate::domain::access::entity::{Entity, EntitySettings};
-use crate::domain::access::level::Level;
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
-use crate::domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
-use crate::domain::registration::Registration;
 use crate::store::{Changes, RecordKeys, Store, StoreError};
 use crate::vault::Sealed;
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::payment::Payment;
 use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::samples::{pending_payment, sample_checkout, sample_entity, sample_time, with_result, write_changes};
-use crate::domain::access::entity::Entity;
-use crate::domain::access::level::Level;
-use crate::domain::checkout::Checkout;
-use crate::domain::payment::Payment;
 use crate::store::timer::TimerKind;
 use crate::store::{Changes, LoadedRecords, RecordKeys, Store};
 

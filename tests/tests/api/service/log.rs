@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use tillgate::api::docs::ROUTES;
-use tillgate::domain::id::log_tag;
+use tillgate_domain::id::log_tag;
 use tillgate_tests::{TestGateway, poll_until};
 
 use crate::payment::asynchronous::{BACK, pay_by_brand, redirect_url};

@@ -3,8 +3,8 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use tillgate::domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate::domain::settlement::reconciliation::file::{format_header, format_lines};
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_domain::settlement::reconciliation::file::{format_header, format_lines};
 use tillgate_tests::records::{create_record, with_match};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 

@@ -1,7 +1,7 @@
 //! Reconciliation records as JSON, and their totals.
 
 use serde_json::{Value, json};
-use tillgate::domain::settlement::reconciliation::{Cashflow, ChargebackReason, RecordType, TransactionType};
+use tillgate_domain::settlement::reconciliation::{Cashflow, ChargebackReason, RecordType, TransactionType};
 use tillgate_shared::result::ResultCode;
 use tillgate_tests::TestGateway;
 use tillgate_tests::records::{create_record, with_match};
@@ -84,7 +84,7 @@ async fn totals_never_add_two_currencies_or_two_directions() -> anyhow::Result<(
     dollars.settlement.amount =
         tillgate_shared::money::Amount::parse("99.36", usd).map_err(|e| anyhow::anyhow!("{e}"))?;
     dollars.settlement.fee = Some(dollars.settlement.amount);
-    dollars.settlement.format = tillgate::domain::settlement::reconciliation::SIMULATED_FORMAT.to_owned();
+    dollars.settlement.format = tillgate_domain::settlement::reconciliation::SIMULATED_FORMAT.to_owned();
     gateway.write_records(&[first, second, refund, dollars])?;
     let path = format!("{}?{ALWAYS}", ROUTES[2]);
     let answer = shop.get(&path).await?;

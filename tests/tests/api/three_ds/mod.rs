@@ -10,8 +10,8 @@ mod parameters;
 use reqwest::{Method, Response};
 use tillgate::connector::Registry;
 use tillgate::connector::three_ds::ChallengeAnswer;
-use tillgate::domain::access::channel::Channel;
-use tillgate::domain::payment::mode::ProcessingMode;
+use tillgate_domain::access::channel::Channel;
+use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_tests::{ApiResponse, MerchantClient, encode_form};
 
 use crate::support::*;

@@ -1,5 +1,7 @@
 //! Input of a shopper in the plain form: conversion into the parameters of the hosted form, and validation errors.
 
+use tillgate_domain::payment::Account;
+use tillgate_domain::registration::Registration;
 use tillgate_shared::brand::{AccountType, Brand, FormKind};
 use tillgate_shared::field::{
     ACCOUNT_BANK, ACCOUNT_NUMBER, BRAND, CARD_HOLDER, CARD_NUMBER, EXPIRY_DATE, FormField, MANDATE, SECURITY_CODE,
@@ -7,9 +9,6 @@ use tillgate_shared::field::{
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, card_number, digits, iban, security_code};
 use tillgate_shared::parameter::{ParameterError, Parameters};
-
-use crate::domain::payment::Account;
-use crate::domain::registration::Registration;
 
 /// Prefix of the input name for the holder of a stored account; the registration's id follows.
 const HOLDER_PREFIX: &str = "holder.";

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::asynchronous::abandon_payment;
+use tillgate_domain::refusal::Refusal;
 
-use crate::domain::checkout::Checkout;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::payment::asynchronous::abandon_payment;
-use crate::domain::refusal::Refusal;
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::PreparedPayment;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

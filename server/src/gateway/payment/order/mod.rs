@@ -6,6 +6,10 @@ mod card;
 mod provider;
 
 use jiff::civil::Date;
+use tillgate_domain::access::scope::TYPE_OF_BRAND;
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::{
@@ -14,10 +18,6 @@ use tillgate_shared::parameter::{
 
 use crate::connector::three_ds::request::three_ds_amount;
 use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
-use crate::domain::access::scope::TYPE_OF_BRAND;
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::refusal::Refusal;
-use crate::domain::three_ds::Proof;
 use crate::gateway::Failure;
 
 /// Parameter by which a sandbox merchant requests a result code.

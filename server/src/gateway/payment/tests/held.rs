@@ -2,17 +2,17 @@
 
 use std::sync::atomic::Ordering;
 
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::payment::{BankSummary, Payment};
+use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
+use tillgate_domain::review::{PaymentReview, ReviewStage};
+use tillgate_domain::risk::PaymentRisk;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop, order_parameters};
 use crate::connector::{BankNumber, FullAccount, FullBank};
-use crate::domain::access::scope::Scopes;
-use crate::domain::payment::{BankSummary, Payment};
-use crate::domain::review::decision::{DecisionType, RequestedDecision};
-use crate::domain::review::{PaymentReview, ReviewStage};
-use crate::domain::risk::PaymentRisk;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};

@@ -7,16 +7,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::payment::asynchronous::abandon_payment;
+use tillgate_domain::payment::{ConnectorTxIds, Payment};
+use tillgate_domain::three_ds::TransactionStatus;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::{CARD, ConnectionFault, TestShop, order_parameters};
 use crate::connector::three_ds::ChallengeResult;
-use crate::domain::access::scope::Scopes;
-use crate::domain::checkout::Checkout;
-use crate::domain::payment::asynchronous::abandon_payment;
-use crate::domain::payment::{ConnectorTxIds, Payment};
-use crate::domain::three_ds::TransactionStatus;
 use crate::gateway::checkout::submit::{AttemptWrite, SubmitResult};
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

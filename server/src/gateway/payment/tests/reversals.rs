@@ -1,12 +1,12 @@
 //! Reversals that nobody has asked for: of a payment that succeeds after its shopper has abandoned it.
 
+use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::{Payment, PaymentType, Redirect};
+use tillgate_domain::review::{PaymentReview, ReviewStage};
+use tillgate_domain::risk::PaymentRisk;
 use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop};
-use crate::domain::payment::debit_step::DebitStep;
-use crate::domain::payment::{Payment, PaymentType, Redirect};
-use crate::domain::review::{PaymentReview, ReviewStage};
-use crate::domain::risk::PaymentRisk;
 use crate::store::{Changes, RecordKeys};
 
 impl TestShop {

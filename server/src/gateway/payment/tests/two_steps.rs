@@ -1,5 +1,10 @@
 //! Debits in two steps whose connector declines the capture, which no test data of a sandbox ask for.
 
+use tillgate_domain::access::entity::EntitySettings;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::three_ds::TransactionStatus;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
@@ -7,11 +12,6 @@ use super::host::{ConnectionFault, TestHost};
 use super::interleaving::challenged_form;
 use super::{CARD, TestShop, order_parameters};
 use crate::connector::three_ds::ChallengeResult;
-use crate::domain::access::entity::EntitySettings;
-use crate::domain::access::scope::Scopes;
-use crate::domain::payment::debit_step::DebitStep;
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::three_ds::TransactionStatus;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::defaults::format_order_time;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::{Account, Payment};
+use tillgate_domain::registration::Registration;
+use tillgate_domain::risk::{PaymentRisk, RiskContext};
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::parameter::Parameters;
 
 use crate::connector::Order;
-use crate::domain::access::entity::Entity;
-use crate::domain::defaults::format_order_time;
-use crate::domain::id::PaymentId;
-use crate::domain::payment::{Account, Payment};
-use crate::domain::registration::Registration;
-use crate::domain::risk::{PaymentRisk, RiskContext};
-use crate::domain::three_ds::Proof;
 use crate::gateway::Gateway;
 use crate::gateway::access::sender::CLIENT_ADDRESS;
 use crate::gateway::payment::PaymentContext;

@@ -1,10 +1,11 @@
 //! The decision that rules would have for a payment, before it is written.
 
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::risk::RiskDecision;
+
 use crate::connector::PaymentRoute;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::payment::Payment;
-use crate::domain::risk::RiskDecision;
 use crate::gateway::Gateway;
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::see_account;

@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use tillgate_shared::parameter::Parameters;
 
 use self::replay::EntityReplay;
 pub use self::slots::{DryRunSlot, DryRunSlots};
 use crate::directory::Directory;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::payment::query::PaymentRange;
-use crate::domain::refusal::Refusal;
-use crate::domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use crate::gateway::risk::rules::parse_rules;
 use crate::gateway::{Failure, Gateway};
 use crate::risk::RuleSet;

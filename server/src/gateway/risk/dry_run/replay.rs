@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::{Account, Payment, PaymentType};
+use tillgate_domain::risk::dry_run::{AssessedPayment, DryRunReport};
+use tillgate_domain::risk::{RiskContext, ScreeningPoint};
+use tillgate_domain::three_ds::Proof;
 use tillgate_shared::result::codes;
 
 use crate::connector::Registry;
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::payment::mode::ProcessingMode;
-use crate::domain::payment::{Account, Payment, PaymentType};
-use crate::domain::risk::dry_run::{AssessedPayment, DryRunReport};
-use crate::domain::risk::{RiskContext, ScreeningPoint};
-use crate::domain::three_ds::Proof;
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::make_check_input;
 use crate::gateway::risk::dry_run::DryRun;

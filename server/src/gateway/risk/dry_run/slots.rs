@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::id::EntityId;
+use tillgate_domain::id::EntityId;
 
 /// Largest number of dry runs at the same time.
 const MAX_RUNNING: usize = 2;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::domain::id::PaymentId;
-use crate::domain::payment::Payment;
-use crate::domain::registration::Registration;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::registration::Registration;
+
 use crate::gateway::risk::velocity::MAX_SOURCES;
 use crate::gateway::risk::velocity::count::Count;
 use crate::gateway::risk::velocity::lock_mutex;

@@ -1,6 +1,6 @@
 //! Caps of the velocity limits.
 
-use crate::domain::access::entity::Entity;
+use tillgate_domain::access::entity::Entity;
 
 /// Caps in declines per hour; zero means no cap.
 #[derive(Debug, Clone, Copy)]

@@ -8,10 +8,10 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Mutex;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::rules::{RiskAction, RiskChange};
 
-use crate::domain::access::entity::Entity;
-use crate::domain::id::EntityId;
-use crate::domain::risk::rules::{RiskAction, RiskChange};
 use crate::gateway::risk::velocity::BATCH;
 use crate::gateway::risk::velocity::lock_mutex;
 use crate::gateway::risk::velocity::source::SourceKind;
@@ -155,9 +155,9 @@ pub(super) fn mask_address(address: IpAddr) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use jiff::SignedDuration;
+    use tillgate_domain::access::entity::EntitySettings;
+    use tillgate_domain::access::level::Level;
 
-    use crate::domain::access::entity::EntitySettings;
-    use crate::domain::access::level::Level;
     use crate::gateway::risk::velocity::reached::*;
 
     fn create_entity(number: u32) -> Entity {

@@ -3,10 +3,9 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::ip_text;
 use tillgate_shared::parameter::Parameters;
-
-use crate::domain::access::entity::Entity;
-use crate::domain::ip_text;
 
 /// Name of a count: a hash prefix, so that all names have the same length and collisions cannot be provoked.
 pub type CountName = [u8; 16];

@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
-use crate::domain::settlement::file::LineFault;
+use tillgate_domain::settlement::file::LineFault;
+
 use crate::gateway::settlement::file::lines::{LineReader, MAX_LINE, NumberedLine};
 
 /// Largest number of lines of a record.

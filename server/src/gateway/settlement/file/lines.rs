@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::domain::settlement::file::LineFault;
+use tillgate_domain::settlement::file::LineFault;
 
 /// Largest number of bytes of a line, without its end.
 pub const MAX_LINE: usize = 64 * 1024;

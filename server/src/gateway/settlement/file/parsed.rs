@@ -6,8 +6,8 @@ use std::io::{BufReader, Read, Seek as _};
 
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
+use tillgate_domain::settlement::file::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
 
-use crate::domain::settlement::file::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::cells::{CellReader, CellRecord};
 use crate::gateway::settlement::file::decoding::open_text;

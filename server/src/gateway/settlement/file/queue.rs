@@ -1,15 +1,15 @@
 //! The queue of lines without a payment: candidates, and the decisions of the operator.
 
 use jiff::Timestamp;
-use tillgate_shared::format::mask::{Strictness, has_card_number};
-
-use crate::domain::id::{PaymentId, RecordId};
-use crate::domain::payment::Payment;
-use crate::domain::settlement::compute_record_movement;
-use crate::domain::settlement::file::matching::LineEffect;
-use crate::domain::settlement::reconciliation::{
+use tillgate_domain::id::{PaymentId, RecordId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::settlement::compute_record_movement;
+use tillgate_domain::settlement::file::matching::LineEffect;
+use tillgate_domain::settlement::reconciliation::{
     ImportedLine, MatchedPayments, MatchingStatus, ReconciliationRecord, RejectedLine,
 };
+use tillgate_shared::format::mask::{Strictness, has_card_number};
+
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::import::entity_now;
 use crate::gateway::settlement::file::search::find_candidates;

@@ -1,11 +1,12 @@
 //! The search for the payments that a line settles: by the acquirer's id, by the payment's id, and by the merchant's
 //! reference with the amount. The first of them that leads to a payment decides.
 
-use crate::domain::payment::{Payment, PaymentType};
-use crate::domain::settlement::file::matching::LineEffect;
-use crate::domain::settlement::file::matching::fits_type;
-use crate::domain::settlement::file::matching::is_settled_by_institute;
-use crate::domain::settlement::reconciliation::{ReconciliationRecord, RecordType};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::settlement::file::matching::LineEffect;
+use tillgate_domain::settlement::file::matching::fits_type;
+use tillgate_domain::settlement::file::matching::is_settled_by_institute;
+use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType};
+
 use crate::store::settlement::file::EntityScope;
 use crate::store::{AdminStore, StoreError};
 

@@ -1,10 +1,9 @@
 //! Summary of an import: the numbers of its lines, and the first lines that need attention.
 
 use serde::Serialize;
-
-use crate::domain::id::{PaymentId, RecordId};
-use crate::domain::settlement::file::LineFault;
-use crate::domain::settlement::reconciliation::MatchingStatus;
+use tillgate_domain::id::{PaymentId, RecordId};
+use tillgate_domain::settlement::file::LineFault;
+use tillgate_domain::settlement::reconciliation::MatchingStatus;
 
 /// Largest number of lines that are listed of a kind.
 pub const MAX_LISTED: usize = 100;

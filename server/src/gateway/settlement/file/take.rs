@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::dispute::{Dispute, DisputeAction};
+use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::settlement::reconciliation::{ChargebackReason, ReconciliationRecord, RecordOwner};
 
-use crate::domain::access::entity::Entity;
-use crate::domain::dispute::{Dispute, DisputeAction};
-use crate::domain::id::{DisputeId, EntityId, PaymentId};
-use crate::domain::payment::Payment;
-use crate::domain::settlement::reconciliation::{ChargebackReason, ReconciliationRecord, RecordOwner};
 use crate::gateway::dispute::decide::{DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys};
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::file::SettlementFileError;

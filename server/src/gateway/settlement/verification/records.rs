@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::reconciliation::{Cashflow, TransactionType};
+use tillgate_domain::settlement::{BatchTotals, compute_record_movement};
 
-use crate::domain::id::EntityId;
-use crate::domain::settlement::ledger::LedgerSums;
-use crate::domain::settlement::reconciliation::{Cashflow, TransactionType};
-use crate::domain::settlement::{BatchTotals, compute_record_movement};
 use crate::gateway::settlement::verification::add_sums;
 use crate::gateway::settlement::verification::describe_sums;
 use crate::gateway::settlement::verification::{Journal, Sums, Verification};

@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::id::{EntityId, PaymentId};
-use crate::domain::payment::Payment;
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+
 use crate::gateway::settlement::verification::Verification;
 use crate::store::StoreError;
 use crate::store::snapshot::{StoreSnapshot, StoredBalance};

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::audit_key::AuditKey;
 
-use crate::domain::access::audit::AuditEntry;
-use crate::domain::access::audit_key::AuditKey;
 use crate::process;
 use crate::store::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
 use crate::store::settlement::ledger;

@@ -6,10 +6,10 @@ use hmac::Mac as _;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
+use tillgate_domain::access::audit::ChainHash;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::access::audit_key::finish_code;
 
-use crate::domain::access::audit::ChainHash;
-use crate::domain::access::audit_key::AuditKey;
-use crate::domain::access::audit_key::finish_code;
 use crate::store::keys::table_seal::tables::SEALED;
 use crate::store::keys::table_seal::{HEAD, RowSum, Seal, StoreError};
 use crate::store::value_encoding::encode_value;

@@ -1,7 +1,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
+use tillgate_domain::access::audit_key::AuditKey;
 
-use crate::domain::access::audit_key::AuditKey;
 use crate::store::keys::table_seal::*;
 use crate::store::open_connection;
 

@@ -1,0 +1,249 @@
+//! The next thing that a schedule does, and its state afterwards.
+
+use jiff::{SignedDuration, Timestamp};
+use tillgate_shared::result::{ResultCode, codes};
+
+use super::record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun};
+use super::retry::RetryPlan;
+use super::terms::{MissedRuns, ScheduleTerms};
+use crate::id::PaymentId;
+
+/// Time after which an occurrence counts as missed, if missed runs are skipped.
+const SKIPPED_AFTER: SignedDuration = SignedDuration::from_hours(1);
+/// Shortest and longest interval of looks at a pending payment. It is a quarter of the time since the attempt.
+const PENDING_CHECKS: (SignedDuration, SignedDuration) = (SignedDuration::from_secs(10), SignedDuration::from_hours(1));
+/// Longest time for which a pending payment delays the next run.
+const LONGEST_DELAY: SignedDuration = SignedDuration::from_hours(1);
+/// Number of attempts that are repeated at once if the connector does not know their payment.
+const MAX_REPEATS: u32 = 3;
+/// Result codes with which a cardholder's bank reports that the agreement is revoked, by their beginning.
+const REVOKED: [&str; 6] = ["800.100.197", "800.100.204", "800.100.205", "800.100.403", "800.100.500", "800.100.501"];
+
+/// The next thing that a schedule does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NextAction {
+    /// Nothing is due.
+    Nothing,
+    /// An attempt of a run.
+    Run(DueRun),
+    /// Occurrences were missed, and are skipped.
+    Skip(DueRun),
+    /// The payment of the open run may have an outcome.
+    CheckPayment(PaymentId),
+}
+
+/// An attempt that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueRun {
+    /// The occurrence.
+    pub occurrence: Timestamp,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+    /// The first missed occurrence that the run stands for, too.
+    pub since: Option<Timestamp>,
+}
+
+/// Result of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunResult {
+    /// The result code of the payment or of the refusal.
+    pub code: ResultCode,
+    /// The payment. `None` if the attempt was refused.
+    pub payment: Option<PaymentId>,
+    /// True if the payment succeeded.
+    pub is_approved: bool,
+    /// The reason of a refusal.
+    pub reason: Option<String>,
+}
+
+impl Schedule {
+    /// Determines the next action at a moment.
+    pub fn next_action(&self, terms: &ScheduleTerms, now: Timestamp) -> NextAction {
+        if !self.is_active() {
+            return NextAction::Nothing;
+        }
+        let next = self.next.filter(|next| *next <= now);
+        match (&self.open, next) {
+            (Some(OpenRun { pending: Some(payment), due, .. }), _) if *due <= now => {
+                NextAction::CheckPayment(payment.clone())
+            }
+            (Some(OpenRun { pending: Some(_), .. }), _) => NextAction::Nothing,
+            (Some(open), next) if open.due <= now && (open.is_repeat || next.is_none()) => {
+                NextAction::Run(DueRun { occurrence: open.occurrence, attempt: open.attempts + 1, since: None })
+            }
+            (_, Some(next)) => self.choose_missed(terms, next, now),
+            _ => NextAction::Nothing,
+        }
+    }
+
+    /// Determines the run of the first occurrence that is due, by the treatment of missed ones.
+    fn choose_missed(&self, terms: &ScheduleTerms, next: Timestamp, now: Timestamp) -> NextAction {
+        let run = |occurrence| DueRun { occurrence, attempt: 1, since: Some(next).filter(|next| *next != occurrence) };
+        match self.missed {
+            MissedRuns::All => NextAction::Run(run(next)),
+            MissedRuns::Once => NextAction::Run(run(terms.recurrence.latest_until(next, now))),
+            MissedRuns::Skip => {
+                let late = now.checked_sub(SKIPPED_AFTER).unwrap_or(Timestamp::MIN);
+                if next >= late {
+                    return NextAction::Run(run(next));
+                }
+                NextAction::Skip(run(terms.recurrence.latest_until(next, late)))
+            }
+        }
+    }
+
+    /// Returns the schedule after an attempt, and the record of the attempt.
+    pub fn after_run(
+        &self,
+        terms: &ScheduleTerms,
+        due: &DueRun,
+        result: RunResult,
+        retries: &RetryPlan,
+        now: Timestamp,
+    ) -> (Self, ScheduleRun) {
+        let RunResult { code, payment, is_approved, reason } = result;
+        let outcome = match &payment {
+            None => RunOutcome::Refused,
+            Some(_) if is_approved => RunOutcome::Charged,
+            Some(_) if code.is_pending() => RunOutcome::Pending,
+            Some(_) => RunOutcome::Declined,
+        };
+        let next = self.next_after_run(terms, due.occurrence);
+        let retry = match outcome {
+            RunOutcome::Declined => self.find_retry(terms, next, due.attempt, code, retries, now),
+            _ => None,
+        };
+        let open = match outcome {
+            RunOutcome::Pending => payment.clone().map(|payment| (Some(payment), next_check(now, now))),
+            _ => retry.map(|retry| (None, retry)),
+        };
+        let open = open.map(|(pending, time)| OpenRun {
+            occurrence: due.occurrence,
+            attempts: due.attempt,
+            pending,
+            due: time,
+            is_repeat: false,
+            asked: None,
+        });
+        let run = ScheduleRun {
+            occurrence: due.occurrence,
+            attempt: due.attempt,
+            at: now,
+            since: due.since,
+            outcome,
+            code,
+            reason,
+            payment,
+            retry,
+        };
+        let schedule = Self { next, open, ..self.clone() };
+        (schedule.with_outcome(outcome, code), run)
+    }
+
+    /// Returns the schedule after occurrences were skipped, and the record of that.
+    pub fn after_skip(&self, terms: &ScheduleTerms, due: &DueRun, now: Timestamp) -> (Self, ScheduleRun) {
+        let run = ScheduleRun {
+            occurrence: due.occurrence,
+            attempt: due.attempt,
+            at: now,
+            since: due.since,
+            outcome: RunOutcome::Skipped,
+            code: codes::REQUEST_SUCCEEDED,
+            reason: None,
+            payment: None,
+            retry: None,
+        };
+        let schedule = Self { next: self.next_after_run(terms, due.occurrence), open: None, ..self.clone() };
+        (schedule.with_completion(), run)
+    }
+
+    /// Returns the schedule after a look at its pending payment, and the changed record of that attempt. `result` is
+    /// `None` if the payment is still pending: it is looked at again later, unless the next run has waited for it long
+    /// enough. Returns `None` if no payment is pending.
+    pub fn after_check(
+        &self,
+        terms: &ScheduleTerms,
+        run: &ScheduleRun,
+        result: Option<(ResultCode, bool)>,
+        retries: &RetryPlan,
+        now: Timestamp,
+    ) -> Option<(Self, ScheduleRun)> {
+        let open = self.open.as_ref().filter(|open| open.pending.is_some())?;
+        let asked = open.asked.unwrap_or(run.at);
+        let Some((code, is_approved)) = result else {
+            let has_waited = now.duration_since(asked) >= LONGEST_DELAY;
+            let is_over = has_waited && self.next.is_some_and(|next| next <= now);
+            let open = OpenRun { due: next_check(asked, now), ..open.clone() };
+            let schedule = Self { open: Some(open).filter(|_| !is_over), ..self.clone() };
+            return Some((schedule.with_completion(), run.clone()));
+        };
+        // Retries of a run that a jump of the clock left out are planned by the time of that run.
+        let now = if open.asked.is_some() { run.at } else { now };
+        let due = DueRun { occurrence: open.occurrence, attempt: open.attempts, since: run.since };
+        let payment = open.pending.clone();
+        let result = RunResult { code, payment, is_approved, reason: None };
+        let (mut schedule, mut changed) = self.after_run(terms, &due, result, retries, now);
+        if code == codes::OUTCOME_UNCERTAIN && due.attempt <= MAX_REPEATS {
+            let repeat = OpenRun { pending: None, due: now, is_repeat: true, ..open.clone() };
+            changed.retry = Some(now);
+            schedule = Self { open: Some(repeat), ended: None, ..schedule };
+        }
+        Some((schedule, ScheduleRun { at: run.at, ..changed }))
+    }
+
+    /// Returns the schedule with the time at which the connector of its pending payment was asked, if it has one. That
+    /// is later than the run if the clock jumped over the run.
+    #[must_use]
+    pub fn with_request_time(self, now: Timestamp) -> Self {
+        let asked = |open: OpenRun| match open.pending {
+            Some(_) => OpenRun { asked: Some(now), due: next_check(now, now), ..open },
+            None => open,
+        };
+        Self { open: self.open.map(asked), ..self }
+    }
+
+    /// Returns the occurrence after one that has run. One that was planned for later already stays.
+    fn next_after_run(&self, terms: &ScheduleTerms, occurrence: Timestamp) -> Option<Timestamp> {
+        match self.next {
+            Some(next) if next > occurrence => Some(next),
+            _ => terms.recurrence.next_after(occurrence),
+        }
+    }
+
+    /// Returns the time of the retry after a decline. `None` if the plan has none, or if it would be at or after the
+    /// next occurrence or the end of the schedule.
+    fn find_retry(
+        &self,
+        terms: &ScheduleTerms,
+        next: Option<Timestamp>,
+        attempt: u32,
+        code: ResultCode,
+        retries: &RetryPlan,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let earlier = usize::try_from(attempt).ok()?.checked_sub(1)?;
+        let at = now.checked_add(retries.wait_after(code, earlier)?).ok()?;
+        let is_before = |limit: Option<Timestamp>| limit.is_none_or(|limit| at < limit);
+        Some(at).filter(|_| is_before(next) && is_before(self.ends) && is_before(terms.recurrence.end))
+    }
+
+    /// Returns the schedule after an outcome: ended if the agreement is revoked, or nothing follows.
+    fn with_outcome(self, outcome: RunOutcome, code: ResultCode) -> Self {
+        let is_revoked = REVOKED.iter().any(|revoked| code.code().starts_with(revoked));
+        if outcome == RunOutcome::Declined && is_revoked {
+            return self.with_end(EndReason::AgreementRevoked);
+        }
+        self.with_completion()
+    }
+}
+
+/// Returns the time of the next look at a pending payment, after an attempt at `since`.
+fn next_check(since: Timestamp, now: Timestamp) -> Timestamp {
+    let (shortest, longest) = PENDING_CHECKS;
+    let wait = (now.duration_since(since) / 4).clamp(shortest, longest);
+    now.checked_add(wait).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
