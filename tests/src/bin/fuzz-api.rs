@@ -199,10 +199,8 @@ fn known_parameters(objects: &ExistingObjects) -> Map<String, Value> {
 
 /// Replaces the parameters of a body by the known ones, and by what it requires beside them.
 fn narrow_body(body: &mut Value, known: &Map<String, Value>, schemas: &Map<String, Value>) {
-    let mut properties: Map<String, Value> = known
-        .iter()
-        .map(|(name, values)| (name.clone(), json!({ "type": "string", "enum": values })))
-        .collect();
+    let mut properties: Map<String, Value> =
+        known.iter().map(|(name, values)| (name.clone(), json!({ "type": "string", "enum": values }))).collect();
     let required = body["required"].as_array().cloned().unwrap_or_default();
     for name in required.iter().filter_map(Value::as_str).filter(|name| !known.contains_key(*name)) {
         let own = body["properties"].get(name);
