@@ -24,7 +24,6 @@ pub mod outgoing;
 pub mod process;
 pub mod randomness;
 pub mod review_callback;
-pub mod risk;
 pub mod shares;
 pub mod store;
 pub mod test_data;

@@ -16,6 +16,10 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tillgate_domain::risk::rules::VersionRole;
+use tillgate_risk::{
+    Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
+    Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,
+};
 
 use super::CommonOptions;
 use super::input_file::read_input_file;
@@ -25,10 +29,6 @@ use crate::cli::risk::explain::ExplainPayment;
 use crate::cli::risk::input::read_payments;
 use crate::cli::risk::list::RiskListCommand;
 use crate::cli::risk::versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
-use crate::risk::{
-    Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
-    Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,
-};
 
 /// Largest size of a list or of the payments, in bytes.
 const MAX_INPUT_BYTES: u64 = 128 << 20;
@@ -297,7 +297,7 @@ fn before_payment(payment: &CheckInput) -> CheckInput {
 
 fn describe_rules(rules: &RuleSet) -> RulesOutput {
     let Thresholds { challenge, review, deny } = rules.thresholds();
-    let describe = |rule: &crate::risk::Rule| RuleOutput {
+    let describe = |rule: &tillgate_risk::Rule| RuleOutput {
         name: rule.name.clone(),
         effect: rule.effect.to_string(),
         code: rule.code.map(|code| code.code()),

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use tillgate_domain::id::EntityId;
+use tillgate_risk::{CounterPlan, RiskLists, RuleSet};
 
 use super::Directory;
 use super::tree::ancestors_of;
-use crate::risk::{CounterPlan, RiskLists, RuleSet};
 
 /// The rules and lists for the payments of an entity. A request keeps its own, whatever is loaded meanwhile.
 #[derive(Debug, Default)]

@@ -10,9 +10,9 @@ use tillgate_domain::payment::{FollowUpSummary, Payment};
 use tillgate_domain::review::queue::ReviewStatus;
 use tillgate_domain::risk::rules::RiskState;
 use tillgate_domain::schedule::Schedule;
+use tillgate_risk::CounterRow;
 
 use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
-use crate::risk::CounterRow;
 use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::risk::counters::RiskRowKeys;
 use crate::store::risk::rules::RiskKeys;

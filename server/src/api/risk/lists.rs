@@ -11,6 +11,7 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::{ListPosition, RiskListEntry, RiskListKind};
+use tillgate_risk::find_list_key;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
@@ -25,7 +26,6 @@ use crate::gateway::risk::rules::ChangedEntry;
 use crate::gateway::risk::rules::parse_list_key;
 use crate::gateway::risk::rules::parse_list_kind;
 use crate::gateway::risk::rules::parse_list_value;
-use crate::risk::find_list_key;
 use crate::store::risk::list::ListSelection;
 
 /// Number of entries in a response.

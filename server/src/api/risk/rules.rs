@@ -10,6 +10,7 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::rules::VersionRole;
+use tillgate_risk::RuleSet;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -19,7 +20,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use crate::gateway::Failure;
 use crate::gateway::risk::rules::{AddedVersion, UsedVersions};
-use crate::risk::RuleSet;
 use crate::store::risk::audit::RiskAuditKind;
 use crate::store::risk::rules::RiskKeys;
 

@@ -9,6 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
+use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -18,7 +19,6 @@ use crate::cli::risk::{RiskFileOptions, load_rules};
 use crate::cli::{CommonOptions, describe_refusal, open_existing};
 use crate::directory::Directory;
 use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
-use crate::risk::RuleSet;
 use crate::store::{AdminStore, lower_priority};
 
 /// Length of the progress bar: tenths of a percent.

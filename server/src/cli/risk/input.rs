@@ -3,10 +3,9 @@
 use anyhow::{Context as _, bail, ensure};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
+use tillgate_risk::{CheckInput, suggest_fact};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::find_parameter;
-
-use crate::risk::{CheckInput, suggest_fact};
 
 /// The payments of an input.
 pub(in crate::cli) struct PaymentsInput {

@@ -11,6 +11,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
+use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::mask_card_numbers;
 use zeroize::Zeroizing;
 
@@ -20,7 +21,6 @@ use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::parse_listed_account;
-use crate::risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use crate::store::AdminStore;
 use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::list::ListSelection;
@@ -177,7 +177,7 @@ impl EntryOptions {
         let (list, ListKey(name, key)) = (self.list, &self.key);
         let refuse = |message: String| anyhow::anyhow!("the value for {name} {message}");
         if is_account_key(key) && self.value != FROM_INPUT {
-            let index = crate::risk::normalize_list_value(key, &self.value);
+            let index = tillgate_risk::normalize_list_value(key, &self.value);
             ensure!(
                 takes_index && index.is_ok(),
                 "numbers of cards and accounts are read from the standard input: write - in place of the value"
@@ -196,7 +196,7 @@ impl EntryOptions {
                 no_number,
                 "the value for {name} looks like a card number, which is stored under the key card only"
             );
-            crate::risk::normalize_list_value(key, &text).map_err(refuse)?
+            tillgate_risk::normalize_list_value(key, &text).map_err(refuse)?
         };
         Ok(ListPosition { list, key: name, value })
     }

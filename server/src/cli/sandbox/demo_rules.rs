@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::ReviewPolicy;
 use tillgate_domain::risk::rules::{RiskChange, VersionRole};
+use tillgate_risk::RuleSet;
 
 use crate::cli::options::load_existing_entity;
-use crate::risk::RuleSet;
 use crate::store::AdminStore;
 use crate::store::risk::rules::RiskKeys;
 

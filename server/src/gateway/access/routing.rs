@@ -10,12 +10,12 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId, PaymentId};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::Registration;
+use tillgate_risk::BrandOffer;
 use tillgate_shared::brand::{AccountType, Brand, detect};
 use tillgate_shared::parameter::Parameters;
 
 use crate::gateway::checkout::requirements;
 use crate::gateway::{Failure, Gateway};
-use crate::risk::BrandOffer;
 
 impl Gateway {
     /// Returns the entities whose payments, checkouts and registrations an entity sees: itself and its channels.

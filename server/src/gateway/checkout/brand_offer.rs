@@ -15,6 +15,10 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::Registration;
+use tillgate_risk::{
+    AccountSighting, BrandOffer, CheckInput, CheckoutVerdict, Facts, MAX_SCORE, RuleSet, StoredCounters, VelocityKey,
+    read_listed_values,
+};
 use tillgate_shared::brand::{Brand, detect};
 use tillgate_shared::parameter::Parameters;
 
@@ -24,10 +28,6 @@ use crate::gateway::payment::RoutedRequest;
 use crate::gateway::payment::order;
 use crate::gateway::registration::stored_credentials::account_record;
 use crate::gateway::risk::listed_account::read_listed_account;
-use crate::risk::{
-    AccountSighting, BrandOffer, CheckInput, CheckoutVerdict, Facts, MAX_SCORE, RuleSet, StoredCounters, VelocityKey,
-    read_listed_values,
-};
 use crate::store::{RiskRowKeys, RiskRowKind};
 use crate::vault::Sealed;
 

@@ -22,16 +22,16 @@ use tillgate_domain::risk::{
     ReviewPolicy, RiskContext, RiskDecision, RiskOutcome, RiskRuling, RiskSettings, ScreeningPoint, ShadowDecision,
 };
 use tillgate_domain::three_ds::Proof;
+use tillgate_risk::{
+    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
+    PreparedRules, RuleSet, SeenAccount, read_listed_values,
+};
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
 
 use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
 use crate::gateway::Gateway;
-use crate::risk::{
-    AccountSighting, Assessment, CheckInput, CounterRow, Counters, DamagedCounters, Facts, Outcome, PaymentCount,
-    PreparedRules, RuleSet, SeenAccount, read_listed_values,
-};
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// The fact for which first sightings of accounts are stored.

@@ -2,12 +2,11 @@
 //! indexes are stored.
 
 use tillgate_domain::payment::account_identity::AccountIdentity;
+use tillgate_risk::VelocityKey;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::{Parameters, find_parameter};
 use zeroize::Zeroizing;
-
-use crate::risk::VelocityKey;
 
 /// Returns true for the keys whose values are blind indexes.
 pub fn is_account_key(key: &VelocityKey) -> bool {

@@ -8,6 +8,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
+use tillgate_risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 
@@ -15,7 +16,6 @@ use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::read_listed_account;
 use crate::gateway::{Failure, Gateway};
-use crate::risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
 use crate::store::risk::rules::RiskKeys;
 use crate::store::{Changes, RecordKeys};
 
@@ -63,7 +63,7 @@ pub fn parse_rules(text: Option<&str>) -> Result<RuleSet, Refusal> {
         return Err(Refusal::invalid_parameter("rules", None, "may not have a card number"));
     }
     RuleSet::parse(text).map_err(|errors| {
-        let describe = |error: &crate::risk::TextError| ParameterError::new("rules", None, error.to_string());
+        let describe = |error: &tillgate_risk::TextError| ParameterError::new("rules", None, error.to_string());
         Refusal::invalid_parameters(errors.iter().map(describe).collect())
     })
 }

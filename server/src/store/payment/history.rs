@@ -11,8 +11,8 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::risk::list::ListHit;
+use tillgate_risk::ListedValue;
 
-use crate::risk::ListedValue;
 use crate::store::error::unreadable_column;
 use crate::store::payment::queries::MAX_ID;
 use crate::store::payment::shared_parameters;

@@ -7,8 +7,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
+use tillgate_risk::{CounterKey, CounterRow};
 
-use crate::risk::{CounterKey, CounterRow};
 use crate::store::{Changes, Store, StoreError};
 
 /// Largest number of rows of an entity and kind.

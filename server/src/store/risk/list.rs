@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind};
+use tillgate_risk::{ListedValue, find_list_key};
 
-use crate::risk::{ListedValue, find_list_key};
 use crate::store::error::unreadable_column;
 use crate::store::{AdminStore, Store, StoreError};
 
@@ -191,7 +191,7 @@ pub(in crate::store) fn find_hits(
 
 impl Store {
     /// Finds the entries for a payment's values that have not expired at `now`. `entities` are the payment's entity and
-    /// those above it (`ActiveRules::list_owners`), `values` those of [`crate::risk::read_listed_values`]. One query, a
+    /// those above it (`ActiveRules::list_owners`), `values` those of [`tillgate_risk::read_listed_values`]. One query, a
     /// look-up of the primary key for each entity and value. The hits of the first entity come first.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, VersionRole};
+use tillgate_risk::{ListedValue, RuleSet};
 
 use crate::directory::Directory;
-use crate::risk::{ListedValue, RuleSet};
 use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::rules::RiskKeys;
 use crate::store::suite::samples::{sample_entity, sample_time};

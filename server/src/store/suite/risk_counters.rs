@@ -5,10 +5,10 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
+use tillgate_risk::{CheckInput, CounterPlan, Counters as _, Facts, RiskLists, RuleSet};
 
 use super::Backend;
 use super::samples::{sample_entity, sample_time, write_changes};
-use crate::risk::{CheckInput, CounterPlan, Counters as _, Facts, RiskLists, RuleSet};
 use crate::store::{Changes, LoadedRecords, RecordKeys, RiskRowKeys, RiskRowKind, Store, StoreErrorKind, UpdateResult};
 
 /// Returns a payment with a card at a number of minutes.

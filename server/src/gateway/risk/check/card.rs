@@ -1,9 +1,9 @@
 //! Facts about a card that follow from its number and brand. They are decided while the number is known.
 
+use tillgate_risk::{BinTable, CardFunding};
 use tillgate_shared::brand::PaymentMethod;
 
 use crate::connector::{FullAccount, Order};
-use crate::risk::{BinTable, CardFunding};
 
 /// Facts about a card. All are `None` for another account.
 #[derive(Debug, Default)]

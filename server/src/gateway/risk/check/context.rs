@@ -10,6 +10,7 @@ use tillgate_domain::payment::{Account, Payment};
 use tillgate_domain::registration::Registration;
 use tillgate_domain::risk::{PaymentRisk, RiskContext};
 use tillgate_domain::three_ds::Proof;
+use tillgate_risk::CheckInput;
 use tillgate_shared::parameter::Parameters;
 
 use crate::connector::Order;
@@ -20,7 +21,6 @@ use crate::gateway::payment::account_parameters::StorableAccount;
 use crate::gateway::payment::account_parameters::is_account_parameter;
 use crate::gateway::payment::account_parameters::is_shopper_parameter;
 use crate::gateway::risk::check::card;
-use crate::risk::CheckInput;
 use crate::vault::AccountIndexKey;
 
 /// Parameter that each check has: the time of the order, or else that of the payment.

@@ -17,6 +17,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
+use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
 
 use self::replay::EntityReplay;
@@ -24,7 +25,6 @@ pub use self::slots::{DryRunSlot, DryRunSlots};
 use crate::directory::Directory;
 use crate::gateway::risk::rules::parse_rules;
 use crate::gateway::{Failure, Gateway};
-use crate::risk::RuleSet;
 use crate::store::{PaymentHistory, StoreError};
 use crate::vault::AccountIndexKey;
 

@@ -12,7 +12,7 @@ use super::cost::{match_steps, search_steps};
 use super::{Comparison, Condition, Operand, Symbols, TextPart};
 
 /// The values of all facts and counters of a file for one payment, each read once.
-pub(in crate::risk) struct Evaluation<'a> {
+pub(crate) struct Evaluation<'a> {
     reading: Reading<'a>,
     symbols: &'a Symbols,
     values: KnownValues,
@@ -20,7 +20,7 @@ pub(in crate::risk) struct Evaluation<'a> {
 
 /// Values that are known, and the steps that are left. They are kept between the two steps of an evaluation.
 #[derive(Debug, Clone)]
-pub(in crate::risk) struct KnownValues {
+pub(crate) struct KnownValues {
     /// By index of the fact. `None` if it is not decided yet.
     slots: Vec<Option<FactSlot>>,
     /// By index of the counter. Empty before the counters were read.
@@ -32,7 +32,7 @@ pub(in crate::risk) struct KnownValues {
 
 /// A condition, evaluated as far as its values are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::risk) enum Reduced {
+pub(crate) enum Reduced {
     /// The condition is true or false.
     Known(bool),
     /// The rest of the condition, which needs a counter or a fact that is not decided yet.
@@ -41,7 +41,7 @@ pub(in crate::risk) enum Reduced {
 
 impl<'a> Evaluation<'a> {
     /// Begins an evaluation: reads the facts that cannot change any more.
-    pub(in crate::risk) fn begin(symbols: &'a Symbols, facts: &Facts<'a>, zone: &jiff::tz::TimeZone) -> Self {
+    pub(crate) fn begin(symbols: &'a Symbols, facts: &Facts<'a>, zone: &jiff::tz::TimeZone) -> Self {
         let reading = make_reading(facts, zone);
         let slots: Vec<_> =
             symbols.facts().iter().map(|fact| (!fact.row.is_late).then(|| fact.read(&reading))).collect();
@@ -51,7 +51,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Continues an evaluation: reads the facts that were not decided, and the counters.
-    pub(in crate::risk) fn resume(
+    pub(crate) fn resume(
         symbols: &'a Symbols,
         facts: &Facts<'a>,
         zone: &jiff::tz::TimeZone,
@@ -71,7 +71,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns what has to be kept until the evaluation continues.
-    pub(in crate::risk) fn into_values(self) -> KnownValues {
+    pub(crate) fn into_values(self) -> KnownValues {
         self.values
     }
 
@@ -79,7 +79,7 @@ impl<'a> Evaluation<'a> {
     ///
     /// # Errors
     /// If the evaluation has no steps left.
-    pub(in crate::risk) fn is_true(&mut self, condition: &Condition) -> Result<bool, RulesTooCostly> {
+    pub(crate) fn is_true(&mut self, condition: &Condition) -> Result<bool, RulesTooCostly> {
         Ok(self.reduce(condition)? == Reduced::Known(true))
     }
 
@@ -87,7 +87,7 @@ impl<'a> Evaluation<'a> {
     ///
     /// # Errors
     /// If the evaluation has no steps left.
-    pub(in crate::risk) fn reduce(&mut self, condition: &Condition) -> Result<Reduced, RulesTooCostly> {
+    pub(crate) fn reduce(&mut self, condition: &Condition) -> Result<Reduced, RulesTooCostly> {
         match condition {
             Condition::All(parts) => self.reduce_parts(parts, true),
             Condition::Any(parts) => self.reduce_parts(parts, false),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::*;
-use crate::risk::{MAX_ERRORS, MAX_FILE_BYTES};
+use crate::{MAX_ERRORS, MAX_FILE_BYTES};
 
 #[test]
 fn deep_and_long_conditions_are_refused_and_not_a_crash() {

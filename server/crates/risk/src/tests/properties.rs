@@ -138,8 +138,8 @@ proptest! {
         any::<String>(),
         "([a-z.]{1,8}|[()=<>!,\"]|and|or|not|in|is|amount|count|card|[0-9:.]{1,5}| ){0,40}",
     ]) {
-        let mut symbols = crate::risk::condition::Symbols::default();
-        if let Err(error) = crate::risk::condition::parse_condition(&condition, crate::risk::condition::ConditionScope::Payment, &mut symbols) {
+        let mut symbols = crate::condition::Symbols::default();
+        if let Err(error) = crate::condition::parse_condition(&condition, crate::condition::ConditionScope::Payment, &mut symbols) {
             prop_assert!(error.at <= condition.len() && condition.is_char_boundary(error.at));
         }
     }

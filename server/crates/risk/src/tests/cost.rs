@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::risk::{MAX_COST, RulesTooCostly};
+use crate::{MAX_COST, RulesTooCostly};
 
 /// Returns a payment with a full cart: a thousand items with long texts.
 fn make_full_cart() -> CheckInput {

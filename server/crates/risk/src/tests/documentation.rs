@@ -1,9 +1,9 @@
 //! docs/risk.md: it lists every fact and key, and its starter rules do what it says.
 
 use super::*;
-use crate::risk::{VelocityKey, all_facts};
+use crate::{VelocityKey, all_facts};
 
-const PAGE: &str = include_str!("../../../../docs/risk.md");
+const PAGE: &str = include_str!("../../../../../docs/risk.md");
 
 /// Returns the code blocks of a language.
 fn find_blocks(language: &str) -> Vec<&'static str> {

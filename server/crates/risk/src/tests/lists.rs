@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-use crate::risk::{BinTable, CardFunding, DomainList, NetworkTable};
+use crate::{BinTable, CardFunding, DomainList, NetworkTable};
 
 #[test]
 fn the_longest_prefix_decides_the_country() {

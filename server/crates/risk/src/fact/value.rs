@@ -4,7 +4,7 @@ use tillgate_domain::ip_text;
 use tillgate_domain::spelling::{fold_domain, fold_mail_part, fold_phone, fold_text};
 
 /// The number of parts of a whole in [`Value::Number`].
-pub(in crate::risk) const SCALE: i128 = 10_000;
+pub(crate) const SCALE: i128 = 10_000;
 /// Decimals of a number at most.
 const DECIMALS: usize = 4;
 /// Digits before the decimals at most.
@@ -12,7 +12,7 @@ const WHOLE_DIGITS: usize = 15;
 
 /// A value of a fact, or one that a condition compares with.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::risk) enum Value {
+pub(crate) enum Value {
     /// A text in one spelling: lowercase letters, and one form of each character.
     Text(String),
     /// Ten-thousandths of a number or amount; seconds of a duration; minutes since midnight.
@@ -23,13 +23,13 @@ pub(in crate::risk) enum Value {
 
 impl Value {
     /// Creates a text, for which case, width and invisible characters are ignored.
-    pub(in crate::risk) fn from_text(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         Self::Text(fold_text(text))
     }
 
     /// Creates a text of the fact with this name. Mail addresses, domains, telephone numbers and IP addresses have one
     /// spelling each.
-    pub(in crate::risk) fn from_named_text(name: &str, text: &str) -> Self {
+    pub(crate) fn from_named_text(name: &str, text: &str) -> Self {
         let folded = match name.rsplit('.').next().unwrap_or_default() {
             "email" => fold_mail_part(text),
             "domain" => fold_domain(text),
@@ -46,17 +46,17 @@ impl Value {
     }
 
     /// Creates a whole number.
-    pub(in crate::risk) fn from_whole(number: impl Into<i128>) -> Self {
+    pub(crate) fn from_whole(number: impl Into<i128>) -> Self {
         Self::Number(number.into().saturating_mul(SCALE))
     }
 
     /// Creates an amount from its hundredths.
-    pub(in crate::risk) fn from_hundredths(hundredths: i64) -> Self {
+    pub(crate) fn from_hundredths(hundredths: i64) -> Self {
         Self::Number(i128::from(hundredths) * (SCALE / 100))
     }
 
     /// Returns the text of a text.
-    pub(in crate::risk) fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -66,7 +66,7 @@ impl Value {
 
 /// The values of a fact for one payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::risk) enum FactSlot {
+pub(crate) enum FactSlot {
     /// The fact is not known.
     Missing,
     /// Its value.
@@ -77,12 +77,12 @@ pub(in crate::risk) enum FactSlot {
 
 impl FactSlot {
     /// Returns true if the fact is not known.
-    pub(in crate::risk) fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
 
     /// Returns true if a test is true for one of the values.
-    pub(in crate::risk) fn any_value(&self, mut test: impl FnMut(&Value) -> bool) -> bool {
+    pub(crate) fn any_value(&self, mut test: impl FnMut(&Value) -> bool) -> bool {
         match self {
             Self::Missing => false,
             Self::One(value) => test(value),
@@ -91,7 +91,7 @@ impl FactSlot {
     }
 
     /// Returns the value of a fact that has one.
-    pub(in crate::risk) fn single_value(&self) -> Option<&Value> {
+    pub(crate) fn single_value(&self) -> Option<&Value> {
         match self {
             Self::One(value) => Some(value),
             _ => None,
@@ -107,7 +107,7 @@ impl From<Option<Value>> for FactSlot {
 
 /// Reads a decimal number with an optional sign as ten-thousandths. Returns `None` for anything else, for more than 15
 /// digits before and for more than 4 digits after the dot.
-pub(in crate::risk) fn parse_decimal(text: &str) -> Option<i128> {
+pub(crate) fn parse_decimal(text: &str) -> Option<i128> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
         b'+' => (false, text.get(1..)?),

@@ -6,7 +6,7 @@ use super::super::{MAX_COUNTERS, MAX_DISTINCT_COUNTERS, MAX_FACTS};
 
 /// Facts and counters by index.
 #[derive(Debug, Clone, Default)]
-pub(in crate::risk) struct Symbols {
+pub(crate) struct Symbols {
     facts: Vec<Fact>,
     counters: Vec<VelocityCounter>,
 }
@@ -47,12 +47,12 @@ impl Symbols {
     }
 
     /// Returns all facts.
-    pub(in crate::risk) fn facts(&self) -> &[Fact] {
+    pub(crate) fn facts(&self) -> &[Fact] {
         &self.facts
     }
 
     /// Returns all counters.
-    pub(in crate::risk) fn counters(&self) -> &[VelocityCounter] {
+    pub(crate) fn counters(&self) -> &[VelocityCounter] {
         &self.counters
     }
 

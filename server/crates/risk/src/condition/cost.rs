@@ -20,7 +20,7 @@ pub(super) fn search_steps(values: usize) -> u64 {
 }
 
 /// Returns the most steps that a condition takes: for a list, those of the longest list that a request can have.
-pub(in crate::risk) fn count_condition(condition: &Condition, symbols: &Symbols) -> u64 {
+pub(crate) fn count_condition(condition: &Condition, symbols: &Symbols) -> u64 {
     let count_values = |fact: &usize| {
         let has_many = symbols.find_fact(*fact).is_some_and(super::super::fact::Fact::has_many_values);
         if has_many { MAX_ITEMS } else { 1 }

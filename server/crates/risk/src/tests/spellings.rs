@@ -1,7 +1,7 @@
 //! Texts that mean the same: mailboxes, domains, telephone numbers, names and addresses in other spellings.
 
 use super::*;
-use crate::risk::{DomainList, RiskLists};
+use crate::{DomainList, RiskLists};
 
 /// Spellings of the mailbox `jo@müll.example`.
 const MAILBOX: [&str; 8] = [

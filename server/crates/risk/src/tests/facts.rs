@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::risk::{DomainList, NetworkTable, Source, all_facts};
+use crate::{DomainList, NetworkTable, Source, all_facts};
 
 #[test]
 fn every_fact_has_its_own_name_and_a_meaning() {

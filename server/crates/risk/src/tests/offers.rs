@@ -4,7 +4,7 @@ use tillgate_domain::risk::list::RiskListKind;
 use tillgate_shared::brand::Brand;
 
 use super::*;
-use crate::risk::CheckoutVerdict;
+use crate::CheckoutVerdict;
 
 /// Returns a file with one offer.
 fn make_offer(condition: &str, effect: &str) -> String {

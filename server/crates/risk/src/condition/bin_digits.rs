@@ -6,7 +6,7 @@ use super::{Condition, Operand, Symbols};
 
 /// Number of digits of the fact `bin`: as many as responses show of a stored card. A finer rule would tell the next
 /// digits of its number.
-pub(in crate::risk) const BIN_DIGITS: usize = 6;
+pub(crate) const BIN_DIGITS: usize = 6;
 
 /// Returns true if a condition compares `bin` with a text that no `bin` has, because it is too long.
 fn compares_longer_bin(condition: &Condition, symbols: &Symbols) -> bool {

@@ -8,7 +8,7 @@ use proptest::sample::select;
 use tillgate_domain::id::EntityId;
 
 use super::*;
-use crate::risk::{CountedPayment, CounterKey, CounterPlan, CounterRow, Counters as _, MAX_DISTINCT, VelocityCounter};
+use crate::{CountedPayment, CounterKey, CounterPlan, CounterRow, Counters as _, MAX_DISTINCT, VelocityCounter};
 
 const KEY: [u8; 32] = [7; 32];
 

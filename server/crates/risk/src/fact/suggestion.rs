@@ -12,7 +12,7 @@ pub fn suggest_fact(name: &str) -> Option<&'static str> {
 
 /// Returns the most similar of some names. Case and punctuation count for nothing, and a third of the letters may
 /// differ.
-pub(in crate::risk) fn suggest_among<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn suggest_among<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;
     }

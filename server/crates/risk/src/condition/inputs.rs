@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Condition, Operand, Symbols};
 
 /// Returns the names of the facts and counters of a condition, sorted, each once.
-pub(in crate::risk) fn name_inputs(condition: &Condition, symbols: &Symbols) -> Vec<String> {
+pub(crate) fn name_inputs(condition: &Condition, symbols: &Symbols) -> Vec<String> {
     let mut names = BTreeSet::new();
     let mut open = vec![condition];
     let name_fact = |fact: &usize| symbols.find_fact(*fact).map(ToString::to_string);

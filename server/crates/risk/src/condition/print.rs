@@ -7,9 +7,9 @@ use super::super::velocity::DisplayedDuration;
 use super::{Condition, Operand, Symbols, TextPart};
 
 /// A condition to print, with the names of its facts and counters.
-pub(in crate::risk) struct PrintedCondition<'a> {
-    pub(in crate::risk) condition: &'a Condition,
-    pub(in crate::risk) symbols: &'a Symbols,
+pub(crate) struct PrintedCondition<'a> {
+    pub(crate) condition: &'a Condition,
+    pub(crate) symbols: &'a Symbols,
 }
 
 impl fmt::Display for PrintedCondition<'_> {

@@ -15,7 +15,7 @@ const KEYWORDS: [&str; 13] =
 ///
 /// # Errors
 /// The first error in the condition.
-pub(in crate::risk) fn parse_condition(
+pub(crate) fn parse_condition(
     text: &str,
     scope: ConditionScope,
     symbols: &mut Symbols,

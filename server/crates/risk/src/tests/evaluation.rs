@@ -1,7 +1,7 @@
 //! Outcomes: scores, thresholds, precedence, codes, versions.
 
 use super::*;
-use crate::risk::Outcome;
+use crate::Outcome;
 
 /// Returns a file with thresholds and rules that always fire: `s5` scores 5, `deny` denies.
 fn make_file(effects: &[&str]) -> String {

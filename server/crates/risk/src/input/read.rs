@@ -7,8 +7,8 @@ use tillgate_domain::spelling::domain_of_mail;
 use tillgate_shared::parameter::parse_index;
 
 use super::{Reading, is_different};
-use crate::risk::condition::BIN_DIGITS;
-use crate::risk::fact::{SCALE, Value, parse_decimal};
+use crate::condition::BIN_DIGITS;
+use crate::fact::{SCALE, Value, parse_decimal};
 
 fn convert_text(value: Option<&String>) -> Option<Value> {
     value.map(|value| Value::from_text(value))
@@ -22,62 +22,62 @@ fn convert_age(value: Option<SignedDuration>) -> Option<Value> {
     value.map(|age| Value::Number(age.as_secs().into()))
 }
 
-pub(in crate::risk) fn score(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn score(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.input.verdict.as_ref().map(|verdict| Value::from_whole(verdict.score))
 }
 
-pub(in crate::risk) fn amount(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn amount(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.find_hundredths().map(Value::from_hundredths)
 }
 
-pub(in crate::risk) fn currency(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn currency(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.input.amount.map(|amount| Value::from_text(amount.currency().code()))
 }
 
-pub(in crate::risk) fn brand(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn brand(reading: &Reading<'_>) -> Option<Value> {
     convert_text(reading.facts.input.brand.as_ref())
 }
 
-pub(in crate::risk) fn bin(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn bin(reading: &Reading<'_>) -> Option<Value> {
     // No rule is finer than what responses show of a stored card.
     let bin = reading.facts.input.bin.as_deref()?;
     Some(Value::from_text(bin.get(..BIN_DIGITS).unwrap_or(bin)))
 }
 
-pub(in crate::risk) fn card_country(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn card_country(reading: &Reading<'_>) -> Option<Value> {
     convert_text(reading.facts.input.card_country.as_ref())
 }
 
-pub(in crate::risk) fn card_funding(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn card_funding(reading: &Reading<'_>) -> Option<Value> {
     convert_text(reading.facts.input.card_funding.as_ref())
 }
 
-pub(in crate::risk) fn avs(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn avs(reading: &Reading<'_>) -> Option<Value> {
     convert_letter(reading.facts.input.avs)
 }
 
-pub(in crate::risk) fn cvv(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn cvv(reading: &Reading<'_>) -> Option<Value> {
     convert_letter(reading.facts.input.cvv)
 }
 
-pub(in crate::risk) fn three_ds_result(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn three_ds_result(reading: &Reading<'_>) -> Option<Value> {
     convert_letter(reading.facts.input.three_ds_result)
 }
 
-pub(in crate::risk) fn eci(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn eci(reading: &Reading<'_>) -> Option<Value> {
     convert_text(reading.facts.input.eci.as_ref())
 }
 
-pub(in crate::risk) fn liability_shifted(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn liability_shifted(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.input.liability_shifted.map(Value::Flag)
 }
 
-pub(in crate::risk) fn card_country_mismatch(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn card_country_mismatch(reading: &Reading<'_>) -> Option<Value> {
     let billing = reading.facts.input.parameters.get("billing.country")?;
     Some(Value::Flag(is_different(reading.facts.input.card_country.as_deref()?, billing)))
 }
 
-pub(in crate::risk) fn ip_country_mismatch(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn ip_country_mismatch(reading: &Reading<'_>) -> Option<Value> {
     let country = reading.facts.lists.networks.find_country(reading.facts.find_address()?)?;
     Some(Value::Flag(is_different(country, reading.facts.input.parameters.get("billing.country")?)))
 }
@@ -86,25 +86,25 @@ fn find_domain(reading: &Reading<'_>) -> Option<String> {
     domain_of_mail(reading.facts.input.parameters.get("customer.email")?)
 }
 
-pub(in crate::risk) fn email_domain(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn email_domain(reading: &Reading<'_>) -> Option<Value> {
     find_domain(reading).map(Value::Text)
 }
 
-pub(in crate::risk) fn email_disposable(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn email_disposable(reading: &Reading<'_>) -> Option<Value> {
     let list = &reading.facts.lists.disposable;
     let domain = find_domain(reading).filter(|_| !list.is_empty())?;
     Some(Value::Flag(list.contains(&domain)))
 }
 
-pub(in crate::risk) fn ip(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn ip(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.find_address().map(|address| Value::Text(address.to_string()))
 }
 
-pub(in crate::risk) fn ip_network(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn ip_network(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.find_network().map(Value::Text)
 }
 
-pub(in crate::risk) fn ip_country(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn ip_country(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.lists.networks.find_country(reading.facts.find_address()?).map(Value::from_text)
 }
 
@@ -138,33 +138,33 @@ fn sum_cart(reading: &Reading<'_>) -> Option<i128> {
     if items.is_empty() { None } else { items.values().map(total).sum() }
 }
 
-pub(in crate::risk) fn cart_total(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn cart_total(reading: &Reading<'_>) -> Option<Value> {
     sum_cart(reading).map(Value::Number)
 }
 
-pub(in crate::risk) fn cart_count(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn cart_count(reading: &Reading<'_>) -> Option<Value> {
     let count = collect_items(reading).len();
     (count > 0).then(|| Value::from_whole(i128::try_from(count).unwrap_or(i128::MAX)))
 }
 
-pub(in crate::risk) fn cart_difference(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn cart_difference(reading: &Reading<'_>) -> Option<Value> {
     let amount = i128::from(reading.facts.find_hundredths()?) * (SCALE / 100);
     Some(Value::Number(sum_cart(reading)?.saturating_sub(amount)))
 }
 
-pub(in crate::risk) fn time(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn time(reading: &Reading<'_>) -> Option<Value> {
     Some(Value::Number(i128::from(reading.time.hour()) * 60 + i128::from(reading.time.minute())))
 }
 
-pub(in crate::risk) fn hour(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn hour(reading: &Reading<'_>) -> Option<Value> {
     Some(Value::from_whole(reading.time.hour()))
 }
 
-pub(in crate::risk) fn minute(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn minute(reading: &Reading<'_>) -> Option<Value> {
     Some(Value::from_whole(reading.time.minute()))
 }
 
-pub(in crate::risk) fn weekday(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn weekday(reading: &Reading<'_>) -> Option<Value> {
     use jiff::civil::Weekday;
     let name = match reading.time.weekday() {
         Weekday::Monday => "monday",
@@ -178,14 +178,14 @@ pub(in crate::risk) fn weekday(reading: &Reading<'_>) -> Option<Value> {
     Some(Value::from_text(name))
 }
 
-pub(in crate::risk) fn device_fingerprint(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn device_fingerprint(reading: &Reading<'_>) -> Option<Value> {
     reading.facts.find_device().map(|(_, device)| Value::from_text(device))
 }
 
-pub(in crate::risk) fn account_age(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn account_age(reading: &Reading<'_>) -> Option<Value> {
     convert_age(reading.facts.input.account_age)
 }
 
-pub(in crate::risk) fn registration_age(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn registration_age(reading: &Reading<'_>) -> Option<Value> {
     convert_age(reading.facts.input.registration_age)
 }
