@@ -6,13 +6,14 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use tillgate::store::AdminStore;
-use tillgate::vault::{KeySource, Vault};
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
 use tillgate_domain::settlement::reconciliation::{
     Cashflow, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount, RecordOwner,
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
 use tillgate_shared::money::{Amount, Currency};
+use tillgate_vault::KeySource;
+use tillgate_vault::Vault;
 
 use crate::{MerchantClient, TestGateway};
 

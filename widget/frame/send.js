@@ -4,7 +4,7 @@
 
 // Time to wait for an answer, in milliseconds: twice as long as the gateway waits for a request.
 const TIMEOUT = 30000;
-// The shapes of ids are those of server/src/domain/id.rs.
+// The shapes of ids are those of server/crates/domain/src/id.rs.
 function parseId(value, shape) {
   if (typeof value !== "string" || !shape.test(value)) throw new TypeError("this is no id of the gateway's");
   return value;

@@ -4,9 +4,8 @@ use std::io::stdin;
 use std::path::Path;
 
 use anyhow::anyhow;
+use tillgate_text_file::{TextFileError, read_text, read_text_file};
 use zeroize::Zeroizing;
-
-use crate::text_file::{TextFileError, read_text, read_text_file};
 
 /// Reads a text file of at most this many bytes, or the standard input for `-`.
 pub(super) fn read_input_file(path: &Path, most: u64) -> anyhow::Result<Zeroizing<String>> {
@@ -30,7 +29,7 @@ mod tests {
 
     use super::super::Cli;
 
-    /// Options that name a text file, which [`read_text_file`](crate::text_file::read_text_file) reads.
+    /// Options that name a text file, which [`read_text_file`](tillgate_text_file::read_text_file) reads.
     const TEXTS: [&str; 16] = [
         "acquirer-key-file",
         "ftp-certificate",

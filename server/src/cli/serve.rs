@@ -23,6 +23,7 @@ use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::is_node_name;
 use tillgate_domain::ip_text;
 use tillgate_domain::payment::TimeLimits;
+use tillgate_vault::{Keyring, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
@@ -57,7 +58,6 @@ use crate::outgoing::OutgoingClient;
 use crate::process;
 use crate::store::settlement::booking_correction::CorrectedBookings;
 use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
-use crate::vault::{Keyring, Vault};
 use crate::worker;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.

@@ -18,8 +18,9 @@ use jiff::Timestamp;
 pub use bundle::{Bundle, DocumentTemplate, EncodedFile, FormBuildError, HTML};
 pub use inventory::{InventoryEntry, SignedManifest};
 
+use tillgate_vault::Vault;
+
 use crate::store::{Store, StoreError};
-use crate::vault::Vault;
 
 include!(concat!(env!("OUT_DIR"), "/form.rs"));
 

@@ -12,10 +12,9 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use tillgate_text_file::read_text_file;
 
 use super::tls::FtpTls;
-
-use crate::text_file::read_text_file;
 
 /// Largest size of a file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;

@@ -20,6 +20,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_domain::refusal::Refusal;
+use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 use checkout::reminder::StatusReads;
 use checkout::summary::SavedForms;
@@ -34,7 +35,6 @@ use crate::directory::Directory;
 use crate::id_clock::IdClock;
 use crate::shares::Shares;
 use crate::store::{Store, StoreError};
-use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 /// The gateway without its HTTP layer.
 pub struct Gateway {

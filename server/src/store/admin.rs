@@ -11,6 +11,7 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_vault::Vault;
 
 use super::restore_loss::TakenBack;
 use super::schema::{VaultAccess, open_sealed_connection};
@@ -19,7 +20,6 @@ use crate::credential::HashKey;
 use crate::process;
 use crate::store::access::token;
 use crate::store::settlement::ledger;
-use crate::vault::Vault;
 
 /// An act of an administrator, for the audit log.
 pub(super) struct Act<'a> {

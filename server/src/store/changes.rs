@@ -13,6 +13,7 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::ReviewDecision;
 use tillgate_domain::review::queue::ReviewChange;
 use tillgate_domain::risk::rules::RiskChange;
+use tillgate_vault::Sealed;
 
 use super::change_log::Slot;
 use super::dispute::DisputeChange;
@@ -33,7 +34,6 @@ use crate::store::review::queue;
 use crate::store::risk::counters::CounterChange;
 use crate::store::risk::rules;
 use crate::store::schedule::clock::ClockMove;
-use crate::vault::Sealed;
 
 /// Changes to write in one commit.
 #[derive(Debug, Default)]
@@ -290,7 +290,7 @@ impl Changes {
         for SealedCard { payment, purge_at, sealed } in &self.cards {
             connection
                 .prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?
-                .execute(params![purge_at.as_millisecond(), payment.as_str(), sealed])?;
+                .execute(params![purge_at.as_millisecond(), payment.as_str(), sealed.as_bytes()])?;
         }
         Ok(())
     }

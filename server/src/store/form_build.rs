@@ -3,9 +3,10 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
+use tillgate_vault::Sealed;
 
 use super::{Store, StoreError};
-use crate::vault::Sealed;
+use crate::store::keys::sealed::read_sealed_option;
 
 /// A build of the form in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Store {
             connection.execute("DELETE FROM form_build WHERE build = ?1", [id])?;
             connection.execute(
                 "INSERT INTO form_build (build, seen, seal) VALUES (?1, ?2, ?3)",
-                params![id, now.as_millisecond(), seal],
+                params![id, now.as_millisecond(), seal.as_ref().map(Sealed::as_bytes)],
             )?;
             let mut insert = connection.prepare("INSERT INTO form_file (build, path, content) VALUES (?1, ?2, ?3)")?;
             for (path, content) in files {
@@ -85,7 +86,7 @@ impl Store {
 fn load_builds(connection: &Connection, condition: &str, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
     let mut builds = connection.prepare(&format!("SELECT build, seal FROM form_build WHERE {condition}"))?;
     let found: Vec<(String, Option<Sealed>)> =
-        builds.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+        builds.query_map([id], |row| Ok((row.get(0)?, read_sealed_option(row, 1)?)))?.collect::<Result<_, _>>()?;
     let mut select = connection.prepare("SELECT path, content FROM form_file WHERE build = ?1")?;
     found
         .into_iter()

@@ -64,10 +64,10 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
+use tillgate_vault::Keyring;
 use tokio::sync::Notify;
 
 use crate::directory::Directory;
-use crate::vault::Keyring;
 
 pub use admin::AdminStore;
 pub use change_log::{CacheStamp, ChangeLog};

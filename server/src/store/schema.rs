@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_vault::Vault;
 
 use super::error::Cause;
 use super::{StoreError, migrations, restore, schema_check, schema_guard};
@@ -19,7 +20,6 @@ use crate::store::keys::sealed;
 use crate::store::keys::sealed_key;
 use crate::store::keys::table_seal;
 use crate::store::keys::table_seal::SealAccess;
-use crate::vault::Vault;
 
 /// Name of the file in the data folder.
 const FILE: &str = "tillgate.db";

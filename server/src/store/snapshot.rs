@@ -13,6 +13,7 @@ use tillgate_domain::settlement::SettlementState;
 use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_shared::money::Currency;
+use tillgate_vault::Vault;
 
 use super::restore::open_immutable;
 use super::rows::decode_document;
@@ -25,7 +26,6 @@ use crate::store::payment::shared_parameters;
 use crate::store::settlement::ledger;
 use crate::store::settlement::record_digest;
 use crate::store::settlement::record_digest::RecordDigest;
-use crate::vault::Vault;
 
 /// A read transaction on the store.
 pub struct StoreSnapshot {

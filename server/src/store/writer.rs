@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tillgate_domain::refusal::Refusal;
+use tillgate_vault::Keyring;
 
 use super::change_log::{ChangeLog, Slot};
 use super::checkpoint::Checkpointer;
@@ -17,7 +18,6 @@ use super::{Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, Stor
 use crate::directory::Directory;
 use crate::store::access::entity;
 use crate::store::keys::vault_keys;
-use crate::vault::Keyring;
 
 /// Limits on requests that wait for the disk.
 #[derive(Debug, Clone, Copy)]

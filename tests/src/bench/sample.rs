@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use tillgate::vault::{MasterKey, Sealed, Vault};
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -13,6 +12,7 @@ use tillgate_domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, Pa
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_vault::{MasterKey, Sealed, Vault};
 
 /// Generates payments that differ in id, time, card digits and order number, as real ones do.
 pub struct Sampler {

@@ -19,8 +19,8 @@ use crate::toolchain::run_step;
 const SHAPE: [&str; 5] = [
     "server/src/store/schema.rs",
     "server/src/store/rows.rs",
-    "server/src/domain/payment/account.rs",
-    "server/src/domain/payment/record.rs",
+    "server/crates/domain/src/payment/account.rs",
+    "server/crates/domain/src/payment/record.rs",
     "tests/src/bench/sample.rs",
 ];
 

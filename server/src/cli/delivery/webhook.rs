@@ -10,6 +10,7 @@ use serde::Serialize;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{MessageId, to_hex};
 use tillgate_domain::ip_text;
+use tillgate_vault::{Sealed, Vault};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::webhook_rotation::RotateWebhookSecret;
@@ -22,7 +23,6 @@ use crate::gateway::random_bytes;
 use crate::outgoing::OutgoingClient;
 use crate::store::AdminStore;
 use crate::store::delivery::webhook::{DeliveryLogEntry, Webhook};
-use crate::vault::{Sealed, Vault};
 use crate::webhook::{Secret, WebhookDelivery, build_test_event};
 
 /// The webhooks of entities.

@@ -7,13 +7,14 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_vault::{KeyId, MasterKey, Sealed, Vault};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
 use crate::store::keys::key_retirement::RetireError;
 use crate::store::keys::key_retirement::retire_key;
 use crate::store::{self, AdminStore};
-use crate::vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
+use tillgate_vault::KeySource;
 
 /// Maximum time for a running server to load a new key.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);

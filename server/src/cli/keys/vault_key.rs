@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, bail};
 use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use jiff::Timestamp;
+use tillgate_vault::{KeyId, MasterKey, Vault};
 
 use crate::store::AdminStore;
-use crate::vault::{KeyId, KeySource, MasterKey, Vault};
+use tillgate_vault::KeySource;
 
 const VARIABLE: &str = "TILLGATE_VAULT_KEY";
 

@@ -3,11 +3,13 @@
 use anyhow::{Context as _, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_vault::Vault;
+use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
@@ -16,8 +18,6 @@ use crate::gateway::keys::wallet::seal_key;
 use crate::gateway::random_bytes;
 use crate::store::AdminStore;
 use crate::store::keys::wallet::StoredWalletKey;
-use crate::vault::Vault;
-use crate::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]
@@ -77,6 +77,24 @@ pub(in crate::cli) struct RetireWalletKey {
     key: String,
 }
 
+/// A [`Derivation`] in the notation of the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum KeyDerivation {
+    /// HKDF without salt (RFC 5869).
+    Hkdf,
+    /// The key derivation function of ANSI X9.63 (SEC 1, 3.6.1).
+    X963,
+}
+
+impl From<KeyDerivation> for Derivation {
+    fn from(derivation: KeyDerivation) -> Self {
+        match derivation {
+            KeyDerivation::Hkdf => Self::Hkdf,
+            KeyDerivation::X963 => Self::X963,
+        }
+    }
+}
+
 /// Make a token.
 #[derive(Debug, Args)]
 #[command(
@@ -92,8 +110,8 @@ pub(in crate::cli) struct MakeWalletToken {
     #[arg(long, value_name = "KEY_ID")]
     key: Option<String>,
     /// The derivation of the token's key.
-    #[arg(long, value_enum, default_value_t = Derivation::Hkdf)]
-    kdf: Derivation,
+    #[arg(long, value_enum, default_value_t = KeyDerivation::Hkdf)]
+    kdf: KeyDerivation,
     /// The card number.
     #[arg(long, default_value = "4200000000000000")]
     number: String,
@@ -240,7 +258,7 @@ impl MakeWalletToken {
             cryptogram: STANDARD.encode(random_bytes::<20>()?),
             eci: self.eci,
         };
-        let token = Token::seal(&content, &entity.id, &public, self.kdf, &generate_key()?, random_bytes()?);
+        let token = Token::seal(&content, &entity.id, &public, self.kdf.into(), &generate_key()?, random_bytes()?);
         let token = token.context("the token cannot be encrypted")?;
         let output = WalletTokenOutput { payment_token: serde_json::to_string(&token)? };
         self.common.print_output(&output, |output| output.payment_token.clone())

@@ -11,6 +11,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::ip_text;
+use tillgate_vault::Vault;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::input_file::read_input_file;
@@ -26,7 +27,6 @@ use crate::outgoing::OutgoingClient;
 use crate::review_callback::{CallbackConfig, parse_config, vault_record_id};
 use crate::store::AdminStore;
 use crate::store::review::callback::StoredCallback;
-use crate::vault::Vault;
 
 /// Largest size of a configuration file, in bytes.
 const MAX_FILE: u64 = 64 * 1024;

@@ -13,6 +13,7 @@ use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskList
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_text_file::read_text;
 use zeroize::Zeroizing;
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -25,7 +26,6 @@ use crate::store::AdminStore;
 use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::list::ListSelection;
 use crate::store::risk::rules::RiskKeys;
-use crate::text_file::read_text;
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";

@@ -8,9 +8,8 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tillgate_domain::id::{decode_hex, to_hex};
+use tillgate_text_file::read_text_file;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
-
-use crate::text_file::read_text_file;
 
 /// Largest size of a key file, in bytes.
 const MAX_FILE: u64 = 1024;

@@ -21,6 +21,7 @@ use tillgate_risk::{
 };
 use tillgate_shared::brand::{Brand, detect};
 use tillgate_shared::parameter::Parameters;
+use tillgate_vault::Sealed;
 
 use crate::directory::ActiveRules;
 use crate::gateway::Gateway;
@@ -29,7 +30,6 @@ use crate::gateway::payment::order;
 use crate::gateway::registration::stored_credentials::account_record;
 use crate::gateway::risk::listed_account::read_listed_account;
 use crate::store::{RiskRowKeys, RiskRowKind};
-use crate::vault::Sealed;
 
 /// The fact for which the account of a registration is opened.
 const ACCOUNT_AGE: &str = "account.age";

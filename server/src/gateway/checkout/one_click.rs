@@ -6,11 +6,11 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::Registration;
+use tillgate_vault::Sealed;
 
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
-use crate::vault::Sealed;
 
 impl Gateway {
     /// Returns the registrations that a checkout offers and that are usable now, in the merchant's order. Leaves out

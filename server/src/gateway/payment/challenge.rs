@@ -12,6 +12,7 @@ use tillgate_domain::three_ds::{
 };
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
+use tillgate_vault::record_name;
 use zeroize::Zeroizing;
 
 use super::super::{Failure, Gateway};
@@ -26,7 +27,6 @@ use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};
-use crate::vault::record_name;
 
 impl Gateway {
     /// Loads the payment that sent its shopper to a page for 3-D Secure, of any entity, pending or ended.

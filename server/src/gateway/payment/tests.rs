@@ -19,6 +19,7 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
@@ -37,7 +38,6 @@ use crate::gateway::{Gateway, GatewayOptions};
 use crate::id_clock::IdClock;
 use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Sources, Store};
-use crate::vault::{AccountIndexKey, MasterKey, Vault};
 
 /// A clock that tests move.
 struct MovedClock(AtomicI64);

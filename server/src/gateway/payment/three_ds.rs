@@ -17,6 +17,7 @@ use tillgate_domain::three_ds::{
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
 use tillgate_shared::result::ResultCode;
+use tillgate_vault::Sealed;
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
@@ -25,7 +26,6 @@ use crate::connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest
 use crate::connector::{FullAccount, FullCard, Order, PaymentRoute};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::payment::order;
-use crate::vault::Sealed;
 
 /// Categories of orders by mail, by telephone or at a till: their cardholder uses no browser.
 const WITHOUT_BROWSER: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];

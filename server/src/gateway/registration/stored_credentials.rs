@@ -17,6 +17,7 @@ use tillgate_domain::registration::standing_instruction::{
 use tillgate_domain::registration::{Registration, account_retention_end};
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
+use tillgate_vault::{Sealed, record_name};
 
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::HeldCard;
@@ -27,7 +28,6 @@ use crate::gateway::payment::account_parameters::{PROOFS, StorableAccount};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::{Failure, Gateway, random_bytes};
 use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
-use crate::vault::{Sealed, record_name};
 
 /// Owner of the stored credentials of a payment, and the credential that it uses. The owner stays the merchant also if
 /// one of its channels processes the payment.

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::EntityId;
+use tillgate_vault::Vault;
 
 use crate::credential::{Credential, HashKey, Usage};
 use crate::store::admin::Act;
 use crate::store::keys::sealed_key;
 use crate::store::keys::sealed_key::SealedKeyError;
 use crate::store::{AdminStore, Store, StoreError};
-use crate::vault::Vault;
 
 /// The name of the hash key, both of its row and of its record in the vault.
 const HASH_KEY: &str = "token hash key";

@@ -5,12 +5,13 @@ use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::delivery::file_push::PushAddress;
 use tillgate_domain::id::EntityId;
+use tillgate_vault::Sealed;
 
 use crate::store::admin::Act;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;
+use crate::store::keys::sealed::read_sealed;
 use crate::store::{AdminStore, StoreError};
-use crate::vault::Sealed;
 
 /// A server in its stored form.
 #[derive(Debug, Clone)]
@@ -63,7 +64,7 @@ impl PushTarget {
         Ok(Self {
             entity: read_entity(row, 0)?,
             url: row.get(1)?,
-            sealed: row.get(2)?,
+            sealed: read_sealed(row, 2)?,
             host_key: row.get(3)?,
             ca: row.get(4)?,
             changed: timestamp_from_milliseconds(row.get(5)?),
@@ -93,7 +94,7 @@ impl AdminStore {
                  ON CONFLICT (entity) DO UPDATE SET url = excluded.url, sealed = excluded.sealed,
                      host_key = excluded.host_key, ca = excluded.ca, changed = excluded.changed,
                      version = max(version + 1, excluded.version), leased = 0",
-                params![id, target.url, target.sealed, target.host_key, target.ca, now],
+                params![id, target.url, target.sealed.as_bytes(), target.host_key, target.ca, now],
             )?;
             let wake = "UPDATE file_delivery SET due = ?2, failures = 0 WHERE entity = ?1 AND due IS NOT NULL";
             connection.execute(wake, params![id, now])?;

@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use tillgate_domain::id::{EntityId, MessageId};
+use tillgate_vault::Sealed;
 
 use crate::store::admin::Act;
 use crate::store::error::unreadable_column;
+use crate::store::keys::sealed::{read_sealed, read_sealed_option};
 use crate::store::{AdminStore, StoreError};
-use crate::vault::Sealed;
 
 /// A webhook in its stored form.
 #[derive(Debug, Clone)]
@@ -82,13 +83,13 @@ impl Webhook {
             id: MessageId::parse(&id).ok_or_else(|| unreadable_column(0, "id of a webhook"))?,
             entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
             url: row.get(2)?,
-            sealed: row.get(3)?,
+            sealed: read_sealed(row, 3)?,
             types: row.get(4)?,
             without_customer: row.get(5)?,
             wrapped: row.get(6)?,
             active: row.get(7)?,
             created: timestamp_from_milliseconds(row.get(8)?),
-            next_secret: row.get(9)?,
+            next_secret: read_sealed_option(row, 9)?,
         })
     }
 }
@@ -119,13 +120,13 @@ impl AdminStore {
                 webhook.id.as_str(),
                 webhook.entity.as_str(),
                 webhook.url,
-                webhook.sealed,
+                webhook.sealed.as_bytes(),
                 webhook.types,
                 webhook.without_customer,
                 webhook.wrapped,
                 webhook.active,
                 webhook.created.as_millisecond(),
-                webhook.next_secret
+                webhook.next_secret.as_ref().map(Sealed::as_bytes)
             ],
         )?;
         Ok(())
@@ -169,7 +170,7 @@ impl AdminStore {
     pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
         let action = if next.is_some() { "webhook rotate" } else { "webhook cancel-rotation" };
-        self.change_webhook(id, action, query, params![id.as_str(), next])
+        self.change_webhook(id, action, query, params![id.as_str(), next.map(Sealed::as_bytes)])
     }
 
     /// Runs a statement that changes a webhook, with its entry in the audit log. Returns true if it changes it.
@@ -192,7 +193,7 @@ impl AdminStore {
     /// If the store cannot be written.
     pub fn finish_webhook_rotation(&self, id: &MessageId, next: &Sealed) -> Result<bool, StoreError> {
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
-        self.change_webhook(id, "webhook finish-rotation", query, params![id.as_str(), next])
+        self.change_webhook(id, "webhook finish-rotation", query, params![id.as_str(), next.as_bytes()])
     }
 
     /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or

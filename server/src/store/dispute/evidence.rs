@@ -6,10 +6,11 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::id::{DisputeId, EvidenceId};
+use tillgate_vault::Sealed;
 
+use crate::store::keys::sealed::read_sealed;
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::{AdminStore, Changes, Store, StoreError};
-use crate::vault::Sealed;
 
 /// Size of a part, in bytes. Resealing under another key holds some tens of parts in memory.
 pub const PART_SIZE: usize = 256 * 1024;
@@ -54,7 +55,7 @@ impl EvidenceChange {
                 let query = "INSERT INTO evidence_part (evidence, part, sealed) VALUES (?1, ?2, ?3)";
                 let mut statement = connection.prepare_cached(query)?;
                 for (number, part) in (0_i64..).zip(parts) {
-                    statement.execute(params![id, number, part])?;
+                    statement.execute(params![id, number, part.as_bytes()])?;
                 }
             }
             Self::DeleteAll => {
@@ -94,7 +95,7 @@ fn load_file(connection: &Connection, id: &EvidenceId) -> Result<Option<(Evidenc
     let Some(evidence) = document.optional()?.transpose()? else { return Ok(None) };
     let query = "SELECT sealed FROM evidence_part WHERE evidence = ?1 ORDER BY part";
     let mut statement = connection.prepare_cached(query)?;
-    let parts = statement.query_map([id.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let parts = statement.query_map([id.as_str()], |row| read_sealed(row, 0))?.collect::<Result<_, _>>()?;
     Ok(Some((evidence, parts)))
 }
 

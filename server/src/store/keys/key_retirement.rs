@@ -1,10 +1,10 @@
 //! Retirement of vault keys.
 
 use jiff::Timestamp;
+use tillgate_vault::KeyId;
 
 use crate::store::keys::sealed::SealedCount;
 use crate::store::{AdminStore, StoreError};
-use crate::vault::KeyId;
 
 /// Reason why a key cannot be retired.
 #[derive(Debug, thiserror::Error)]

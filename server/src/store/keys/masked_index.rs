@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, params};
 use tillgate_domain::id::PaymentId;
+use tillgate_vault::{AccountIndexKey, Vault};
 
 use crate::store::keys::sealed_key::SealedKeyError;
 use crate::store::{Store, StoreError};
-use crate::vault::{AccountIndexKey, Vault};
 
 /// Number of payments that are changed in one transaction. A longer one would delay payments of other processes.
 const BATCH: u16 = 500;

@@ -2,11 +2,11 @@
 //! in short transactions beside a running server, record by record, so that it can be interrupted and repeated at any
 //! point.
 
-use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params_from_iter};
+use tillgate_vault::{KeyId, Sealed, Vault};
 
 use crate::store::{AdminStore, DiskFault, StoreError};
-use crate::vault::{KeyId, Sealed, Vault};
 
 /// Number of records in a transaction. A running server waits at most for one transaction.
 const BATCH: usize = 50;
@@ -81,16 +81,14 @@ const COLUMNS: [SealedColumn; 12] = [
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];
 
-impl ToSql for Sealed {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_bytes().into())
-    }
+/// Reads a column of a row as a sealed record.
+pub(in crate::store) fn read_sealed(row: &Row<'_>, column: usize) -> rusqlite::Result<Sealed> {
+    row.get(column).map(Sealed::from_bytes)
 }
 
-impl FromSql for Sealed {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Vec::column_result(value).map(Self::from_bytes)
-    }
+/// Same as [`read_sealed`], for a column that may be empty.
+pub(in crate::store) fn read_sealed_option(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Sealed>> {
+    Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(Sealed::from_bytes))
 }
 
 impl SealedColumn {
@@ -125,7 +123,7 @@ impl SealedColumn {
         let values = std::iter::once(Value::Blob(value)).chain(after.iter().cloned());
         let rows = statement.query_map(params_from_iter(values), |row| {
             let key_values = (0..key.len()).map(|index| row.get(index + 2)).collect::<Result<_, _>>()?;
-            Ok(SealedRecord { sealed: row.get(0)?, record: row.get(1)?, key_values })
+            Ok(SealedRecord { sealed: read_sealed(row, 0)?, record: row.get(1)?, key_values })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }

@@ -3,13 +3,14 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError};
 use zeroize::Zeroizing;
 
 use crate::store::access::token;
 use crate::store::error::Cause;
+use crate::store::keys::sealed::read_sealed;
 use crate::store::keys::table_seal;
 use crate::store::{AdminStore, Sources, Store, StoreError};
-use crate::vault::{AccountIndexKey, Sealed, Vault, VaultError};
 
 /// The name of the key of the account index, both of its row and of its record in the vault.
 const ACCOUNT_INDEX_KEY: &str = "account index key";
@@ -31,13 +32,13 @@ pub enum SealedKeyError {
 /// Loads a sealed key. Returns `None` before its first use.
 fn load_sealed_key(connection: &Connection, name: &str) -> Result<Option<Sealed>, StoreError> {
     let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
-    Ok(connection.query_row(query, [name], |row| row.get(0)).optional()?)
+    Ok(connection.query_row(query, [name], |row| read_sealed(row, 0)).optional()?)
 }
 
 /// Stores a key, unless another process has stored one first. Returns the stored one.
 fn insert_sealed_key(connection: &Connection, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
     let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
-    connection.execute(query, params![name, sealed])?;
+    connection.execute(query, params![name, sealed.as_bytes()])?;
     Ok(load_sealed_key(connection, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 

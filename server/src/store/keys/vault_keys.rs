@@ -4,11 +4,11 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::to_hex;
+use tillgate_vault::{KeyId, Keyring, Vault};
 
 use crate::store::admin::Act;
 use crate::store::keys::sealed::count_by_key;
 use crate::store::{AdminStore, StoreError};
-use crate::vault::{KeyId, Keyring, Vault};
 
 /// A recorded key.
 #[derive(Debug, Clone)]

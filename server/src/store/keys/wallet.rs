@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
+use tillgate_vault::Sealed;
 
 use crate::store::admin::Act;
+use crate::store::keys::sealed::read_sealed;
 use crate::store::{AdminStore, Store, StoreError};
-use crate::vault::Sealed;
 
 /// A channel's key pair in its stored form.
 #[derive(Debug, Clone)]
@@ -85,7 +86,7 @@ fn load_channel_keys(connection: &Connection, entity: &EntityId) -> Result<Vec<S
             entity: entity.clone(),
             id: row.get(0)?,
             public: row.get(1)?,
-            sealed: row.get(2)?,
+            sealed: read_sealed(row, 2)?,
             created: timestamp(row.get(3)?),
             retired: row.get::<_, Option<i64>>(4)?.map(timestamp),
         })
@@ -111,7 +112,7 @@ impl AdminStore {
         self.execute_act(
             &act,
             "INSERT INTO wallet_key (entity, id, public, sealed, created) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key.entity.as_str(), key.id, key.public, key.sealed, key.created.as_millisecond()],
+            params![key.entity.as_str(), key.id, key.public, key.sealed.as_bytes(), key.created.as_millisecond()],
         )?;
         Ok(())
     }

@@ -9,11 +9,12 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::PendingInstruction;
+use tillgate_vault::Sealed;
 
+use crate::store::keys::sealed::read_sealed_option;
 use crate::store::registration::stored_credentials::NewRegistration;
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::{Changes, Store, StoreError};
-use crate::vault::Sealed;
 
 /// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.
 #[derive(Debug)]
@@ -67,8 +68,8 @@ impl DeferredEffectsRow {
                 self.payment.as_str(),
                 owner.as_str(),
                 document,
-                registration.as_ref().map(|new| &new.account),
-                card,
+                registration.as_ref().map(|new| new.account.as_bytes()),
+                card.as_ref().map(Sealed::as_bytes),
                 self.until.as_millisecond()
             ])?;
         Ok(())
@@ -91,7 +92,9 @@ impl Store {
         type SealedColumns = (Option<Sealed>, Option<Sealed>);
         let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|connection| {
             let query = "SELECT entity, document, sealed, card FROM promise WHERE payment = ?1";
-            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, (row.get(2)?, row.get(3)?)));
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, (read_sealed_option(row, 2)?, read_sealed_option(row, 3)?)))
+            };
             Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
         })?;
         let Some((entity, document, (sealed, card))) = row else { return Ok(None) };

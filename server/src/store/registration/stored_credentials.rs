@@ -10,12 +10,13 @@ use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId};
 use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::StandingInstruction;
+use tillgate_vault::Sealed;
 
 use crate::store::delivery::event;
+use crate::store::keys::sealed::read_sealed_option;
 use crate::store::rows::{decode_document, encode_document};
 use crate::store::settlement::ledger;
 use crate::store::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
-use crate::vault::Sealed;
 
 /// Keys of the stored credentials to load for a decision.
 #[derive(Debug, Clone, Default)]
@@ -113,7 +114,7 @@ impl StoredCredentialChanges {
         for AccountRow { entity, registration, account } in &self.accounts {
             connection
                 .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
-                .execute(params![registration.as_str(), entity.as_str(), account])?;
+                .execute(params![registration.as_str(), entity.as_str(), account.as_bytes()])?;
         }
         let mut wrote_message = false;
         for registration in &self.registrations {
@@ -218,7 +219,8 @@ impl Store {
                  WHERE registration.entity = ?1 AND id = ?2",
             )?;
             for entity in entities {
-                let row = |row: &Row<'_>| Ok((decode_document(row.get_ref(0)?.as_blob()?), row.get(1)?));
+                let row =
+                    |row: &Row<'_>| Ok((decode_document(row.get_ref(0)?.as_blob()?), read_sealed_option(row, 1)?));
                 if let Some((document, sealed)) = statement.query_row([entity.as_str(), id.as_str()], row).optional()? {
                     return Ok(Some((document?, sealed)));
                 }

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::ReviewDecision;
+use tillgate_vault::Sealed;
 
 use crate::review_callback::CallbackDocument;
 use crate::store::admin::Act;
@@ -13,9 +14,9 @@ use crate::store::delivery::message;
 use crate::store::delivery::message::MessageTarget;
 use crate::store::delivery::webhook::timestamp_from_milliseconds;
 use crate::store::error::unreadable_column;
+use crate::store::keys::sealed::read_sealed;
 use crate::store::rows::{encode_document, load_payment};
 use crate::store::{AdminStore, Sources, Store, StoreError};
-use crate::vault::Sealed;
 
 /// Kind of a message, as the log names it: a review decision callback.
 pub const REVIEW_CALLBACK: &str = "review callback";
@@ -103,7 +104,7 @@ fn read_callback(row: &Row<'_>) -> rusqlite::Result<StoredCallback> {
     let entity: String = row.get(0)?;
     Ok(StoredCallback {
         entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
-        sealed: row.get(1)?,
+        sealed: read_sealed(row, 1)?,
         sends: row.get(2)?,
         changed: timestamp_from_milliseconds(row.get(3)?),
     })
@@ -166,7 +167,12 @@ impl AdminStore {
             &act,
             "INSERT INTO review_callback (entity, sealed, sends, changed) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (entity) DO UPDATE SET sealed = ?2, sends = ?3, changed = ?4",
-            params![callback.entity.as_str(), callback.sealed, callback.sends, callback.changed.as_millisecond()],
+            params![
+                callback.entity.as_str(),
+                callback.sealed.as_bytes(),
+                callback.sends,
+                callback.changed.as_millisecond()
+            ],
         )?;
         Ok(())
     }

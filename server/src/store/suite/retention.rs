@@ -5,6 +5,7 @@ use tillgate_domain::idempotency::{
 };
 use tillgate_domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
 use tillgate_domain::registration::{Registration, RegistrationEnd};
+use tillgate_vault::KeyId;
 
 use super::Backend;
 use super::samples::{
@@ -17,7 +18,6 @@ use crate::store::risk::velocity::VelocityCount;
 use crate::store::{
     Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind, StoredCredentialKeys,
 };
-use crate::vault::KeyId;
 
 fn sample_key() -> IdempotencyKey {
     IdempotencyKey::parse(b"order-1").unwrap()

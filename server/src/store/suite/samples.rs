@@ -12,9 +12,9 @@ use tillgate_domain::registration::Registration;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_vault::Sealed;
 
 use crate::store::{Changes, RecordKeys, Store, StoreError};
-use crate::vault::Sealed;
 
 /// Returns the time `seconds` after the moment at which all samples begin.
 pub(in crate::store) fn sample_time(seconds: i64) -> Timestamp {

@@ -12,6 +12,7 @@ use tillgate_domain::risk::{PaymentRisk, RiskContext};
 use tillgate_domain::three_ds::Proof;
 use tillgate_risk::CheckInput;
 use tillgate_shared::parameter::Parameters;
+use tillgate_vault::AccountIndexKey;
 
 use crate::connector::Order;
 use crate::gateway::Gateway;
@@ -21,7 +22,6 @@ use crate::gateway::payment::account_parameters::StorableAccount;
 use crate::gateway::payment::account_parameters::is_account_parameter;
 use crate::gateway::payment::account_parameters::is_shopper_parameter;
 use crate::gateway::risk::check::card;
-use crate::vault::AccountIndexKey;
 
 /// Parameter that each check has: the time of the order, or else that of the payment.
 const ORDER_TIME: &str = "risk.orderTimestamp";

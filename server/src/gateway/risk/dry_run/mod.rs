@@ -19,6 +19,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
+use tillgate_vault::AccountIndexKey;
 
 use self::replay::EntityReplay;
 pub use self::slots::{DryRunSlot, DryRunSlots};
@@ -26,7 +27,6 @@ use crate::directory::Directory;
 use crate::gateway::risk::rules::parse_rules;
 use crate::gateway::{Failure, Gateway};
 use crate::store::{PaymentHistory, StoreError};
-use crate::vault::AccountIndexKey;
 
 /// Length of a pause, as a multiple of the time that the page before it took. The dry run works for an eighth of the
 /// time, on one thread with a low priority. So it takes at most 12.5 % of one processor from a gateway that uses all of

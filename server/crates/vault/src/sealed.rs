@@ -9,12 +9,12 @@ pub struct Sealed(Vec<u8>);
 
 impl Sealed {
     /// Wraps the bytes of a sealed record, from the vault or from the store.
-    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
     /// Returns the bytes to store.
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }

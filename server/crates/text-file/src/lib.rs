@@ -101,8 +101,8 @@ mod tests {
             }
         }
         // The demo reads its own file, the audit of the form's tests reads sources, and evidence is no text.
-        const OTHERS: [&str; 3] = ["text_file.rs", "demo.rs", "tests.rs"];
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        const OTHERS: [&str; 3] = ["text-file/src/lib.rs", "demo.rs", "tests.rs"];
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut sources = Vec::new();
         list_sources(&source, &mut sources);
         assert!(sources.len() > 300);

@@ -6,10 +6,10 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::key::{KeyError, MasterKey};
 use zeroize::Zeroizing;
 
-use super::key::{KeyError, MasterKey};
-use crate::text_file::read_text_file;
+use tillgate_text_file::read_text_file;
 
 /// Largest size of a key file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;

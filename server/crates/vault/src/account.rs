@@ -37,7 +37,7 @@ impl Vault {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::vault::MasterKey;
+    use crate::MasterKey;
 
     fn account(holder: &str) -> Parameters {
         [("card.number", "4200000000000000"), ("card.holder", holder)].into_iter().collect()

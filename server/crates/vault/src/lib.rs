@@ -8,10 +8,11 @@
 mod account;
 mod account_index;
 mod key;
+mod key_source;
 mod keyring;
 pub mod record_name;
 mod sealed;
-mod source;
+pub mod wallet;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,9 +25,9 @@ use zeroize::Zeroizing;
 
 pub use account_index::AccountIndexKey;
 pub use key::{KeyError, KeyId, MasterKey};
+pub use key_source::KeySource;
 pub use keyring::Keyring;
 pub use sealed::Sealed;
-pub use source::KeySource;
 
 use tillgate_domain::idempotency::FINGERPRINT_LENGTH;
 
@@ -63,7 +64,7 @@ pub struct VaultError(&'static str);
 
 impl VaultError {
     /// Creates the error for a record that was opened but has unexpected content.
-    pub(crate) fn damaged() -> Self {
+    pub fn damaged() -> Self {
         Self("read")
     }
 }

@@ -28,7 +28,7 @@ pub struct WalletKey(SecretKey);
 pub struct PublicWalletKey(PublicKey);
 
 /// Derivation of a token's key from the shared secret, with SHA-256.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Derivation {
     /// HKDF without salt (RFC 5869).
     #[serde(rename = "HKDF")]
