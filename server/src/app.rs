@@ -1,8 +1,9 @@
 //! The parts of a running service that its HTTP interface, its worker and the command line share.
 
+use tillgate_net::outgoing::OutgoingClient;
+
 use crate::form::Builds;
 use crate::gateway::Gateway;
-use crate::outgoing::OutgoingClient;
 
 /// A running service without its HTTP interface.
 pub struct App {

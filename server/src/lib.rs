@@ -10,7 +10,6 @@ pub mod acquirer_host;
 pub mod api;
 pub mod app;
 pub mod cli;
-pub mod clock;
 pub mod connector;
 pub mod credential;
 pub mod directory;
@@ -18,18 +17,11 @@ pub mod file_push;
 pub mod form;
 pub mod ftp;
 pub mod gateway;
-pub mod id_clock;
-pub mod listener;
-pub mod outgoing;
-pub mod process;
-pub mod randomness;
 pub mod review_callback;
-pub mod shares;
 pub mod store;
 pub mod test_data;
 pub mod webhook;
 pub mod worker;
-pub mod wrong_credentials;
 
 /// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
 pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use tillgate_machine::clock::SystemClock;
 use tillgate_shared::result::codes;
 use tokio::sync::OnceCell;
 
 use super::{AcquirerHost, HostOptions};
-use crate::clock::SystemClock;
 use crate::connector::http::codes::not_executed_code;
 use crate::connector::http::{self, Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
 use crate::connector::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};

@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use tillgate_machine::clock::{Clock, SystemClock};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::faults::FaultPlan;
 use self::routes::HostState;
-use crate::clock::{Clock, SystemClock};
 use crate::connector::http::SharedKey;
 use crate::store::acquirer_ledger::AcquirerLedger;
 

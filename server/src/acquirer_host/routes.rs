@@ -8,6 +8,7 @@ use axum::http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use serde::Serialize;
+use tillgate_machine::clock::Clock;
 use tokio::sync::watch;
 
 use super::bookkeeping::{self, BookingResult, CallContext};
@@ -20,7 +21,6 @@ use super::request::{
     NotVerified, VerifiedRequest, check_date, check_payment, malformed_refusal, parse_body, read_request,
 };
 use super::stream::SharedStream;
-use crate::clock::Clock;
 use crate::connector::http::SharedKey;
 use crate::connector::http::signature::{Signature, request_fingerprint};
 use crate::connector::http::wire::{

@@ -6,14 +6,14 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tillgate_net::shares::Shares;
+use tillgate_net::wrong_credentials::counted_network;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::routes::{HostState, handle_request};
 use super::stream::SharedStream;
-use crate::shares::Shares;
-use crate::wrong_credentials::counted_network;
 
 /// Maximum number of concurrent connections. Further connections wait for a free slot.
 const MAX_CONNECTIONS: usize = 1024;

@@ -18,6 +18,7 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::refusal::Refusal;
+use tillgate_net::outgoing::{ADDRESS_PARAMETERS, Ports};
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{
     FormatSet, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find_parameter,
@@ -39,7 +40,6 @@ use crate::credential::AccessGrant;
 use crate::directory::Directory;
 use crate::gateway::Failure;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::outgoing::{ADDRESS_PARAMETERS, Ports};
 
 /// The `{id}` of a path. An id that is not valid UTF-8 becomes the empty id, so that it is refused as unknown after the
 /// credentials are checked, like any other unknown id.

@@ -47,11 +47,11 @@ use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
 use crate::connector::registry;
-pub use crate::wrong_credentials::WrongCredentials;
 pub use checkout::fields_host::FieldsUrl;
 pub use checkout::policy_reports::ReportLimiter;
 pub use idempotency::InFlight;
 pub use payment::response_cache::ResponseCache;
+pub use tillgate_net::wrong_credentials::WrongCredentials;
 
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;

@@ -23,6 +23,7 @@ use tillgate_domain::review::filter::parse_state;
 use tillgate_domain::review::filter::{AnalystFilter, ReviewFilter};
 use tillgate_domain::review::queue::parse_note;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
+use tillgate_machine::process;
 
 use super::options::load_existing_entity;
 use super::{CommonOptions, open_existing};
@@ -35,7 +36,6 @@ use crate::cli::review::output::format_record;
 use crate::cli::review::output::format_review;
 use crate::cli::review::output::{ReviewListOutput, ReviewOutput, ReviewRecordOutput};
 use crate::cli::risk::versions::parse_author;
-use crate::process;
 use crate::store::AdminStore;
 use crate::store::review::queue::ReviewSelection;
 

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_net::outgoing::OutgoingError;
 
 use self::content::FileContent;
 use self::secret::PushSecret;
 use crate::app::App;
 use crate::gateway::settlement::reconciliation::has_files;
-use crate::outgoing::OutgoingError;
 use crate::store::StoreError;
 use crate::store::delivery::file_delivery::ClaimedPush;
 use crate::store::delivery::file_push::PushTarget;

@@ -23,6 +23,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_net::shares::Shares;
+use tillgate_net::wrong_credentials::{WrongCredentials, counted_network};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -30,8 +32,6 @@ use tokio::task::JoinSet;
 use self::session::Session;
 use self::tls::FtpTls;
 use crate::app::App;
-use crate::shares::Shares;
-use crate::wrong_credentials::{WrongCredentials, counted_network};
 
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

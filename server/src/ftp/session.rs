@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_net::shares::Place;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -23,7 +24,6 @@ use super::pattern::{fits_pattern, is_pattern};
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
 use crate::gateway::Failure;
-use crate::shares::Place;
 use crate::store::settlement::reconciliation_file::StoredFile;
 
 /// Maximum time until a client has logged in.

@@ -20,6 +20,9 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_domain::refusal::Refusal;
+use tillgate_machine::clock::Clock;
+use tillgate_machine::id_clock::IdClock;
+use tillgate_net::shares::Shares;
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 use checkout::reminder::StatusReads;
@@ -29,11 +32,8 @@ use payment::security_codes::SecurityCodeCache;
 use risk::dry_run::DryRunSlots;
 use risk::velocity::{VelocityLimiter, VelocityLimits};
 
-use crate::clock::Clock;
 use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
-use crate::id_clock::IdClock;
-use crate::shares::Shares;
 use crate::store::{Store, StoreError};
 
 /// The gateway without its HTTP layer.

@@ -10,6 +10,7 @@ use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
+use tillgate_machine::process;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_vault::Vault;
 
@@ -17,7 +18,6 @@ use super::restore_loss::TakenBack;
 use super::schema::{VaultAccess, open_sealed_connection};
 use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, rows, store_path};
 use crate::credential::HashKey;
-use crate::process;
 use crate::store::access::token;
 use crate::store::settlement::ledger;
 

@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 
 use rusqlite::types::Type;
+use tillgate_machine::randomness::NoRandomness;
 
 use super::DiskFault;
-use crate::randomness::NoRandomness;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_machine::clock::{Clock, SystemClock};
+use tillgate_machine::randomness::{Randomness, SystemRandomness};
 
 use super::StoreError;
-use crate::clock::{Clock, SystemClock};
-use crate::randomness::{Randomness, SystemRandomness};
 
 /// Sources of time and randomness. The ids of messages and the key of the token hashes are random, and messages are
 /// due from the time of the write.

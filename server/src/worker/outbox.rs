@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::delivery;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::MessageId;
+use tillgate_net::outgoing::{OutgoingError, ReceiverResponse};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -22,7 +23,6 @@ use super::review_callback;
 use crate::api::webhook_payload;
 use crate::app::App;
 use crate::gateway::{Gateway, random_bytes};
-use crate::outgoing::{OutgoingError, ReceiverResponse};
 use crate::store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};
 use crate::store::delivery::message_selection::{SelectionCursor, SelectionLimits};
 use crate::store::delivery::webhook::Webhook;

@@ -1,10 +1,10 @@
 //! Attempts to deliver a review decision callback.
 
 use jiff::SignedDuration;
+use tillgate_net::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 
 use super::outbox::SendOutcome;
 use crate::app::App;
-use crate::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use crate::review_callback::{
     self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
 };

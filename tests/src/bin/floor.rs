@@ -23,7 +23,6 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
 use rusqlite::params;
-use tillgate::clock::SystemClock;
 use tillgate::connector::http::wire::{
     AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
     SecretText,
@@ -33,6 +32,7 @@ use tillgate::directory::Directory;
 use tillgate::gateway::random_bytes;
 use tillgate::store::{Sources, Store, bench};
 use tillgate_domain::id::PaymentId;
+use tillgate_machine::clock::SystemClock;
 
 /// State of the server, shared by all requests.
 struct BaselineServer {

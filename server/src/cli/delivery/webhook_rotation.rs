@@ -5,6 +5,7 @@ use clap::Args;
 use ipnet::IpNet;
 use serde::Serialize;
 use tillgate_domain::ip_text;
+use tillgate_net::outgoing::OutgoingClient;
 
 use crate::cli::delivery::webhook::SecretOutput;
 use crate::cli::delivery::webhook::find_webhook;
@@ -12,7 +13,6 @@ use crate::cli::delivery::webhook::send_test_event;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::outgoing::OutgoingClient;
 use crate::store::delivery::webhook::Webhook;
 
 /// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come

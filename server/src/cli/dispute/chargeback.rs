@@ -13,6 +13,7 @@ use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::MAX_FILE;
 use tillgate_domain::id::{DisputeId, EvidenceId, PaymentId};
 use tillgate_domain::refusal::Refusal;
+use tillgate_machine::process;
 use tillgate_shared::parameter::Parameters;
 
 use crate::cli::dispute::output::DisputeListOutput;
@@ -30,7 +31,6 @@ use crate::gateway::dispute::decide::{
 };
 use crate::gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
 use crate::gateway::random_bytes;
-use crate::process;
 use crate::store::AdminStore;
 use crate::store::dispute::DisputeSelection;
 

@@ -11,6 +11,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::ip_text;
+use tillgate_net::outgoing::OutgoingClient;
 use tillgate_vault::Vault;
 
 use crate::cli::access::token::parse_entity_id;
@@ -23,7 +24,6 @@ use crate::cli::review::callback_output::format_config;
 use crate::cli::review::callback_test::TestCallback;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::outgoing::OutgoingClient;
 use crate::review_callback::{CallbackConfig, parse_config, vault_record_id};
 use crate::store::AdminStore;
 use crate::store::review::callback::StoredCallback;

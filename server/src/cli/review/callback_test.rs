@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::review::decision::DecisionType;
+use tillgate_net::outgoing::ExpectingPost;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -14,7 +15,6 @@ use crate::cli::review::callback::find_config;
 use crate::cli::review::callback::{ActorOptions, AddressOptions};
 use crate::cli::serve::create_runtime;
 use crate::cli::{CommonOptions, open_existing};
-use crate::outgoing::ExpectingPost;
 use crate::review_callback::{create_sample, render_body};
 
 /// The decision of a sample.

@@ -11,9 +11,9 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
+use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::mask_card_numbers;
-use tillgate_text_file::read_text;
 use zeroize::Zeroizing;
 
 use crate::cli::keys::vault_key::VaultKeyOptions;

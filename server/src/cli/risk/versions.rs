@@ -9,6 +9,7 @@ use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::list::MAX_AUTHOR;
 use tillgate_domain::risk::rules::{RiskChange, VersionRole};
+use tillgate_machine::process;
 use tillgate_risk::RuleSet;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
@@ -16,7 +17,6 @@ use crate::cli::access::token::parse_entity_id;
 use crate::cli::options::load_existing_entity;
 use crate::cli::risk::load_rules;
 use crate::cli::{CommonOptions, open_existing};
-use crate::process;
 use crate::store::AdminStore;
 use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::store::risk::rules::RiskKeys;

@@ -8,13 +8,13 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tillgate_domain::payment::PaymentType;
+use tillgate_machine::clock::SystemClock;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::codes;
 
 use crate::acquirer_host::embedded::EmbeddedHost;
 use crate::cli::serve::connection_options::parse_timeout;
-use crate::clock::SystemClock;
 use crate::connector::http::address::HostAddressError;
 use crate::connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
 use crate::connector::{Capabilities, CaptureSupport, Registry};

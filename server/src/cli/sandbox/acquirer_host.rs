@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
+use tillgate_machine::clock::SystemClock;
 use tracing_subscriber::EnvFilter;
 
 use crate::acquirer_host::{AcquirerHost, HostOptions};
 use crate::cli::CommonOptions;
 use crate::cli::serve::{create_runtime, stop_signal};
-use crate::clock::SystemClock;
 use crate::connector::http::SharedKey;
 
 /// Run an acquirer's host that moves play money.

@@ -5,9 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use ipnet::IpNet;
 use jiff::SignedDuration;
-
-use crate::listener::ConnectionLimits;
-use crate::process;
+use tillgate_machine::process;
+use tillgate_net::listener::ConnectionLimits;
 
 /// File descriptors that are not client connections: the store, requests to merchants, log, listener.
 const OTHER_FILES: u64 = 512;

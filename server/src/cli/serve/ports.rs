@@ -1,8 +1,7 @@
 //! Option that allows more ports, for every command that accepts or calls a merchant's address.
 
 use clap::Args;
-
-use crate::outgoing::Ports;
+use tillgate_net::outgoing::Ports;
 
 /// Ports that requests to merchants may use.
 #[derive(Debug, Args)]

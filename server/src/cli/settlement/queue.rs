@@ -6,6 +6,7 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
+use tillgate_machine::process;
 
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::table::to_printable;
@@ -14,7 +15,6 @@ use crate::gateway::settlement::file::queue::load_candidates;
 use crate::gateway::settlement::file::queue::match_record;
 use crate::gateway::settlement::file::queue::reject_record;
 use crate::gateway::settlement::file::queue::{LineDecision, MatchCandidate};
-use crate::process;
 use crate::store::AdminStore;
 use crate::store::settlement::file::EntityScope;
 

@@ -204,6 +204,7 @@ mod tests {
     use std::sync::Arc;
 
     use tillgate_domain::payment::PaymentType;
+    use tillgate_machine::clock::SystemClock;
     use tillgate_shared::brand::Brand;
     use tillgate_shared::format::card_number::CardNumber;
     use tillgate_shared::format::expiry::Expiry;
@@ -211,7 +212,6 @@ mod tests {
 
     use super::*;
     use crate::acquirer_host::{AcquirerHost, HostOptions};
-    use crate::clock::SystemClock;
     use crate::connector::http::{Deadlines, HostAddress, SharedKey};
     use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 

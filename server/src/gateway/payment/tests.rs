@@ -17,13 +17,14 @@ use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
+use tillgate_machine::clock::Clock;
+use tillgate_machine::id_clock::IdClock;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
-use crate::clock::Clock;
 use crate::connector::{Connector, Registry};
 use crate::directory::Directory;
 use crate::gateway::checkout::reminder::StatusReads;
@@ -35,7 +36,6 @@ use crate::gateway::payment::security_codes::SecurityCodeCache;
 use crate::gateway::risk::dry_run::DryRunSlots;
 use crate::gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::gateway::{Gateway, GatewayOptions};
-use crate::id_clock::IdClock;
 use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Sources, Store};
 

@@ -302,8 +302,9 @@ impl Store {
 mod tests {
     use std::sync::Arc;
 
-    use crate::clock::Clock;
-    use crate::randomness::{NoRandomness, Randomness};
+    use tillgate_machine::clock::Clock;
+    use tillgate_machine::randomness::{NoRandomness, Randomness};
+
     use crate::store::delivery::message::*;
 
     /// A clock with a fixed time, and predictable bytes.

@@ -8,8 +8,8 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::RecordId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_machine::process;
 
-use crate::process;
 use crate::store::admin::Act;
 use crate::store::rows::decode_document;
 use crate::store::settlement::file::{EntityScope, SettledParts};

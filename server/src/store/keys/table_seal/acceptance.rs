@@ -6,8 +6,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_machine::process;
 
-use crate::process;
 use crate::store::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
 use crate::store::settlement::ledger;
 use crate::store::snapshot::StoreSnapshot;

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_document_lists_every_refused_port_beside_its_service() {
-        let document = include_str!("../../../docs/outgoing.md");
+        let document = include_str!("../../../../../docs/outgoing.md");
         for (first, last, service) in REFUSED_PORTS {
             let ports = if first == last { first.to_string() } else { format!("{first}–{last}") };
             let row = document.lines().find(|line| line.starts_with(&format!("| {service} |"))).unwrap_or_default();

@@ -1,0 +1,9 @@
+//! Connections to and from others: the listener, the client for addresses that strangers name, and the shares that keep
+//! one tenant's load away from the others.
+//!
+//! Knows no merchant, no payment and no database, and never decides who may do what.
+
+pub mod listener;
+pub mod outgoing;
+pub mod shares;
+pub mod wrong_credentials;
