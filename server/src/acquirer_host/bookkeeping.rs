@@ -3,11 +3,12 @@
 //! A request that is repeated with its idempotency key is booked once, and its response shows the booked entry. A
 //! reversal reverses a request as a whole. If the request has not arrived yet, it is declined when it arrives.
 
-use super::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
-use super::issuer::IssuerDecision;
-use crate::connector::http::wire::{
+use tillgate_connector::http::wire::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
 };
+
+use super::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
+use super::issuer::IssuerDecision;
 use crate::store::StoreError;
 use crate::store::acquirer_ledger::LedgerTransaction;
 

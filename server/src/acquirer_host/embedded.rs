@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
+use tillgate_connector::http::codes::not_executed_code;
+use tillgate_connector::http::{self, Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
+use tillgate_connector::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
 use tillgate_machine::clock::SystemClock;
 use tillgate_shared::result::codes;
 use tokio::sync::OnceCell;
 
 use super::{AcquirerHost, HostOptions};
-use crate::connector::http::codes::not_executed_code;
-use crate::connector::http::{self, Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
-use crate::connector::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
 
 /// Name of the key file in the host's folder. The key protects play money on loopback only.
 const KEY_FILE: &str = "shared.key";

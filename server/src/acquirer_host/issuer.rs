@@ -3,11 +3,11 @@
 //! The host accepts the same documented test numbers as the gateway's sandbox, from the same table, and no other cards.
 
 use jiff::Timestamp;
+use tillgate_connector::http::wire::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::{Expiry, last_month};
 
-use crate::connector::http::wire::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
 use crate::test_data::{self, numbers};
 
 /// Amounts from 1000.00 to 1000.99 in minor units: the last two digits are the response code.

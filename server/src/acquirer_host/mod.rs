@@ -1,7 +1,9 @@
 //! An acquirer's host for tests and sandboxes: a process, or a part of one, that moves play money. It implements the
-//! protocol of [`crate::connector::http`] and has its own ledger (`docs/acquirer-host.md`).
+//! protocol of [`tillgate_connector::http`] and has its own ledger (`docs/acquirer-host.md`).
 
 mod bookkeeping;
+#[cfg(test)]
+mod connector_tests;
 pub mod embedded;
 pub mod entry;
 mod faults;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use tillgate_connector::http::SharedKey;
 use tillgate_machine::clock::{Clock, SystemClock};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -26,7 +29,6 @@ use tokio::task::JoinHandle;
 
 use self::faults::FaultPlan;
 use self::routes::HostState;
-use crate::connector::http::SharedKey;
 use crate::store::acquirer_ledger::AcquirerLedger;
 
 /// Settings of a host.
@@ -115,9 +117,10 @@ impl AcquirerHost {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use tillgate_connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
+    use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient};
+
     use super::*;
-    use crate::connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
-    use crate::connector::http::{CallResult, Deadlines, HostAddress, HostClient};
 
     /// Creates a client of a host with the default deadlines.
     fn create_client(host: &AcquirerHost, key: &SharedKey) -> HostClient {

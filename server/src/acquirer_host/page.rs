@@ -7,13 +7,13 @@ use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use maud::{DOCTYPE, Markup, html};
+use tillgate_connector::http::order::from_minor_units;
 use tillgate_machine::randomness::{Randomness as _, SystemRandomness};
 use tillgate_shared::money::Currency;
 
 use super::bookkeeping;
 use super::entry::{HostPage, LedgerEntry};
 use super::routes::HostState;
-use crate::connector::http::order::from_minor_units;
 
 /// Maximum size of a posted decision, in bytes.
 const DECISION_LIMIT: usize = 64;

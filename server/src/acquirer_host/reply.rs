@@ -4,10 +4,9 @@ use axum::body::Bytes;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use serde::Serialize;
-
-use crate::connector::http::SharedKey;
-use crate::connector::http::signature::{SIGNATURE, Signature, sign_response};
-use crate::connector::http::wire::{HostRefusal, RefusalReason};
+use tillgate_connector::http::SharedKey;
+use tillgate_connector::http::signature::{SIGNATURE, Signature, sign_response};
+use tillgate_connector::http::wire::{HostRefusal, RefusalReason};
 
 /// A reply before it is signed.
 #[derive(Debug, Clone)]

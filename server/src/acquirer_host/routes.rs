@@ -8,6 +8,11 @@ use axum::http::{Method, Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use serde::Serialize;
+use tillgate_connector::http::SharedKey;
+use tillgate_connector::http::signature::{Signature, request_fingerprint};
+use tillgate_connector::http::wire::{
+    AuthorizationRequest, EarlierRequest, HostOperation, HostResponse, ModificationRequest, RefusalReason,
+};
 use tillgate_machine::clock::Clock;
 use tokio::sync::watch;
 
@@ -21,11 +26,6 @@ use super::request::{
     NotVerified, VerifiedRequest, check_date, check_payment, malformed_refusal, parse_body, read_request,
 };
 use super::stream::SharedStream;
-use crate::connector::http::SharedKey;
-use crate::connector::http::signature::{Signature, request_fingerprint};
-use crate::connector::http::wire::{
-    AuthorizationRequest, EarlierRequest, HostOperation, HostResponse, ModificationRequest, RefusalReason,
-};
 use crate::store::StoreError;
 use crate::store::acquirer_ledger::AcquirerLedger;
 

@@ -12,6 +12,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, html};
+use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::{Account, Payment};
 use tillgate_domain::three_ds::METHOD_TIME_LIMIT;
@@ -29,7 +30,6 @@ use crate::api::payment::page::allows_auto_redirect;
 use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::payment_ancestors;
 use crate::api::payment::page::shop_return_url;
-use crate::connector::three_ds::request::three_ds_amount;
 use crate::gateway::Failure;
 use crate::gateway::payment::challenge::{ChallengeStep, ProcessedChallenge};
 

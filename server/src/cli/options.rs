@@ -11,7 +11,7 @@ use tillgate_domain::schedule::retry::RetryPlan;
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::serve::place::PlaceOptions;
-use crate::connector::registry::is_for_sandboxes_only;
+use crate::registry::is_for_sandboxes_only;
 use crate::store::AdminStore;
 
 /// The value that allows every origin.

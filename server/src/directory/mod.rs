@@ -25,8 +25,8 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 
-use crate::connector::registry;
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
+use crate::registry;
 
 /// Loaded entities and credentials.
 #[derive(Debug, Default)]

@@ -16,6 +16,7 @@ mod three_ds;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::FullAccount;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
@@ -32,8 +33,8 @@ use payment::security_codes::SecurityCodeCache;
 use risk::dry_run::DryRunSlots;
 use risk::velocity::{VelocityLimiter, VelocityLimits};
 
-use crate::connector::{FullAccount, Registry};
 use crate::directory::Directory;
+use crate::registry::Registry;
 use crate::store::{Store, StoreError};
 
 /// The gateway without its HTTP layer.

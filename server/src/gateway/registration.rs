@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_connector::{ConnectorOutcome, OrderRequest};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::RegistrationId;
@@ -23,7 +24,6 @@ use tillgate_shared::result::ResultCode;
 
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
 use super::{Failure, Gateway, random_bytes};
-use crate::connector::{ConnectorOutcome, OrderRequest};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::keys::wallet;
 use crate::gateway::payment::account_parameters::StorableAccount;

@@ -7,6 +7,7 @@ pub mod request;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::debit_step::DebitStep;
@@ -22,9 +23,9 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
 use super::{Failure, Gateway};
-use crate::connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, PaymentRoute};
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::registry::PaymentRoute;
 use crate::store::review::callback::StoredCallback;
 use crate::store::review::reference::ReviewedPayments;
 use crate::store::timer::TimerKind;

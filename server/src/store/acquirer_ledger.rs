@@ -254,9 +254,10 @@ fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use tillgate_connector::http::wire::ThreeDsData;
+
     use super::*;
     use crate::acquirer_host::entry::SchemeData;
-    use crate::connector::http::wire::ThreeDsData;
 
     /// Returns an approved authorization of 9200 minor units that waits for its shopper. `key` is its key and part of
     /// its page id.

@@ -23,14 +23,14 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
 use rusqlite::params;
-use tillgate::connector::http::wire::{
-    AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
-    SecretText,
-};
-use tillgate::connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate::directory::Directory;
 use tillgate::gateway::random_bytes;
 use tillgate::store::{Sources, Store, bench};
+use tillgate_connector::http::wire::{
+    AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
+    SecretText,
+};
+use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_domain::id::PaymentId;
 use tillgate_machine::clock::SystemClock;
 

@@ -1,4 +1,4 @@
-//! What a process asks of its machine: the time, random bytes, text files of operators, its limits and its user.
+//! The machine of a process: the time, random bytes, text files of operators, its limits and its user.
 //!
 //! Knows nothing of payments, and holds no state but the last time that an id was made at.
 

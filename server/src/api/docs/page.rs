@@ -11,7 +11,7 @@ use super::page_text::TOPICS;
 use super::route::{AcceptedParameters, BrowserAccess, Caller, HttpMethod, Route, RouteHost, RouteSection};
 use super::{options, responses, schema, table};
 use crate::api::html_page::style_source;
-use crate::connector::registry;
+use crate::registry;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -13,6 +13,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use tillgate_connector::sandbox::BrandPage;
 use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::Payment;
 use tillgate_shared::brand::{Brand, Flow};
@@ -27,7 +28,6 @@ use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::payment_ancestors;
 use crate::api::payment::page::shop_return_url;
 use crate::api::received::read_form_parameters;
-use crate::connector::sandbox::BrandPage;
 use crate::gateway::Failure;
 use crate::gateway::payment::complete::CompletionResult;
 

@@ -11,6 +11,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use maud::{Markup, html};
+use tillgate_connector::sandbox::WalletSheet;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::brand::{AccountType, Brand};
@@ -21,7 +22,6 @@ use crate::api::extract::PathId;
 use crate::api::html_page::{HtmlPage, STYLE, report_directive};
 use crate::api::received::read_form_parameters;
 use crate::api::{AppState, FieldsUrl};
-use crate::connector::sandbox::WalletSheet;
 use crate::gateway::Failure;
 use crate::gateway::payment::order;
 

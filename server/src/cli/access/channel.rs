@@ -6,7 +6,7 @@ use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 
-use crate::connector::registry;
+use crate::registry;
 
 /// The value that removes a limit.
 const ALL: &str = "all";

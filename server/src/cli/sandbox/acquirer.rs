@@ -7,6 +7,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::civil::Time;
+use tillgate_connector::http::address::HostAddressError;
+use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
+use tillgate_connector::{Capabilities, CaptureSupport};
 use tillgate_domain::payment::PaymentType;
 use tillgate_machine::clock::SystemClock;
 use tillgate_shared::brand::Brand;
@@ -15,9 +18,7 @@ use tillgate_shared::result::codes;
 
 use crate::acquirer_host::embedded::EmbeddedHost;
 use crate::cli::serve::connection_options::parse_timeout;
-use crate::connector::http::address::HostAddressError;
-use crate::connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
-use crate::connector::{Capabilities, CaptureSupport, Registry};
+use crate::registry::Registry;
 
 /// Data folder of the acquirer's host inside this process, below the gateway's data folder.
 const FOLDER: &str = "acquirer-host";

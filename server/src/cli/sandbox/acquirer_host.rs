@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::SignedDuration;
+use tillgate_connector::http::SharedKey;
 use tillgate_machine::clock::SystemClock;
 use tracing_subscriber::EnvFilter;
 
 use crate::acquirer_host::{AcquirerHost, HostOptions};
 use crate::cli::CommonOptions;
 use crate::cli::serve::{create_runtime, stop_signal};
-use crate::connector::http::SharedKey;
 
 /// Run an acquirer's host that moves play money.
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! Requirements of a checkout that the server enforces, whatever its page shows and its browser sends: the security
 //! code, the offered brands, and a signed mandate.
 
+use tillgate_connector::{CardSource, FullAccount, FullCard, Order};
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::payment::{Account, Payment};
@@ -10,7 +11,6 @@ use tillgate_shared::format::brands;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 
-use crate::connector::{CardSource, FullAccount, FullCard, Order};
 use crate::gateway::Gateway;
 
 const SECURITY_CODE: &str = "card.cvv";

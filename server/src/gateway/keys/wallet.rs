@@ -6,6 +6,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::sandbox::{SheetCard, WalletSheet};
+use tillgate_connector::{CardSource, Cryptogram, FullCard};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{EntityId, to_hex};
@@ -17,10 +19,9 @@ use tillgate_shared::parameter::find_parameter;
 use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletKey, WalletTokenContent, WalletTokenError};
 use tillgate_vault::{Sealed, Vault, VaultError};
 
-use crate::connector::sandbox::{SheetCard, WalletSheet};
-use crate::connector::{CardSource, Cryptogram, FullCard, registry};
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::{Failure, Gateway, random_bytes};
+use crate::registry;
 use crate::store::keys::wallet::{StoredWalletKey, UsedWalletToken};
 
 /// The parameter that refusals of a token name.

@@ -1,9 +1,9 @@
 //! Parameters of an account, and of the shopper who owns it, as a registration stores them.
 
+use tillgate_connector::Order;
 use tillgate_domain::payment::account_identity::AccountIdentity;
 use tillgate_shared::parameter::Parameters;
 
-use crate::connector::Order;
 use crate::gateway::access::sender::Sender;
 
 /// Groups of parameters that describe an account.

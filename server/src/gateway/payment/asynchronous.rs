@@ -1,14 +1,14 @@
 //! Asynchronous payments: the pages that their shoppers visit, the shoppers' decisions there, and the status for the
 //! waiting form.
 
+use tillgate_connector::ConnectorResult;
+use tillgate_connector::sandbox::PageAddress;
 use tillgate_domain::checkout::{Checkout, CheckoutStatus};
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 
-use crate::connector::ConnectorResult;
-use crate::connector::sandbox::PageAddress;
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::complete::CompletionResult;
 use crate::gateway::{Failure, Gateway};

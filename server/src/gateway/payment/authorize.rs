@@ -1,6 +1,8 @@
 //! Asks the connector to authorize a payment, unless 3-D Secure has decided already. An external connector is asked
 //! later, after the payment is written.
 
+use tillgate_connector::three_ds::new_transaction_id;
+use tillgate_connector::{ConnectorOutcome, ConnectorResult, ShopperPage};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::three_ds::{ThreeDsSession, ThreeDsVersion};
 use tillgate_shared::result::codes;
@@ -9,8 +11,7 @@ use super::super::{Failure, Gateway, random_bytes};
 use super::debit_steps::{find_first_step, order_of_step};
 use super::three_ds::{ThreeDsContext, ThreeDsDecision};
 use super::{Intake, PaymentIdentity};
-use crate::connector::three_ds::new_transaction_id;
-use crate::connector::{ConnectorOutcome, ConnectorResult, PaymentRoute, ShopperPage};
+use crate::registry::PaymentRoute;
 
 /// A payment with the connector's result.
 pub(super) struct AuthorizationResult {

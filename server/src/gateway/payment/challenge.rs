@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use tillgate_connector::three_ds::request::ThreeDsMessage;
+use tillgate_connector::three_ds::{ChallengeResult, ThreeDsRequest};
+use tillgate_connector::{CardSource, ConnectorResult, FullAccount, FullCard};
 use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::Payment;
@@ -20,9 +23,6 @@ use super::complete::CompletionResult;
 use super::risk_challenge::{demands_challenge, find_challenge_refusal};
 use super::three_ds::effective_policy;
 use super::{ConnectorRequest, PaymentIdentity};
-use crate::connector::three_ds::request::ThreeDsMessage;
-use crate::connector::three_ds::{ChallengeResult, ThreeDsRequest};
-use crate::connector::{CardSource, ConnectorResult, FullAccount, FullCard};
 use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::ConnectorResult;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::asynchronous::OutcomeEffects;
@@ -20,7 +21,6 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::super::{Failure, Gateway};
 use super::follow_up_draft::draft_reversal;
 use super::reversal::{can_refund_instead, log_declined_reversal};
-use crate::connector::ConnectorResult;
 use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tillgate_connector::{Connector, ConnectorOutcome, Order, OrderRequest, ShopperPage};
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_domain::payment::{Payment, PaymentType};
 use tokio::sync::watch;
 
 use super::super::{Failure, Gateway};
-use crate::connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::registry::PaymentRoute;
 use crate::store::{Changes, RecordKeys};
 
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.

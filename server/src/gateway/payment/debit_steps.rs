@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use tillgate_connector::{Connector, ConnectorOutcome, ConnectorResult, Modification, Order};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{Payment, PaymentType};
@@ -15,8 +16,8 @@ use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway};
 use super::connector_request::wait_for_outcome;
-use crate::connector::{Connector, ConnectorOutcome, ConnectorResult, Modification, Order, PaymentRoute};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
+use crate::registry::PaymentRoute;
 
 /// Returns the first step of a payment whose risk check comes between its steps. `None` for any other payment, and if
 /// the connector does not take both steps.

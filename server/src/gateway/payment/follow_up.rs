@@ -8,6 +8,8 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_connector::Connector;
+use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
@@ -18,8 +20,6 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
 
-use crate::connector::Connector;
-use crate::connector::three_ds::request::three_ds_amount;
 use crate::gateway::payment::follow_up_draft::draft_follow_up;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tillgate_connector::{FullAccount, FullCard, Order};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::brand::Brand;
@@ -11,7 +12,6 @@ use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
 use super::super::{Failure, Gateway};
-use crate::connector::{FullAccount, FullCard, Order};
 use crate::gateway::access::routing;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::checkout::requirements;

@@ -3,7 +3,7 @@
 //! | Stage | Decides | Makes |
 //! |---|---|---|
 //! | [`intake`] | the entity that processes the payment; brand, account, amount | [`RoutedRequest`], then [`Intake`] |
-//! | [`route`] | connector and authenticator | a [`crate::connector::PaymentRoute`] |
+//! | [`route`] | connector and authenticator | a [`tillgate_connector::PaymentRoute`] |
 //! | [`screen`] | velocity limits, then fraud checks before the payment | an [`AttemptGuard`] |
 //! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
@@ -68,17 +68,18 @@ pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;
 pub(super) use self::resolve::send_modification;
 pub(super) use self::three_ds::HeldCard;
+use tillgate_connector::{MissingCapability, Order, OrderRequest};
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Payment, statement_descriptor};
 use tillgate_domain::refusal::Refusal;
 
 use self::three_ds::ThreeDsContext;
 use super::{Failure, Gateway};
-use crate::connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::risk::velocity::AttemptGuard;
+use crate::registry::PaymentRoute;
 
 /// Context of a payment request.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use tillgate_connector::{ConnectorResult, Order};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::defaults;
 use tillgate_domain::id::{EntityId, PaymentId, ScheduleId};
@@ -19,13 +20,13 @@ use super::authorize::AuthorizationResult;
 use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
-use crate::connector::{ConnectorResult, Order, PaymentRoute};
 use crate::gateway::access::sender::Sender;
 use crate::gateway::keys::wallet;
 use crate::gateway::payment::duplicates;
 use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::registration::stored_credentials::CredentialChanges;
 use crate::gateway::risk::check::RiskCheck;
+use crate::registry::PaymentRoute;
 use crate::store::keys::wallet::UsedWalletToken;
 use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 

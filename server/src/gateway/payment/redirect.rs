@@ -1,12 +1,12 @@
 //! Redirects of new payments: the page that the shopper has to visit before there is an outcome.
 
+use tillgate_connector::ShopperPage;
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::{PaymentType, Redirect};
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::authorize::{AuthorizationResult, RequiredPage};
 use super::{Intake, PaymentContext, PaymentIdentity, three_ds};
-use crate::connector::ShopperPage;
 use crate::gateway::payment::pay::Addresses;
 
 impl Gateway {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
@@ -11,7 +12,6 @@ use tillgate_shared::result::codes;
 use super::super::{Failure, Gateway};
 use super::connector_request::{InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
-use crate::connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::timer::{Timer, TimerKind};

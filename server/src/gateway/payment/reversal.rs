@@ -1,12 +1,12 @@
 //! Reversals that nobody requests: of a payment that must not stay charged, because its shopper has abandoned it or it
 //! was declined after its connector's approval. A refund replaces a reversal that is declined.
 
+use tillgate_connector::{ConnectorResult, Modification};
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_domain::payment::{ConnectorTxIds, Payment, PaymentType};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::{Failure, Gateway};
-use crate::connector::{ConnectorResult, Modification};
 
 impl Gateway {
     /// Returns the payment that stays charged although it must not, because its reversal or refund (`follow_up`) is

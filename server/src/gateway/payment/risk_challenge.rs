@@ -14,7 +14,7 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::super::Gateway;
 use super::three_ds::ThreeDsContext;
 use super::{Intake, PaymentContext, PaymentIdentity};
-use crate::connector::PaymentRoute;
+use crate::registry::PaymentRoute;
 
 impl Gateway {
     /// Adds to the 3-D Secure context of a payment that its risk rules demand a challenge, if they do. The rules are

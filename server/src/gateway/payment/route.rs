@@ -7,7 +7,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 
 use super::super::Gateway;
-use crate::connector::PaymentRoute;
+use crate::registry::PaymentRoute;
 
 impl Gateway {
     /// Returns connector and authenticator for a payment of `payer`, the entity that processes it: a merchant without

@@ -1,12 +1,12 @@
 //! Screening of payments: the velocity limits against card testing before everything else, and the risk check of a
 //! payment that its connector approves later. The risk check of a new payment is part of [`super::record`].
 
+use tillgate_connector::ConnectorResult;
 use tillgate_domain::id::log_tag;
 use tillgate_domain::payment::Payment;
 
 use super::super::{Failure, Gateway};
 use super::{Intake, PaymentContext};
-use crate::connector::ConnectorResult;
 use crate::gateway::risk::check::RiskCheck;
 use crate::gateway::risk::velocity::{AttemptGuard, ShopperAddress};
 

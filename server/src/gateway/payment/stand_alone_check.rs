@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tillgate_connector::ConnectorResult;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::defaults;
 use tillgate_domain::payment::Payment;
@@ -15,7 +16,6 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::super::{Failure, Gateway};
 use super::record::draft_payment;
 use super::{Intake, PaymentContext, PaymentIdentity};
-use crate::connector::ConnectorResult;
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::payment::order;

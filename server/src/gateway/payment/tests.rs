@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::Connector;
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::access::scope::Scopes;
@@ -25,7 +26,6 @@ use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
-use crate::connector::{Connector, Registry};
 use crate::directory::Directory;
 use crate::gateway::checkout::reminder::StatusReads;
 use crate::gateway::checkout::summary::SavedForms;
@@ -36,6 +36,7 @@ use crate::gateway::payment::security_codes::SecurityCodeCache;
 use crate::gateway::risk::dry_run::DryRunSlots;
 use crate::gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::gateway::{Gateway, GatewayOptions};
+use crate::registry::Registry;
 use crate::store::timer::TimerKind;
 use crate::store::{AdminStore, Sources, Store};
 

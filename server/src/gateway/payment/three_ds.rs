@@ -8,6 +8,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::three_ds::request::ThreeDsMessage;
+use tillgate_connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
+use tillgate_connector::{FullAccount, FullCard, Order};
 use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::{Payment, PaymentType, Precondition, Redirect};
@@ -21,11 +24,9 @@ use tillgate_vault::Sealed;
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
-use crate::connector::three_ds::request::ThreeDsMessage;
-use crate::connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
-use crate::connector::{FullAccount, FullCard, Order, PaymentRoute};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::payment::order;
+use crate::registry::PaymentRoute;
 
 /// Categories of orders by mail, by telephone or at a till: their cardholder uses no browser.
 const WITHOUT_BROWSER: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];

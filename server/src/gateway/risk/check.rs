@@ -29,9 +29,9 @@ use tillgate_risk::{
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
 
-use crate::connector::PaymentRoute;
 use crate::directory::ActiveRules;
 use crate::gateway::Gateway;
+use crate::registry::PaymentRoute;
 use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// The fact for which first sightings of accounts are stored.

@@ -1,10 +1,10 @@
 //! The gateway's page that replaces an issuer's page during a challenge. Its content comes from the payment's
 //! authenticator.
 
+use tillgate_connector::three_ds::request::AuthType;
+use tillgate_connector::three_ds::{ChallengePage, ChallengeResult};
 use tillgate_domain::payment::Payment;
 
-use crate::connector::three_ds::request::AuthType;
-use crate::connector::three_ds::{ChallengePage, ChallengeResult};
 use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::{Failure, Gateway};
 

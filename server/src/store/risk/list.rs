@@ -191,8 +191,8 @@ pub(in crate::store) fn find_hits(
 
 impl Store {
     /// Finds the entries for a payment's values that have not expired at `now`. `entities` are the payment's entity and
-    /// those above it (`ActiveRules::list_owners`), `values` those of [`tillgate_risk::read_listed_values`]. One query, a
-    /// look-up of the primary key for each entity and value. The hits of the first entity come first.
+    /// those above it (`ActiveRules::list_owners`), `values` those of [`tillgate_risk::read_listed_values`]. One query,
+    /// a look-up of the primary key for each entity and value. The hits of the first entity come first.
     ///
     /// # Errors
     /// If the store cannot be read.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tillgate::connector::http::codes::{ResponseMeaning, interpret_response};
-use tillgate::connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
-use tillgate::connector::http::{CallFault, CallResult, Deadlines, HostAddress, HostClient, SharedKey};
+use tillgate_connector::http::codes::{ResponseMeaning, interpret_response};
+use tillgate_connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
+use tillgate_connector::http::{CallFault, CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_machine::clock::SystemClock;
 use tillgate_tests::{TestAcquirerHost, poll_until};
 use tokio::net::TcpSocket;

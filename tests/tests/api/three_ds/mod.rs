@@ -8,8 +8,8 @@ mod form;
 mod parameters;
 
 use reqwest::{Method, Response};
-use tillgate::connector::Registry;
-use tillgate::connector::three_ds::ChallengeAnswer;
+use tillgate::registry::Registry;
+use tillgate_connector::three_ds::ChallengeAnswer;
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_tests::{ApiResponse, MerchantClient, encode_form};

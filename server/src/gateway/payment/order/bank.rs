@@ -1,12 +1,11 @@
 //! Bank accounts, by IBAN or national number. The parameter catalogue says which parameters a brand requires; a brand
 //! that redirects the shopper to the bank may require none.
 
+use tillgate_connector::{BankNumber, FullAccount, FullBank, NationalNumber};
 use tillgate_domain::payment::BankSummary;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::Parameters;
-
-use crate::connector::{BankNumber, FullAccount, FullBank, NationalNumber};
 
 /// Reads a bank account, by its IBAN or else its national number. Returns an unknown account if no `bankAccount.`
 /// parameter was sent. The country of the IBAN is used if none was sent.

@@ -1,13 +1,13 @@
 //! Cards: number, expiry date, holder and security code, as the shopper or the merchant sent them, or as the merchant
 //! decrypted them from a wallet's token.
 
+use tillgate_connector::{CardSource, Cryptogram, FullCard};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::parameter::{Parameters, Requirements};
 
-use crate::connector::{CardSource, Cryptogram, FullCard};
 use crate::gateway::payment::order::required_parameter;
 
 /// Reads a card. Its source is a wallet only if a merchant's server sends `walletPay.source` with cryptogram and ECI.

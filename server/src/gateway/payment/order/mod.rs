@@ -6,6 +6,8 @@ mod card;
 mod provider;
 
 use jiff::civil::Date;
+use tillgate_connector::three_ds::request::three_ds_amount;
+use tillgate_connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use tillgate_domain::access::scope::TYPE_OF_BRAND;
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::refusal::Refusal;
@@ -16,8 +18,6 @@ use tillgate_shared::parameter::{
     Operation, ParameterError, Parameters, Presence, Requirements, check_complete, check_three_ds,
 };
 
-use crate::connector::three_ds::request::three_ds_amount;
-use crate::connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use crate::gateway::Failure;
 
 /// Parameter by which a sandbox merchant requests a result code.

@@ -1,9 +1,8 @@
 //! Accounts with a provider. The merchant or the shopper may name one; otherwise the provider asks the shopper itself.
 
+use tillgate_connector::FullAccount;
 use tillgate_domain::payment::VirtualSummary;
 use tillgate_shared::parameter::Parameters;
-
-use crate::connector::FullAccount;
 
 /// Reads an account with a provider (`virtualAccount.accountId`). Returns an unknown account if the parameter was not
 /// sent.

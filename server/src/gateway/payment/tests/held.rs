@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use tillgate_connector::{BankNumber, FullAccount, FullBank};
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::payment::{BankSummary, Payment};
 use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
@@ -12,7 +13,6 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::{ConnectionFault, TestShop, order_parameters};
-use crate::connector::{BankNumber, FullAccount, FullBank};
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::store::{Changes, DeferredEffects, RecordKeys};

@@ -5,13 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use tillgate_connector::{
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
+};
 use tillgate_domain::payment::ConnectorTxIds;
 use tillgate_shared::result::codes;
 use tokio::sync::Semaphore;
-
-use crate::connector::{
-    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
-};
 
 /// A fault of the connection to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

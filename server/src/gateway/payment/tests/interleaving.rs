@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use tillgate_connector::three_ds::ChallengeResult;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::payment::asynchronous::abandon_payment;
@@ -16,7 +17,6 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::{CARD, ConnectionFault, TestShop, order_parameters};
-use crate::connector::three_ds::ChallengeResult;
 use crate::gateway::checkout::submit::{AttemptWrite, SubmitResult};
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;

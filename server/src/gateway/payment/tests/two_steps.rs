@@ -1,5 +1,6 @@
 //! Debits in two steps whose connector declines the capture, which no test data of a sandbox ask for.
 
+use tillgate_connector::three_ds::ChallengeResult;
 use tillgate_domain::access::entity::EntitySettings;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::payment::debit_step::DebitStep;
@@ -11,7 +12,6 @@ use tillgate_shared::result::codes;
 use super::host::{ConnectionFault, TestHost};
 use super::interleaving::challenged_form;
 use super::{CARD, TestShop, order_parameters};
-use crate::connector::three_ds::ChallengeResult;
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 

@@ -1,9 +1,8 @@
 //! Facts about a card that follow from its number and brand. They are decided while the number is known.
 
+use tillgate_connector::{FullAccount, Order};
 use tillgate_risk::{BinTable, CardFunding};
 use tillgate_shared::brand::PaymentMethod;
-
-use crate::connector::{FullAccount, Order};
 
 /// Facts about a card. All are `None` for another account.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
+use tillgate_connector::Order;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::defaults::format_order_time;
 use tillgate_domain::id::PaymentId;
@@ -14,7 +15,6 @@ use tillgate_risk::CheckInput;
 use tillgate_shared::parameter::Parameters;
 use tillgate_vault::AccountIndexKey;
 
-use crate::connector::Order;
 use crate::gateway::Gateway;
 use crate::gateway::access::sender::CLIENT_ADDRESS;
 use crate::gateway::payment::PaymentContext;

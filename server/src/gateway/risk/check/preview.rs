@@ -6,11 +6,11 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::risk::RiskDecision;
 use tillgate_risk::{Facts, RuleSet};
 
-use crate::connector::PaymentRoute;
 use crate::gateway::Gateway;
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::see_account;
 use crate::gateway::risk::check::{CheckBasis, RuleBasis};
+use crate::registry::PaymentRoute;
 
 impl Gateway {
     /// Returns true if the rules for an entity's payments can demand a challenge.

@@ -14,10 +14,10 @@ use tillgate_domain::three_ds::Proof;
 use tillgate_risk::{CheckInput, Facts, RiskLists, VelocityCounter, WindowCounters, read_listed_values};
 use tillgate_shared::result::codes;
 
-use crate::connector::Registry;
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::make_check_input;
 use crate::gateway::risk::dry_run::DryRun;
+use crate::registry::Registry;
 use crate::store::{HistoricPayment, StoreError};
 
 /// The replay of an entity's payments.

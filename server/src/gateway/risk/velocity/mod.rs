@@ -33,12 +33,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use quick_cache::sync::Cache;
+use tillgate_connector::FullAccount;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, PaymentId, log_tag};
 use tillgate_domain::payment::account_identity::AccountIdentity;
 use tillgate_domain::refusal::Refusal;
 
-use crate::connector::FullAccount;
 use crate::gateway::Gateway;
 use crate::store::StoreError;
 use crate::store::risk::velocity::VelocityCount;

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use jiff::SignedDuration;
+use tillgate_connector::{CardSource, FullCard};
 use tillgate_domain::access::entity::EntitySettings;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 
-use crate::connector::{CardSource, FullCard};
 use crate::gateway::risk::velocity::*;
 
 const NONE: VelocityLimits =

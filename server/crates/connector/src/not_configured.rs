@@ -6,7 +6,7 @@ use tillgate_shared::result::codes;
 use super::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
 
 /// A connector that declines everything with 600.200.201.
-pub(super) struct NotConfigured;
+pub struct NotConfigured;
 
 static CAPABILITIES: Capabilities = Capabilities::without_limits(false);
 

@@ -1,8 +1,8 @@
 //! Connectors: they execute orders and return outcomes.
 //!
-//! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. The [`registry`] selects both
-//! for a payment, by its mode and by the setting of its channel. An in-process connector also has pages and test data:
-//! its [`sandbox`].
+//! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
+//! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
+//! callers, before it is sent.
 
 mod account;
 mod capabilities;
@@ -10,7 +10,6 @@ pub mod http;
 mod not_configured;
 mod order;
 mod outcome;
-pub mod registry;
 pub mod sandbox;
 pub mod three_ds;
 
@@ -21,9 +20,9 @@ use tillgate_shared::result::ResultCode;
 
 pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, FullCard, NationalNumber};
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
+pub use not_configured::NotConfigured;
 pub use order::{AvsAddress, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters};
 pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
-pub use registry::{PaymentRoute, Registry};
 pub use three_ds::ThreeDsAuthenticator;
 
 /// A connection to an acquirer or another institution that moves money.

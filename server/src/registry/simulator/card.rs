@@ -6,10 +6,10 @@
 //! requires a code. Neither check changes the outcome: the merchant decides what to do about the result.
 
 use jiff::Timestamp;
+use tillgate_connector::{CardSource, ConnectorResult, FullCard, Order};
 use tillgate_shared::format::expiry::last_month;
 use tillgate_shared::result::{ResultCode, codes};
 
-use crate::connector::{CardSource, ConnectorResult, FullCard, Order};
 use crate::test_data;
 
 /// Returns the result of an order: the forced code, else the first error, else that of the test card, else success. A

@@ -11,15 +11,12 @@
 
 use std::sync::Arc;
 
+use tillgate_connector::sandbox::Sandbox;
+use tillgate_connector::{Connector, NotConfigured, ThreeDsAuthenticator, http};
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::payment::mode::ProcessingMode;
 
-use super::not_configured::NotConfigured;
-use super::sandbox::Sandbox;
-use super::{Connector, ThreeDsAuthenticator, http};
-
-// The module is declared here and private: the rest of the gateway knows the simulator only by its row below.
-#[path = "simulator/mod.rs"]
+// Private: the rest of the gateway knows the simulator only by its row below.
 mod simulator;
 
 /// An in-process connector, which moves no real money.

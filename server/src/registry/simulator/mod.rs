@@ -28,13 +28,13 @@ use tillgate_shared::result::{ResultCode, codes};
 
 pub use sandbox::SANDBOX;
 
-use tillgate_domain::payment::TransferAccount;
-use tillgate_domain::risk::RiskDecision;
-
-use crate::connector::{
+use tillgate_connector::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, FullAccount, Inquiry, Modification, Order,
     OrderRequest, ShopperPage,
 };
+use tillgate_domain::payment::TransferAccount;
+use tillgate_domain::risk::RiskDecision;
+
 use crate::test_data::{self, TestOutcome, numbers};
 
 /// The connector's name, for `--connector`.

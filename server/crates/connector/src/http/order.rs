@@ -10,8 +10,9 @@ use super::wire::{
     MAX_AMOUNT, MerchantData, ModificationRequest, PaymentData, ProviderData, SecretText, StandingInstructionData,
     ThreeDsData,
 };
-use crate::connector::{
-    self, BankNumber, CardSource, FullAccount, FullBank, FullCard, Modification, Order, OrderContext, OrderRequest,
+use crate::{
+    BankNumber, CardSource, FullAccount, FullBank, FullCard, Modification, Order, OrderContext, OrderRequest,
+    StandingInstructionParameters,
 };
 
 /// The reason why an order cannot be sent to the host.
@@ -206,7 +207,7 @@ fn merchant_data(context: &OrderContext) -> MerchantData {
 }
 
 /// Translates a standing instruction.
-fn standing_instruction_data(data: &connector::StandingInstructionParameters) -> StandingInstructionData {
+fn standing_instruction_data(data: &StandingInstructionParameters) -> StandingInstructionData {
     StandingInstructionData {
         kind: data.kind.clone(),
         mode: data.mode.clone(),

@@ -5,13 +5,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
+use tillgate_connector::three_ds::request::{AuthType, ChallengePreference, ThreeDsMessage};
+use tillgate_connector::three_ds::{ChallengeAnswer, ChallengePage, ChallengeResult};
 use tillgate_domain::three_ds::{
     AuthenticationResult, Proof, ThreeDsVersion, TransactionStatus, TransactionStatusReason, scheme_eci,
 };
 use tillgate_shared::result::{ResultCode, codes};
 
-use crate::connector::three_ds::request::{AuthType, ChallengePreference, ThreeDsMessage};
-use crate::connector::three_ds::{ChallengeAnswer, ChallengePage, ChallengeResult};
 use crate::test_data::three_ds::ThreeDsFlow;
 
 /// Returns the response of the directory or the issuer to a request, for a card with this flow. A request to trust the

@@ -1,11 +1,11 @@
 //! Pages that replace those of brands and wallets, and their descriptions for the documents.
 
+use tillgate_connector::sandbox::{
+    BrandAnswer, BrandPage, PageAddress, RouteDescription, Sandbox, SheetCard, TestData, WalletSheet,
+};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::test_tables::build_tables;
-use crate::connector::sandbox::{
-    BrandAnswer, BrandPage, PageAddress, RouteDescription, Sandbox, SheetCard, TestData, WalletSheet,
-};
 use crate::test_data::GOOD;
 
 /// The sandbox of the simulator.

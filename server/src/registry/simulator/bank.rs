@@ -5,10 +5,10 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use tillgate_connector::{BankNumber, ConnectorResult, FullBank, Order};
 use tillgate_shared::brand::PaymentMethod;
 use tillgate_shared::result::ResultCode;
 
-use crate::connector::{BankNumber, ConnectorResult, FullBank, Order};
 use crate::test_data;
 
 /// Returns the result of an order: the forced code, else the first error, else that of the test account, else success.

@@ -1,13 +1,13 @@
 //! Test data as tables of the reference page, from the same values that the simulator uses.
 
+use tillgate_connector::sandbox::{BrandAnswer, TestTable};
+use tillgate_connector::three_ds::ChallengeAnswer;
+use tillgate_connector::three_ds::request::AuthType;
 use tillgate_domain::three_ds::{AuthenticationResult, TransactionStatus, TransactionStatusReason, scheme_eci};
 use tillgate_shared::brand::{AccountType, Brand};
 
 use super::issuer;
 use super::sandbox::BRAND_ANSWERS;
-use crate::connector::sandbox::{BrandAnswer, TestTable};
-use crate::connector::three_ds::ChallengeAnswer;
-use crate::connector::three_ds::request::AuthType;
 use crate::test_data as data;
 use crate::test_data::numbers::{PUBLISHED, PublishedNumbers};
 use crate::test_data::three_ds::{self, ThreeDsCard};

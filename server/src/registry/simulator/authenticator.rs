@@ -1,14 +1,14 @@
 //! 3-D Secure in the simulator: the [`directory`] determines the flow of a card, the [`issuer`] responds accordingly.
 
 use async_trait::async_trait;
+use tillgate_connector::three_ds::request::AuthType;
+use tillgate_connector::three_ds::{ChallengePage, ChallengeResult, Enrolment, ThreeDsAuthenticator, ThreeDsRequest};
 use tillgate_domain::three_ds::{AuthenticationResult, Proof, ThreeDsSession};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 
 use super::{Simulator, directory, issuer};
-use crate::connector::three_ds::request::AuthType;
-use crate::connector::three_ds::{ChallengePage, ChallengeResult, Enrolment, ThreeDsAuthenticator, ThreeDsRequest};
 
 #[async_trait]
 impl ThreeDsAuthenticator for Simulator {
