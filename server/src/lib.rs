@@ -10,17 +10,12 @@ pub mod acquirer_host;
 pub mod api;
 pub mod app;
 pub mod cli;
-pub mod credential;
-pub mod directory;
 pub mod file_push;
 pub mod form;
 pub mod ftp;
 pub mod gateway;
 pub mod registry;
-pub mod review_callback;
-pub mod store;
 pub mod test_data;
-pub mod webhook;
 pub mod worker;
 
 /// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.

@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use tillgate::store::AdminStore;
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
 use tillgate_domain::settlement::reconciliation::{
     Cashflow, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount, RecordOwner,
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
 use tillgate_shared::money::{Amount, Currency};
-use tillgate_vault::KeySource;
-use tillgate_vault::Vault;
+use tillgate_store::AdminStore;
+use tillgate_vault::{KeySource, Vault};
 
 use crate::{MerchantClient, TestGateway};
 

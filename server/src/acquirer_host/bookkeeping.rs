@@ -6,11 +6,11 @@
 use tillgate_connector::http::wire::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
 };
+use tillgate_store::StoreError;
+use tillgate_store::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
+use tillgate_store::acquirer_ledger::LedgerTransaction;
 
-use super::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
 use super::issuer::IssuerDecision;
-use crate::store::StoreError;
-use crate::store::acquirer_ledger::LedgerTransaction;
 
 /// Response codes of the bookkeeping (ISO 8583, field 39).
 mod code {

@@ -5,7 +5,6 @@ mod bookkeeping;
 #[cfg(test)]
 mod connector_tests;
 pub mod embedded;
-pub mod entry;
 mod faults;
 mod issuer;
 mod page;
@@ -23,13 +22,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tillgate_connector::http::SharedKey;
 use tillgate_machine::clock::{Clock, SystemClock};
+use tillgate_store::acquirer_ledger::AcquirerLedger;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::faults::FaultPlan;
 use self::routes::HostState;
-use crate::store::acquirer_ledger::AcquirerLedger;
 
 /// Settings of a host.
 pub struct HostOptions {

@@ -10,9 +10,9 @@ use maud::{DOCTYPE, Markup, html};
 use tillgate_connector::http::order::from_minor_units;
 use tillgate_machine::randomness::{Randomness as _, SystemRandomness};
 use tillgate_shared::money::Currency;
+use tillgate_store::acquirer_entry::{HostPage, LedgerEntry};
 
 use super::bookkeeping;
-use super::entry::{HostPage, LedgerEntry};
 use super::routes::HostState;
 
 /// Maximum size of a posted decision, in bytes.

@@ -14,10 +14,12 @@ use tillgate_connector::http::wire::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostResponse, ModificationRequest, RefusalReason,
 };
 use tillgate_machine::clock::Clock;
+use tillgate_store::StoreError;
+use tillgate_store::acquirer_entry::{EntryKind, LedgerEntry};
+use tillgate_store::acquirer_ledger::AcquirerLedger;
 use tokio::sync::watch;
 
 use super::bookkeeping::{self, BookingResult, CallContext};
-use super::entry::{EntryKind, LedgerEntry};
 use super::faults::{FaultPlan, HostFault, PlannedFault};
 use super::issuer;
 use super::page;
@@ -26,8 +28,6 @@ use super::request::{
     NotVerified, VerifiedRequest, check_date, check_payment, malformed_refusal, parse_body, read_request,
 };
 use super::stream::SharedStream;
-use crate::store::StoreError;
-use crate::store::acquirer_ledger::AcquirerLedger;
 
 /// Route that lists the ledger.
 const LEDGER_ROUTE: &str = "/ledger";

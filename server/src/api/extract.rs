@@ -24,6 +24,8 @@ use tillgate_shared::parameter::{
     FormatSet, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find_parameter,
     normalize_parameters, unknown_names,
 };
+use tillgate_store::credential::AccessGrant;
+use tillgate_store::directory::Directory;
 
 use super::docs::Route;
 use super::error::ApiError;
@@ -36,8 +38,6 @@ use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client};
 use crate::api::access::credentials;
 use crate::api::access::transport;
-use crate::credential::AccessGrant;
-use crate::directory::Directory;
 use crate::gateway::Failure;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 

@@ -9,6 +9,9 @@ use tillgate_domain::payment::query::method_code;
 use tillgate_domain::registration::Registration;
 use tillgate_domain::schedule::StepType;
 use tillgate_shared::result::codes;
+use tillgate_store::directory::Directory;
+use tillgate_store::dispute::DisputeEvent;
+use tillgate_store::schedule::ScheduleEvent;
 
 use super::json_object::JsonObject;
 use super::response::wire_time;
@@ -17,9 +20,6 @@ use crate::BUILD_NUMBER;
 use crate::api::dispute::view::dispute_fields;
 use crate::api::schedule::view::event_run_fields;
 use crate::api::schedule::view::schedule_fields;
-use crate::directory::Directory;
-use crate::store::dispute::DisputeEvent;
-use crate::store::schedule::ScheduleEvent;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [

@@ -24,8 +24,8 @@ use anyhow::{Context as _, anyhow};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::ParameterError;
+use tillgate_store::{AdminStore, StoreError};
 
-use crate::store::{AdminStore, StoreError};
 use keys::vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
 
 /// A self-hosted payment gateway with a hosted payment form.

@@ -21,18 +21,18 @@ use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_domain::settlement::report::FeeReport;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::directory::Directory;
+use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
+use tillgate_store::{AdminStore, PaymentHistory, lower_priority};
 
 use super::{CommonOptions, describe_refusal, open_existing};
 use crate::cli::report::chart::draw_svg;
 use crate::cli::report::chart::format_table;
 use crate::cli::risk::versions::load_entity_argument;
-use crate::directory::Directory;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
 use crate::gateway::settlement::reconciliation::RecordReader;
 use crate::gateway::settlement::report::read_settlements;
-use crate::store::settlement::reconciliation::{RecordRange, RecordVersion};
-use crate::store::{AdminStore, PaymentHistory, lower_priority};
 
 /// Subcommands of `tillgate report`.
 #[derive(Debug, Subcommand)]

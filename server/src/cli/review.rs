@@ -24,6 +24,8 @@ use tillgate_domain::review::filter::{AnalystFilter, ReviewFilter};
 use tillgate_domain::review::queue::parse_note;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
 use tillgate_machine::process;
+use tillgate_store::AdminStore;
+use tillgate_store::review::queue::ReviewSelection;
 
 use super::options::load_existing_entity;
 use super::{CommonOptions, open_existing};
@@ -36,8 +38,6 @@ use crate::cli::review::output::format_record;
 use crate::cli::review::output::format_review;
 use crate::cli::review::output::{ReviewListOutput, ReviewOutput, ReviewRecordOutput};
 use crate::cli::risk::versions::parse_author;
-use crate::store::AdminStore;
-use crate::store::review::queue::ReviewSelection;
 
 /// Number of reviews that are loaded at once.
 const PAGE: usize = 100;

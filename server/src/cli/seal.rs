@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_store::AdminStore;
+use tillgate_store::keys::table_seal::AcceptedTable;
 
 use super::{CommonOptions, open_existing};
 use crate::cli::keys::vault_key::find_vault;
-use crate::store::AdminStore;
-use crate::store::keys::table_seal::AcceptedTable;
 
 /// Largest length of a reason in characters.
 const MAX_REASON: usize = 500;

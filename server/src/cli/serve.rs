@@ -28,6 +28,9 @@ use tillgate_machine::id_clock::IdClock;
 use tillgate_machine::process;
 use tillgate_net::listener::{self, ConnectionLimits};
 use tillgate_net::outgoing::OutgoingClient;
+use tillgate_store::directory::Directory;
+use tillgate_store::settlement::booking_correction::CorrectedBookings;
+use tillgate_store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
 use tillgate_vault::{Keyring, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -45,7 +48,6 @@ use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
 use crate::cli::serve::limits::LimitOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
-use crate::directory::Directory;
 use crate::form::Builds;
 use crate::ftp;
 use crate::gateway::checkout::reminder::StatusReads;
@@ -56,8 +58,7 @@ use crate::gateway::payment::security_codes::SecurityCodeCache;
 use crate::gateway::risk::dry_run::DryRunSlots;
 use crate::gateway::risk::velocity::VelocityLimiter;
 use crate::gateway::{Gateway, GatewayOptions};
-use crate::store::settlement::booking_correction::CorrectedBookings;
-use crate::store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
+use crate::registry;
 use crate::worker;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.
@@ -371,7 +372,7 @@ impl GatewaySettings {
 
     /// Creates the directory, with the operator's lists for risk rules.
     fn create_directory(&self) -> anyhow::Result<Arc<Directory>> {
-        let directory = Arc::new(Directory::default());
+        let directory = Arc::new(Directory::with_connectors(registry::connector_names()));
         directory.risk.set_operator_lists(self.risk_files.load_lists()?);
         Ok(directory)
     }

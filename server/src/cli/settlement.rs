@@ -13,14 +13,14 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 use tillgate_domain::settlement::SettlementTerms;
 use tillgate_shared::money::Currency;
+use tillgate_store::AdminStore;
+use tillgate_store::settlement::StoredBatch;
 
 use super::input_file::read_input_file;
 use super::{CommonOptions, open_existing};
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::settlement::import::ImportFile;
 use crate::cli::settlement::queue::{ListUnmatched, MatchLine, RejectLine};
-use crate::store::AdminStore;
-use crate::store::settlement::StoredBatch;
 
 /// Largest size of a file with terms, in bytes.
 const MAX_TERMS: u64 = 1024 * 1024;

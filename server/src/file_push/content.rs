@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::file::format_header;
+use tillgate_store::settlement::reconciliation_file::StoredFile;
+use tillgate_store::{Cancellation, StoreError};
 
 use super::{PART, PushFault};
 use crate::gateway::Gateway;
 use crate::gateway::settlement::reconciliation::RecordReader;
-use crate::store::settlement::reconciliation_file::StoredFile;
-use crate::store::{Cancellation, StoreError};
 
 /// A complete file that is being read.
 pub(super) struct FileContent<'a> {

@@ -15,14 +15,14 @@ use std::time::Duration;
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_net::outgoing::OutgoingError;
+use tillgate_store::StoreError;
+use tillgate_store::delivery::file_delivery::ClaimedPush;
+use tillgate_store::delivery::file_push::PushTarget;
 
 use self::content::FileContent;
 use self::secret::PushSecret;
 use crate::app::App;
 use crate::gateway::settlement::reconciliation::has_files;
-use crate::store::StoreError;
-use crate::store::delivery::file_delivery::ClaimedPush;
-use crate::store::delivery::file_push::PushTarget;
 
 pub use ftp::load_ca_certificates;
 

@@ -3,11 +3,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
+use tillgate_store::form_build::StoredBuild;
+use tillgate_store::{Store, StoreError};
 use tillgate_vault::Vault;
 
 use super::bundle::{Bundle, Files};
-use crate::store::form_build::StoredBuild;
-use crate::store::{Store, StoreError};
 
 /// Time for which a build is served after a server last started with it or ran on it. A checkout lives for 30 minutes.
 const BUILD_RETENTION: SignedDuration = SignedDuration::from_hours(24);

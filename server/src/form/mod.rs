@@ -18,9 +18,8 @@ use jiff::Timestamp;
 pub use bundle::{Bundle, DocumentTemplate, EncodedFile, FormBuildError, HTML};
 pub use inventory::{InventoryEntry, SignedManifest};
 
+use tillgate_store::{Store, StoreError};
 use tillgate_vault::Vault;
-
-use crate::store::{Store, StoreError};
 
 include!(concat!(env!("OUT_DIR"), "/form.rs"));
 

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::reconciliation::file::FileName;
-
-use crate::store::settlement::reconciliation_file::StoredFile;
+use tillgate_store::settlement::reconciliation_file::StoredFile;
 
 /// Form of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use tillgate_domain::access::entity::Entity;
+use tillgate_store::StoreError;
 
 use super::FtpServer;
 use super::password::{self, SALT};
-use crate::store::StoreError;
 
 /// A user who is logged in.
 #[derive(Clone)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::file::format_header;
+use tillgate_store::settlement::reconciliation_file::StoredFile;
+use tillgate_store::{Cancellation, StoreError};
 
 use super::FtpServer;
 use super::data::DataConnection;
-use crate::store::settlement::reconciliation_file::StoredFile;
-use crate::store::{Cancellation, StoreError};
 
 /// Reason why a transfer ends early.
 #[derive(Debug)]

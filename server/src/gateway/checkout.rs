@@ -16,12 +16,12 @@ use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::Registration;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete, check_lists, find_parameter};
+use tillgate_store::{Changes, RecordKeys};
 
 use super::{Failure, Gateway, random_bytes};
 use crate::gateway::access::routing;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::{Changes, RecordKeys};
 
 /// Status of a checkout.
 #[derive(Debug)]

@@ -24,6 +24,8 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_machine::clock::Clock;
 use tillgate_machine::id_clock::IdClock;
 use tillgate_net::shares::Shares;
+use tillgate_store::directory::Directory;
+use tillgate_store::{Store, StoreError};
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 use checkout::reminder::StatusReads;
@@ -33,9 +35,7 @@ use payment::security_codes::SecurityCodeCache;
 use risk::dry_run::DryRunSlots;
 use risk::velocity::{VelocityLimiter, VelocityLimits};
 
-use crate::directory::Directory;
 use crate::registry::Registry;
-use crate::store::{Store, StoreError};
 
 /// The gateway without its HTTP layer.
 pub struct Gateway {

@@ -21,6 +21,10 @@ use tillgate_domain::registration::{Registration, RegistrationEnd, account_reten
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::ResultCode;
+use tillgate_store::keys::wallet::UsedWalletToken;
+use tillgate_store::{
+    Changes, LoadedRecords, NewRegistration, RecordKeys, RegistrationWithAccount, StoredCredentialKeys,
+};
 
 use super::payment::{Intake, PaymentContext, refuse_missing_capability};
 use super::{Failure, Gateway, random_bytes};
@@ -35,10 +39,6 @@ use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::registration::stored_credentials::new_initial_transaction_id;
 use crate::gateway::risk::velocity::{AttemptGuard, AttemptOutcome, ShopperAddress};
-use crate::store::keys::wallet::UsedWalletToken;
-use crate::store::{
-    Changes, LoadedRecords, NewRegistration, RecordKeys, RegistrationWithAccount, StoredCredentialKeys,
-};
 
 /// A registration that is decided but not yet written.
 pub(super) struct RegistrationDraft {

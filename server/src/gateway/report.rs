@@ -9,10 +9,10 @@ use tillgate_domain::payment::rows::RowWriter;
 use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::report::{MAX_ROWS, PaymentReport};
+use tillgate_store::directory::Directory;
+use tillgate_store::{PaymentHistory, StoreError};
 
 use super::Failure;
-use crate::directory::Directory;
-use crate::store::{PaymentHistory, StoreError};
 
 /// Reads the payments of a report: of one entity after the other in the order of their ids, and of each by time.
 pub struct ReportReader {

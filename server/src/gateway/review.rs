@@ -20,16 +20,16 @@ use tillgate_domain::review::queue::format_time;
 use tillgate_domain::review::queue::{ReviewActionKind, ReviewClock, ReviewStatus};
 use tillgate_domain::three_ds::Proof;
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::review::callback::StoredCallback;
+use tillgate_store::review::reference::ReviewedPayments;
+use tillgate_store::timer::TimerKind;
+use tillgate_store::{Changes, RecordKeys};
 
 use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
 use super::{Failure, Gateway};
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::registry::PaymentRoute;
-use crate::store::review::callback::StoredCallback;
-use crate::store::review::reference::ReviewedPayments;
-use crate::store::timer::TimerKind;
-use crate::store::{Changes, RecordKeys};
 
 /// The analyst in the audit of a payment that nobody has decided in time.
 const SYSTEM_ANALYST: &str = "tillgate";

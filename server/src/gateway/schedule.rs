@@ -13,6 +13,7 @@ use tillgate_domain::registration::Registration;
 use tillgate_domain::schedule::{MissedRuns, Schedule, ScheduleRun, ScheduleStep, ScheduleTerms, StepType};
 use tillgate_shared::parameter::{Operation, ParameterError, Parameters, check_complete};
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, RecordKeys};
 
 use super::{Failure, Gateway, random_bytes};
 use crate::gateway::access::sender::Sender;
@@ -20,7 +21,6 @@ use crate::gateway::payment::account_parameters::is_account_parameter;
 use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::{Changes, RecordKeys};
 
 /// Maximum number of active schedules of a registration.
 const MAX_ACTIVE: u32 = 100;

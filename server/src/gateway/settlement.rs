@@ -24,11 +24,11 @@ use tillgate_domain::settlement::{
     BatchDay, FeeEvent, FxRates, OpenBatch, SettledEntry, SettlementState, SettlementTerms, compute_record_movement,
 };
 use tillgate_shared::money::Currency;
+use tillgate_store::PaymentHistory;
+use tillgate_store::settlement::{SettlementWrite, StoredBatch};
+use tillgate_store::timer::TimerKind;
 
 use super::{Failure, Gateway, random_bytes};
-use crate::store::PaymentHistory;
-use crate::store::settlement::{SettlementWrite, StoredBatch};
-use crate::store::timer::TimerKind;
 
 /// Number of entries in a part. A part delays other writes by a few milliseconds.
 const PART: u16 = 250;

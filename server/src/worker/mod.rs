@@ -144,7 +144,7 @@ fn log_failed_deliveries(app: &App, now: Timestamp) {
 ///
 /// # Errors
 /// The first failure of the store; the rest is then left to the next sweep.
-async fn delete_expired_data(app: &App, now: Timestamp) -> Result<(), crate::store::StoreError> {
+async fn delete_expired_data(app: &App, now: Timestamp) -> Result<(), tillgate_store::StoreError> {
     let store = &app.gateway.store;
     store.delete_expired_wallet_tokens(now).await?;
     store.delete_expired_effects(now).await?;

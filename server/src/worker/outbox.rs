@@ -12,10 +12,15 @@ use axum::body::Bytes;
 use axum::http::{Request, Uri};
 use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_delivery::webhook::{Secret, WebhookDelivery};
 use tillgate_domain::delivery;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::MessageId;
 use tillgate_net::outgoing::{OutgoingError, ReceiverResponse};
+use tillgate_store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};
+use tillgate_store::delivery::message_selection::{SelectionCursor, SelectionLimits};
+use tillgate_store::delivery::webhook::Webhook;
+use tillgate_store::{Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -23,11 +28,6 @@ use super::review_callback;
 use crate::api::webhook_payload;
 use crate::app::App;
 use crate::gateway::{Gateway, random_bytes};
-use crate::store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};
-use crate::store::delivery::message_selection::{SelectionCursor, SelectionLimits};
-use crate::store::delivery::webhook::Webhook;
-use crate::store::{Store, StoreError};
-use crate::webhook::{Secret, WebhookDelivery};
 
 /// Maximum number of concurrent attempts.
 const SLOTS: usize = 512;

@@ -1,14 +1,14 @@
 //! Attempts to deliver a review decision callback.
 
 use jiff::SignedDuration;
+use tillgate_delivery::review_callback::{
+    self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
+};
 use tillgate_net::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
+use tillgate_store::review::callback::StoredCallback;
 
 use super::outbox::SendOutcome;
 use crate::app::App;
-use crate::review_callback::{
-    self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
-};
-use crate::store::review::callback::StoredCallback;
 
 /// Sends a callback once to the active destination of its configuration. It is accepted with one of the configured
 /// statuses, and tried again as the configuration says. A request to wait longer (`Retry-After`) is ignored, because

@@ -30,7 +30,7 @@ struct RunningSchedules {
     /// Number of runs of each entity in progress.
     counts: HashMap<EntityId, usize>,
     waiting: VecDeque<Schedule>,
-    /// The entity that was visited last: see [`DueSchedules`](crate::store::schedule::due::DueSchedules).
+    /// The entity that was visited last: see [`DueSchedules`](tillgate_store::schedule::due::DueSchedules).
     last: String,
     /// True if the store may have further due schedules.
     has_more: bool,

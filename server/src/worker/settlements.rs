@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tillgate_domain::id::{EntityId, log_tag};
+use tillgate_store::lower_priority;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::store::lower_priority;
 
 /// Interval of checks for cut-offs that have passed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

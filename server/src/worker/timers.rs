@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_store::timer::{Timer, TimerKind};
 
 use crate::gateway::{Failure, Gateway};
-use crate::store::timer::{Timer, TimerKind};
 
 /// Maximum number of timers that are loaded at once.
 const BATCH: u32 = 100;

@@ -1,7 +1,8 @@
 //! Upkeep of access tokens: stores the times of their use.
 
+use tillgate_store::StoreError;
+
 use crate::app::App;
-use crate::store::StoreError;
 
 /// Stores the latest time of use of the tokens used since the last call. Times are full minutes, so a token is written
 /// at most once a minute.

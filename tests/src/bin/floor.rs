@@ -23,9 +23,7 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
 use rusqlite::params;
-use tillgate::directory::Directory;
 use tillgate::gateway::random_bytes;
-use tillgate::store::{Sources, Store, bench};
 use tillgate_connector::http::wire::{
     AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
     SecretText,
@@ -33,6 +31,8 @@ use tillgate_connector::http::wire::{
 use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_domain::id::PaymentId;
 use tillgate_machine::clock::SystemClock;
+use tillgate_store::directory::Directory;
+use tillgate_store::{Sources, Store, bench};
 
 /// State of the server, shared by all requests.
 struct BaselineServer {

@@ -16,8 +16,8 @@ use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tillgate::store::{AdminStore, bench};
 use tillgate_domain::payment::Payment;
+use tillgate_store::{AdminStore, bench};
 use tillgate_tests::MerchantClient;
 use tillgate_tests::bench::Sampler;
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
-use tillgate::store::{Changes, RecordKeys, RiskRowKeys, RiskRowKind, bench};
 use tillgate_domain::id::EntityId;
 use tillgate_risk::{CheckInput, CountedPayment, CounterPlan, Facts, RiskLists, RuleSet};
 use tillgate_shared::money::{Amount, Currency};
+use tillgate_store::{Changes, RecordKeys, RiskRowKeys, RiskRowKind, bench};
 
 /// Twenty counters over eight combinations of keys. All payments under load have the same card, because a sandbox takes
 /// documented numbers only. So no counter counts the different values of a card, which would be those of all shoppers.

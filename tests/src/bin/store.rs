@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
-use tillgate::store::{AdminStore, Changes, bench};
+use tillgate_store::{AdminStore, Changes, bench};
 use tillgate_tests::bench::Sampler;
 
 /// Payments per transaction while a store is filled.

@@ -17,8 +17,8 @@ use crate::toolchain::run_step;
 
 /// Sources that determine the format of a stored payment. If one changes, the filled store is made again.
 const SHAPE: [&str; 5] = [
-    "server/src/store/schema.rs",
-    "server/src/store/rows.rs",
+    "server/crates/store/src/schema.rs",
+    "server/crates/store/src/rows.rs",
     "server/crates/domain/src/payment/account.rs",
     "server/crates/domain/src/payment/record.rs",
     "tests/src/bench/sample.rs",

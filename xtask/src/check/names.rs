@@ -11,7 +11,7 @@ use super::lexer;
 /// Folders whose names are checked, each one package.
 const FOLDERS: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask"];
 /// Tests that a macro runs on several stores. They have no attribute, but sentences as names like other tests.
-const SUITES: [&str; 1] = ["server/src/store/suite/"];
+const SUITES: [&str; 1] = ["server/crates/store/src/suite/"];
 
 /// Maximum share of functions with a one-word name, in percent.
 const ONE_WORD_PERCENT: usize = 35;

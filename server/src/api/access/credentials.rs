@@ -11,10 +11,10 @@ use tillgate_domain::access::scope::{Scope, Scopes};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::credential::{AccessDenied, AccessGrant};
 
 use crate::api::AppState;
 use crate::api::docs::{ROUTES, Route};
-use crate::credential::{AccessDenied, AccessGrant};
 
 /// The merchant routes, by path.
 static MERCHANT_ROUTES: LazyLock<HashMap<&str, Vec<Route>>> = LazyLock::new(|| {

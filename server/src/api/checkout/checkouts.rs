@@ -15,6 +15,7 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::{Payment, Redirect};
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::CacheStamp;
 
 use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
@@ -30,7 +31,6 @@ use crate::gateway::Failure;
 use crate::gateway::checkout::StatusReport;
 use crate::gateway::checkout::submit::SubmitResult;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::CacheStamp;
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.

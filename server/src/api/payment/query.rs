@@ -13,6 +13,7 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
+use tillgate_store::Cancellation;
 
 use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
@@ -23,7 +24,6 @@ use crate::api::response::{encode_response, into_http_response, result_fields, w
 use crate::api::{AppState, view};
 use crate::gateway::payment::query::{QueryCost, QueryPage, QueryResult};
 use crate::gateway::{Failure, Gateway};
-use crate::store::Cancellation;
 
 /// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
 /// payments as a list.

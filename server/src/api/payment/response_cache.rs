@@ -9,10 +9,10 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::EncodedResponse;
+use tillgate_store::directory::Directory;
+use tillgate_store::{CacheStamp, ChangeLog};
 
 use crate::api::response::json_response;
-use crate::directory::Directory;
-use crate::store::{CacheStamp, ChangeLog};
 
 /// Maximum size of all cached responses, in bytes.
 const CAPACITY: u64 = 16 * 1024 * 1024;

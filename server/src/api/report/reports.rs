@@ -17,6 +17,7 @@ use tillgate_domain::report::{
     TotalsKey, TotalsReport,
 };
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::{Cancellation, StoreError};
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -25,7 +26,6 @@ use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields};
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
-use crate::store::{Cancellation, StoreError};
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);

@@ -8,6 +8,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::rows;
+use tillgate_store::StoreError;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -18,7 +19,6 @@ use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::open_reader;
 use crate::gateway::Failure;
 use crate::gateway::report::ReportReader;
-use crate::store::StoreError;
 
 /// The payments of a report as lines.
 struct TransactionLines {

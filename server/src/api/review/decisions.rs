@@ -9,16 +9,18 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use tillgate_delivery::review_callback::{
+    CallbackConfig, CredentialFault, ReceivedPairs, read_decision, vault_record_id,
+};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
+use tillgate_store::StoreErrorKind;
 
 use crate::api::access::transport;
 use crate::api::extract::PathId;
 use crate::api::received::{is_form, read_limited_body};
 use crate::api::{AppState, client};
 use crate::gateway::Failure;
-use crate::review_callback::{CallbackConfig, CredentialFault, ReceivedPairs, read_decision, vault_record_id};
-use crate::store::StoreErrorKind;
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 64 * 1024;

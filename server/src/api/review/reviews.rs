@@ -16,6 +16,7 @@ use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::filter::ReviewFilter;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
 use tillgate_shared::result::codes;
+use tillgate_store::Cancellation;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -26,7 +27,6 @@ use crate::api::response::{build_response, encode_response, into_http_response, 
 use crate::api::risk::rules::optional_time;
 use crate::gateway::review::queue::{ReviewOutcome, ReviewRemarks};
 use crate::gateway::{Failure, Gateway};
-use crate::store::Cancellation;
 
 /// Handles `GET /v2/reviews`: a page of the queue, those that are held longest first.
 pub(in crate::api) async fn list_reviews(

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
+use tillgate_store::risk::audit::RiskAuditRow;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -16,7 +17,6 @@ use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields, wire_time};
 use crate::gateway::Failure;
-use crate::store::risk::audit::RiskAuditRow;
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;

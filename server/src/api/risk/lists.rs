@@ -14,6 +14,7 @@ use tillgate_domain::risk::list::{ListPosition, RiskListEntry, RiskListKind};
 use tillgate_risk::find_list_key;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_store::risk::list::ListSelection;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -26,7 +27,6 @@ use crate::gateway::risk::rules::ChangedEntry;
 use crate::gateway::risk::rules::parse_list_key;
 use crate::gateway::risk::rules::parse_list_kind;
 use crate::gateway::risk::rules::parse_list_value;
-use crate::store::risk::list::ListSelection;
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;

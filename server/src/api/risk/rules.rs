@@ -12,6 +12,8 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::rules::VersionRole;
 use tillgate_risk::RuleSet;
 use tillgate_shared::result::codes;
+use tillgate_store::risk::audit::RiskAuditKind;
+use tillgate_store::risk::rules::RiskKeys;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -20,8 +22,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use crate::gateway::Failure;
 use crate::gateway::risk::rules::{AddedVersion, UsedVersions};
-use crate::store::risk::audit::RiskAuditKind;
-use crate::store::risk::rules::RiskKeys;
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;

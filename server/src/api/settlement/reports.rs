@@ -13,6 +13,7 @@ use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_domain::settlement::report::{AMOUNT_NAMES, FeeKey, FeeReport, SettlementReport, SettlementRow};
 use tillgate_shared::result::codes;
+use tillgate_store::Cancellation;
 
 use crate::api::AppState;
 use crate::api::error::ApiError;
@@ -25,7 +26,6 @@ use crate::api::settlement::reconciliations::open_records;
 use crate::gateway::Failure;
 use crate::gateway::settlement::report::read_balances;
 use crate::gateway::settlement::report::read_settlements;
-use crate::store::Cancellation;
 
 /// Handles `GET /reports/v1/settlements`.
 pub(in crate::api) async fn report_settlements(

@@ -9,8 +9,7 @@ use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use tillgate_domain::schedule::retry::RetryPlan;
-
-use crate::store::AdminStore;
+use tillgate_store::AdminStore;
 
 /// Description of the compatibility mode.
 const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \

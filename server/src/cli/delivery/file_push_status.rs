@@ -4,11 +4,11 @@ use anyhow::ensure;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use tillgate_store::delivery::file_delivery::DeliveryStatus;
+use tillgate_store::delivery::file_push::PushTargetInfo;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::delivery::file_delivery::DeliveryStatus;
-use crate::store::delivery::file_push::PushTargetInfo;
 
 /// List the servers that files are pushed to.
 #[derive(Debug, Args)]

@@ -7,10 +7,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_delivery::webhook::{Secret, WebhookDelivery, build_test_event};
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{MessageId, to_hex};
 use tillgate_domain::ip_text;
 use tillgate_net::outgoing::OutgoingClient;
+use tillgate_store::AdminStore;
+use tillgate_store::delivery::webhook::{DeliveryLogEntry, Webhook};
 use tillgate_vault::{Sealed, Vault};
 
 use crate::cli::access::token::parse_entity_id;
@@ -21,9 +24,6 @@ use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
 use crate::gateway::random_bytes;
-use crate::store::AdminStore;
-use crate::store::delivery::webhook::{DeliveryLogEntry, Webhook};
-use crate::webhook::{Secret, WebhookDelivery, build_test_event};
 
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]

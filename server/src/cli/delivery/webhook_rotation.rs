@@ -6,6 +6,7 @@ use ipnet::IpNet;
 use serde::Serialize;
 use tillgate_domain::ip_text;
 use tillgate_net::outgoing::OutgoingClient;
+use tillgate_store::delivery::webhook::Webhook;
 
 use crate::cli::delivery::webhook::SecretOutput;
 use crate::cli::delivery::webhook::find_webhook;
@@ -13,7 +14,6 @@ use crate::cli::delivery::webhook::send_test_event;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::delivery::webhook::Webhook;
 
 /// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come
 /// under the old one. The receiver takes both, told apart by the header webhook-key-id.

@@ -15,6 +15,8 @@ use tillgate_domain::id::{DisputeId, EvidenceId, PaymentId};
 use tillgate_domain::refusal::Refusal;
 use tillgate_machine::process;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::AdminStore;
+use tillgate_store::dispute::DisputeSelection;
 
 use crate::cli::dispute::output::DisputeListOutput;
 use crate::cli::dispute::output::describe_dispute;
@@ -31,8 +33,6 @@ use crate::gateway::dispute::decide::{
 };
 use crate::gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
 use crate::gateway::random_bytes;
-use crate::store::AdminStore;
-use crate::store::dispute::DisputeSelection;
 
 /// Disputes about charged payments.
 #[derive(Debug, Subcommand)]

@@ -7,14 +7,12 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_vault::{KeyId, MasterKey, Sealed, Vault};
+use tillgate_store::AdminStore;
+use tillgate_store::keys::key_retirement::{RetireError, retire_key};
+use tillgate_vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::keys::key_retirement::RetireError;
-use crate::store::keys::key_retirement::retire_key;
-use crate::store::{self, AdminStore};
-use tillgate_vault::KeySource;
 
 /// Maximum time for a running server to load a new key.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -124,7 +122,7 @@ impl RotateVaultKey {
                 let _ = std::io::stdout().flush();
             }
         })?;
-        store::truncate_wal(&self.common.data)?;
+        tillgate_store::truncate_wal(&self.common.data)?;
         ensure!(failed == 0, "{failed} records cannot be opened, and stay as they are: their bytes are damaged");
         self.common.print_output(&RotationOutput { key: id.to_string(), resealed }, |rotated| {
             format!(
@@ -138,7 +136,7 @@ impl RotateVaultKey {
     /// sealed under it. Returns at once if no server is running.
     fn wait_for_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
         let began = Instant::now();
-        while store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
+        while tillgate_store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
             ensure!(
                 began.elapsed() < RELOAD_TIMEOUT,
                 "the running server has not loaded the key {id}: it reads its keys from another place than {source}, or \

@@ -7,10 +7,8 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, bail};
 use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use jiff::Timestamp;
-use tillgate_vault::{KeyId, MasterKey, Vault};
-
-use crate::store::AdminStore;
-use tillgate_vault::KeySource;
+use tillgate_store::AdminStore;
+use tillgate_vault::{KeyId, KeySource, MasterKey, Vault};
 
 const VARIABLE: &str = "TILLGATE_VAULT_KEY";
 

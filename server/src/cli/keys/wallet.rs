@@ -8,6 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_store::AdminStore;
+use tillgate_store::keys::wallet::StoredWalletKey;
 use tillgate_vault::Vault;
 use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
 
@@ -16,8 +18,6 @@ use crate::cli::{CommonOptions, open_existing};
 use crate::gateway::keys::wallet::generate_key;
 use crate::gateway::keys::wallet::seal_key;
 use crate::gateway::random_bytes;
-use crate::store::AdminStore;
-use crate::store::keys::wallet::StoredWalletKey;
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]

@@ -7,11 +7,14 @@ use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_delivery::review_callback::{CallbackConfig, parse_config, vault_record_id};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::ip_text;
 use tillgate_net::outgoing::OutgoingClient;
+use tillgate_store::AdminStore;
+use tillgate_store::review::callback::StoredCallback;
 use tillgate_vault::Vault;
 
 use crate::cli::access::token::parse_entity_id;
@@ -24,9 +27,6 @@ use crate::cli::review::callback_output::format_config;
 use crate::cli::review::callback_test::TestCallback;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::review_callback::{CallbackConfig, parse_config, vault_record_id};
-use crate::store::AdminStore;
-use crate::store::review::callback::StoredCallback;
 
 /// Largest size of a configuration file, in bytes.
 const MAX_FILE: u64 = 64 * 1024;

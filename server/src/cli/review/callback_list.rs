@@ -4,13 +4,13 @@ use anyhow::bail;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback, FailedListOutcome};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::webhook::format_delivery;
 use crate::cli::review::callback::ActorOptions;
 use crate::cli::review::callback::load_own_callback;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback, FailedListOutcome};
 
 /// List the callbacks that no attempt delivered, oldest first.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_delivery::review_callback::{create_sample, render_body};
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::review::decision::DecisionType;
 use tillgate_net::outgoing::ExpectingPost;
@@ -15,7 +16,6 @@ use crate::cli::review::callback::find_config;
 use crate::cli::review::callback::{ActorOptions, AddressOptions};
 use crate::cli::serve::create_runtime;
 use crate::cli::{CommonOptions, open_existing};
-use crate::review_callback::{create_sample, render_body};
 
 /// The decision of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -13,10 +13,10 @@ use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::queue::format_time;
 use tillgate_domain::review::queue::parse_cancel_reason;
 use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
+use tillgate_store::{AdminStore, is_served};
 
 use crate::cli::open_existing;
 use crate::cli::review::{NoteOptions, ReviewTarget, describe_refusal, load_status};
-use crate::store::{AdminStore, is_served};
 
 /// Maximum time to wait for the gateway.
 const TIMEOUT: Duration = Duration::from_secs(15);

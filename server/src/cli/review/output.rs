@@ -7,10 +7,10 @@ use serde::Serialize;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::queue::{QueuedReview, ReviewAction, ReviewClock};
 use tillgate_domain::review::request::ReviewAnswer;
+use tillgate_store::review::queue::ReviewRecord;
+use tillgate_store::review::request::StoredRequest;
 
 use crate::cli::table::to_printable;
-use crate::store::review::queue::ReviewRecord;
-use crate::store::review::request::StoredRequest;
 
 /// A review in the output.
 #[derive(Serialize)]

@@ -3,10 +3,10 @@
 
 use clap::Args;
 use serde::Serialize;
+use tillgate_store::risk::audit::RiskAuditRow;
 
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::risk::audit::RiskAuditRow;
 
 /// Show changes of rules and lists, and reached limits against card testing, the latest first.
 #[derive(Debug, Args)]

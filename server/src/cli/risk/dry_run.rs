@@ -11,15 +11,15 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::directory::Directory;
+use tillgate_store::{AdminStore, lower_priority};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::dry_run_output::format_report;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::risk::{RiskFileOptions, load_rules};
 use crate::cli::{CommonOptions, describe_refusal, open_existing};
-use crate::directory::Directory;
 use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
-use crate::store::{AdminStore, lower_priority};
 
 /// Length of the progress bar: tenths of a percent.
 const BAR_LENGTH: u32 = 1_000;

@@ -14,6 +14,10 @@ use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_store::AdminStore;
+use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
+use tillgate_store::risk::list::ListSelection;
+use tillgate_store::risk::rules::RiskKeys;
 use zeroize::Zeroizing;
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
@@ -22,10 +26,6 @@ use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::parse_listed_account;
-use crate::store::AdminStore;
-use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
-use crate::store::risk::list::ListSelection;
-use crate::store::risk::rules::RiskKeys;
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";

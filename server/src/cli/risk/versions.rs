@@ -12,14 +12,14 @@ use tillgate_domain::risk::rules::{RiskChange, VersionRole};
 use tillgate_machine::process;
 use tillgate_risk::RuleSet;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
+use tillgate_store::AdminStore;
+use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
+use tillgate_store::risk::rules::RiskKeys;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::options::load_existing_entity;
 use crate::cli::risk::load_rules;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::AdminStore;
-use crate::store::risk::audit::{RiskAuditKind, RiskAuditRow};
-use crate::store::risk::rules::RiskKeys;
 
 /// Number of changes that `risk versions` shows.
 const SHOWN_CHANGES: u32 = 20;

@@ -7,11 +7,11 @@ use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
+use tillgate_store::is_served;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::options::load_existing_entity;
 use crate::cli::{CommonOptions, open_existing};
-use crate::store::is_served;
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]

@@ -6,10 +6,10 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::ReviewPolicy;
 use tillgate_domain::risk::rules::{RiskChange, VersionRole};
 use tillgate_risk::RuleSet;
+use tillgate_store::AdminStore;
+use tillgate_store::risk::rules::RiskKeys;
 
 use crate::cli::options::load_existing_entity;
-use crate::store::AdminStore;
-use crate::store::risk::rules::RiskKeys;
 
 /// The rules file.
 const RULES: &str = include_str!("demo_rules.toml");

@@ -6,9 +6,9 @@ use jiff::SignedDuration;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
+use tillgate_store::AdminStore;
 
 use crate::cli::options::load_existing_entity;
-use crate::store::AdminStore;
 
 /// The value that removes an entity's parent.
 const NONE: &str = "none";

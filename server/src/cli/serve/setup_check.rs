@@ -8,10 +8,10 @@ use anyhow::{Context as _, ensure};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_domain::access::setup_fault::find_setup_faults;
+use tillgate_store::directory::Directory;
+use tillgate_store::{Store, read_live_refusal};
 
 use crate::cli::serve::GatewaySettings;
-use crate::directory::Directory;
-use crate::store::{Store, read_live_refusal};
 
 /// Reason for a gateway without a public address with HTTPS.
 const NO_PUBLIC_URL: &str = "it has no --public-url https://…, the address that shoppers' browsers reach";

@@ -7,6 +7,8 @@ use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
 use tillgate_machine::process;
+use tillgate_store::AdminStore;
+use tillgate_store::settlement::file::EntityScope;
 
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::table::to_printable;
@@ -15,8 +17,6 @@ use crate::gateway::settlement::file::queue::load_candidates;
 use crate::gateway::settlement::file::queue::match_record;
 use crate::gateway::settlement::file::queue::reject_record;
 use crate::gateway::settlement::file::queue::{LineDecision, MatchCandidate};
-use crate::store::AdminStore;
-use crate::store::settlement::file::EntityScope;
 
 /// Largest number of lines of a list.
 const MAX_LINES: usize = 1000;

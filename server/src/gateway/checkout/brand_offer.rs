@@ -21,15 +21,15 @@ use tillgate_risk::{
 };
 use tillgate_shared::brand::{Brand, detect};
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::directory::ActiveRules;
+use tillgate_store::{RiskRowKeys, RiskRowKind};
 use tillgate_vault::Sealed;
 
-use crate::directory::ActiveRules;
 use crate::gateway::Gateway;
 use crate::gateway::payment::RoutedRequest;
 use crate::gateway::payment::order;
 use crate::gateway::registration::stored_credentials::account_record;
 use crate::gateway::risk::listed_account::read_listed_account;
-use crate::store::{RiskRowKeys, RiskRowKind};
 
 /// The fact for which the account of a registration is opened.
 const ACCOUNT_AGE: &str = "account.age";

@@ -11,11 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 use tillgate_domain::address::add_parameters;
 use tillgate_domain::id::CheckoutId;
+use tillgate_store::delivery::message::REMINDER;
+use tillgate_store::timer::{Timer, TimerKind};
+use tillgate_store::{Changes, RecordKeys, StoreError};
 
 use crate::gateway::{Failure, Gateway};
-use crate::store::delivery::message::REMINDER;
-use crate::store::timer::{Timer, TimerKind};
-use crate::store::{Changes, RecordKeys, StoreError};
 
 /// Attempts whose outcome was read recently, each with its checkout. Reading an outcome writes nothing to the store, to
 /// keep the response fast: the worker cancels these reminders every second. After a crash, a merchant may get one

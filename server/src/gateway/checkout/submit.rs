@@ -20,6 +20,7 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::asynchronous::abandon_payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::Registration;
+use tillgate_store::{Changes, RecordKeys, RegistrationWithAccount, UpdateResult};
 
 use self::attempt::PreparedAttempt;
 use crate::gateway::access::sender::Sender;
@@ -30,7 +31,6 @@ use crate::gateway::payment::{PaymentContext, RoutedRequest};
 use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::risk::velocity::AttemptOutcome;
 use crate::gateway::{Failure, Gateway};
-use crate::store::{Changes, RecordKeys, RegistrationWithAccount, UpdateResult};
 
 /// Result of a submit.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::{Changes, DisputeKey, LoadedRecords, RecordKeys};
 
 use super::super::payment::follow_up_draft::draft_follow_up;
-use crate::store::{Changes, DisputeKey, LoadedRecords, RecordKeys};
 
 /// The time limits do not matter for chargebacks and their reversals.
 const NO_LIMITS: TimeLimits =

@@ -8,15 +8,15 @@ use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
 use tillgate_domain::id::EvidenceId;
 use tillgate_domain::refusal::Refusal;
+use tillgate_store::dispute::evidence::PART_SIZE;
+use tillgate_store::dispute::evidence::part_record;
+use tillgate_store::{Changes, DisputeKey, RecordKeys};
 use tillgate_vault::{Sealed, Vault, VaultError};
 use zeroize::Zeroizing;
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::decide::{DisputeRecords, unknown_dispute};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::dispute::evidence::PART_SIZE;
-use crate::store::dispute::evidence::part_record;
-use crate::store::{Changes, DisputeKey, RecordKeys};
 
 /// A file to add to a dispute.
 pub struct NewEvidence {

@@ -14,12 +14,12 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::dispute::{Dispute, DisputeAction, DisputeTimerAction};
 use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::refusal::Refusal;
+use tillgate_store::dispute::DisputeSelection;
+use tillgate_store::timer::TimerKind;
+use tillgate_store::{Changes, DisputeKey, RecordKeys};
 
 use super::{Failure, Gateway, random_bytes};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::dispute::DisputeSelection;
-use crate::store::timer::TimerKind;
-use crate::store::{Changes, DisputeKey, RecordKeys};
 use decide::{DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment};
 
 /// Number of disputes on a page.

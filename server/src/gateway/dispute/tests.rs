@@ -13,10 +13,10 @@ use tillgate_domain::payment::{FollowUpSummary, ModificationType, Payment, Payme
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_store::LoadedRecords;
 
 use super::super::payment::follow_up_draft::draft_follow_up;
 use super::decide::*;
-use crate::store::LoadedRecords;
 
 /// A step of a history.
 #[derive(Debug, Clone)]

@@ -16,13 +16,13 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::find_parameter;
+use tillgate_store::keys::wallet::{StoredWalletKey, UsedWalletToken};
 use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletKey, WalletTokenContent, WalletTokenError};
 use tillgate_vault::{Sealed, Vault, VaultError};
 
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::{Failure, Gateway, random_bytes};
 use crate::registry;
-use crate::store::keys::wallet::{StoredWalletKey, UsedWalletToken};
 
 /// The parameter that refusals of a token name.
 const TOKEN_PARAMETER: &str = "walletPay.paymentToken";

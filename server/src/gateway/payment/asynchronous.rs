@@ -8,12 +8,12 @@ use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
+use tillgate_store::timer::TimerKind;
+use tillgate_store::{Changes, RecordKeys};
 
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::complete::CompletionResult;
 use crate::gateway::{Failure, Gateway};
-use crate::store::timer::TimerKind;
-use crate::store::{Changes, RecordKeys};
 
 /// Returns the refusal for a page that no payment has: 404.
 pub(in crate::gateway) fn page_not_found() -> Refusal {

@@ -15,6 +15,7 @@ use tillgate_domain::three_ds::{
 };
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, DeferredEffects, RecordKeys};
 use tillgate_vault::record_name;
 use zeroize::Zeroizing;
 
@@ -26,7 +27,6 @@ use super::{ConnectorRequest, PaymentIdentity};
 use crate::gateway::payment::asynchronous::page_not_found;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::{Changes, DeferredEffects, RecordKeys};
 
 impl Gateway {
     /// Loads the payment that sent its shopper to a page for 3-D Secure, of any entity, pending or ended.

@@ -17,15 +17,15 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::decision::ReviewDecision;
 use tillgate_domain::review::queue::ReviewClock;
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 use super::super::{Failure, Gateway};
 use super::follow_up_draft::draft_reversal;
 use super::reversal::{can_refund_instead, log_declined_reversal};
 use crate::gateway::payment::asynchronous::page_not_found;
-use crate::gateway::payment::deferred_effects;
+use crate::gateway::payment::deferred_effects::{self, required_keys};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::check::RiskCheck;
-use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 /// Result of completing a payment.
 #[derive(Debug)]
@@ -129,8 +129,7 @@ impl Gateway {
             Some(_) => None,
             None => self.store.load_deferred_effects(payment)?,
         };
-        let credential_keys =
-            deferred_effects.as_ref().map(|effects| effects.required_keys(payment)).unwrap_or_default();
+        let credential_keys = deferred_effects.as_ref().map(|effects| required_keys(effects, payment));
         let has_effects = deferred_effects.is_some();
         let reversal = self.prepare_reversal(payment).await?;
         let now = self.now_of_id(&payment.entity);
@@ -157,7 +156,7 @@ impl Gateway {
         let keys = RecordKeys {
             checkout: payment.checkout.clone(),
             review: completion.decision.as_ref().map(|decision| decision.payment.clone()),
-            stored_credentials: credential_keys,
+            stored_credentials: credential_keys.unwrap_or_default(),
             risk_counters,
             ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };

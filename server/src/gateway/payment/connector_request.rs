@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use tillgate_connector::{Connector, ConnectorOutcome, Order, OrderRequest, ShopperPage};
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_store::{Changes, RecordKeys};
 use tokio::sync::watch;
 
 use super::super::{Failure, Gateway};
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::registry::PaymentRoute;
-use crate::store::{Changes, RecordKeys};
 
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.
 const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);

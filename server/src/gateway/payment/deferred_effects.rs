@@ -7,72 +7,69 @@ use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::{
     INITIAL_TRANSACTION, PendingInstruction, StandingInstruction,
 };
-
-use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
+use tillgate_store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 
 /// Time for which the account of a pending payment is stored. A payment that succeeds later stores no credential.
 pub(in crate::gateway) const LIFETIME: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-impl DeferredEffects {
-    /// Returns the keys of the records that `on_success` and `on_failure` need: the registration that the payment uses,
-    /// and the standing instruction that it charges.
-    pub(in crate::gateway) fn required_keys(&self, payment: &Payment) -> StoredCredentialKeys {
-        StoredCredentialKeys {
-            registration: payment.registration.clone().map(|id| (self.owner.clone(), id)),
-            standing_instruction: match &self.instruction {
-                Some(PendingInstruction::Charge { initial, .. }) => Some((self.owner.clone(), initial.clone())),
-                _ => None,
-            },
-            ..StoredCredentialKeys::default()
-        }
+/// Returns the keys of the records that [`settle_effects`] needs: the registration that the payment uses, and the
+/// standing instruction that it charges.
+pub(in crate::gateway) fn required_keys(effects: &DeferredEffects, payment: &Payment) -> StoredCredentialKeys {
+    StoredCredentialKeys {
+        registration: payment.registration.clone().map(|id| (effects.owner.clone(), id)),
+        standing_instruction: match &effects.instruction {
+            Some(PendingInstruction::Charge { initial, .. }) => Some((effects.owner.clone(), initial.clone())),
+            _ => None,
+        },
+        ..StoredCredentialKeys::default()
     }
+}
 
-    /// Applies the effects of a payment that has succeeded, under the write lock: creates the registration, and opens
-    /// the standing instruction unless its registration has ended meanwhile. Writes the new ids into the payment.
-    /// Returns the changes to write besides the payment.
-    pub(in crate::gateway) fn on_success(
-        self,
-        payment: &mut Payment,
-        loaded: StoredCredentials,
-        now: Timestamp,
-    ) -> Changes {
-        let mut changes = Changes::default();
-        let registration = match self.registration {
-            Some(new) => {
-                let registration = Registration { created: now, result: payment.result, ..new.registration };
-                let written;
-                (changes, written) = NewRegistration { registration, ..new }.write_to(changes);
-                payment.registration = Some(written.id.clone());
-                Some(written)
-            }
-            None => loaded.registration,
-        };
-        let Some(PendingInstruction::First(instruction)) = self.instruction else { return changes };
-        // A standing instruction ends with its registration, so it is not written if the registration was deleted
-        // meanwhile.
-        if registration.as_ref().is_some_and(|registration| registration.check_usable(now).is_err()) {
-            return changes;
+/// Applies the effects of a payment that has succeeded, under the write lock: creates the registration, and opens the
+/// standing instruction unless its registration has ended meanwhile. Writes the new ids into the payment. Returns the
+/// changes to write besides the payment.
+pub(in crate::gateway) fn apply_on_success(
+    effects: DeferredEffects,
+    payment: &mut Payment,
+    loaded: StoredCredentials,
+    now: Timestamp,
+) -> Changes {
+    let mut changes = Changes::default();
+    let registration = match effects.registration {
+        Some(new) => {
+            let registration = Registration { created: now, result: payment.result, ..new.registration };
+            let written;
+            (changes, written) = NewRegistration { registration, ..new }.write_to(changes);
+            payment.registration = Some(written.id.clone());
+            Some(written)
         }
-        let instruction =
-            StandingInstruction { registration: registration.as_ref().map(|stored| stored.id.clone()), ..instruction };
-        payment.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
-        if let Some(registration) = registration {
-            let initial = Some(instruction.initial.clone());
-            changes = changes.with_registration(&Registration { initial, ndc: Some(payment.ndc()), ..registration });
-        }
-        changes.with_standing_instruction(&instruction)
+        None => loaded.registration,
+    };
+    let Some(PendingInstruction::First(instruction)) = effects.instruction else { return changes };
+    // A standing instruction ends with its registration, so it is not written if the registration was deleted
+    // meanwhile.
+    if registration.as_ref().is_some_and(|registration| registration.check_usable(now).is_err()) {
+        return changes;
     }
+    let instruction =
+        StandingInstruction { registration: registration.as_ref().map(|stored| stored.id.clone()), ..instruction };
+    payment.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
+    if let Some(registration) = registration {
+        let initial = Some(instruction.initial.clone());
+        changes = changes.with_registration(&Registration { initial, ndc: Some(payment.ndc()), ..registration });
+    }
+    changes.with_standing_instruction(&instruction)
+}
 
-    /// Returns the changes that remove the charge of a failed payment from its standing instruction. Returns none if
-    /// the payment is no charge or the standing instruction is gone. Runs under the write lock.
-    pub(in crate::gateway) fn on_failure(self, loaded: StoredCredentials) -> Changes {
-        let changes = Changes::default();
-        match (self.instruction, loaded.standing_instruction) {
-            (Some(PendingInstruction::Charge { day, before, .. }), Some(instruction)) => {
-                changes.with_standing_instruction(&instruction.without_charge(day, before))
-            }
-            _ => changes,
+/// Returns the changes that remove the charge of a failed payment from its standing instruction. Returns none if the
+/// payment is no charge or the standing instruction is gone. Runs under the write lock.
+fn revert_on_failure(effects: DeferredEffects, loaded: StoredCredentials) -> Changes {
+    let changes = Changes::default();
+    match (effects.instruction, loaded.standing_instruction) {
+        (Some(PendingInstruction::Charge { day, before, .. }), Some(instruction)) => {
+            changes.with_standing_instruction(&instruction.without_charge(day, before))
         }
+        _ => changes,
     }
 }
 
@@ -109,9 +106,9 @@ pub(in crate::gateway) fn settle_effects(
     let card = effects.card.take();
     let changes = Changes::default().without_deferred_effects(&payment.id);
     let changes = changes.merged_with(if payment.is_approved() && !must_reverse {
-        effects.on_success(payment, loaded, now)
+        apply_on_success(effects, payment, loaded, now)
     } else {
-        effects.on_failure(loaded)
+        revert_on_failure(effects, loaded)
     });
     // The account of a registration is stored there and nowhere else.
     match card.filter(|_| payment.is_approved() && payment.registration.is_none()) {

@@ -12,8 +12,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::Payment;
 use tillgate_shared::result::codes;
-
-use crate::store::Changes;
+use tillgate_store::Changes;
 
 /// Returns the `merchantTransactionId` of a payment if its entity allows each reference only once, with the entity's
 /// id. Returns `None` if duplicates are allowed, for follow-up payments, and without a reference.

@@ -19,13 +19,13 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{ParameterError, Parameters, check_complete};
 use tillgate_shared::result::{ResultCode, ResultGroup, codes};
+use tillgate_store::{Changes, LoadedRecords, RecordKeys};
 
 use crate::gateway::payment::follow_up_draft::draft_follow_up;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::payment::{refuse_missing_capability, send_modification, wait_for_outcome};
 use crate::gateway::{Failure, Gateway};
-use crate::store::{Changes, LoadedRecords, RecordKeys};
 
 /// The parameter that refers to the earlier payment, unless the path does (specification, document 2, resources).
 const REFERENCED_PAYMENT_ID: &str = "referencedPaymentId";

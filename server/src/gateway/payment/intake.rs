@@ -10,6 +10,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_shared::parameter::{Parameters, Requirements};
+use tillgate_store::keys::wallet::UsedWalletToken;
 
 use super::super::{Failure, Gateway};
 use crate::gateway::access::routing;
@@ -18,7 +19,6 @@ use crate::gateway::checkout::requirements;
 use crate::gateway::keys::wallet::DecryptedToken;
 use crate::gateway::payment::account_parameters::StorableAccount;
 use crate::gateway::payment::order;
-use crate::store::keys::wallet::UsedWalletToken;
 
 /// Parameter with the ECI of a wallet's token.
 const WALLET_ECI: &str = "threeDSecure.eci";

@@ -11,9 +11,9 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::query::{MAX_NUMBERED_PAYMENTS, PAGE_SIZE, PaymentFilter, PaymentRange};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::{CacheStamp, Cancellation, PaymentRow, StoreError};
 
 use crate::gateway::{Failure, Gateway};
-use crate::store::{CacheStamp, Cancellation, PaymentRow, StoreError};
 
 /// Maximum number of payments that a request reads, including those that the filter rejects.
 const MAX_READ: u32 = 1000;

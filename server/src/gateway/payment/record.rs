@@ -14,6 +14,8 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::ReviewStage;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
+use tillgate_store::keys::wallet::UsedWalletToken;
+use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 use super::super::{Failure, Gateway};
 use super::authorize::AuthorizationResult;
@@ -27,8 +29,6 @@ use crate::gateway::payment::echo::is_echoed;
 use crate::gateway::registration::stored_credentials::CredentialChanges;
 use crate::gateway::risk::check::RiskCheck;
 use crate::registry::PaymentRoute;
-use crate::store::keys::wallet::UsedWalletToken;
-use crate::store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 /// A payment that is ready to be written.
 pub(in crate::gateway) struct PreparedPayment {

@@ -8,14 +8,14 @@ use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
+use tillgate_store::timer::{Timer, TimerKind};
+use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
 use super::connector_request::{InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::gateway::payment::order;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::timer::{Timer, TimerKind};
-use crate::store::{Changes, RecordKeys};
 
 /// Minimum age at which a payment is reversed if its connector does not know it.
 const UNKNOWN_PAYMENT_AGE: SignedDuration = SignedDuration::from_secs(30);

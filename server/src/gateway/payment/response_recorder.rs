@@ -8,8 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tillgate_domain::idempotency::{EncodedResponse, IdempotentRequest, RESPONSE_RETENTION, StoredResponse};
 use tillgate_domain::ndc::Ndc;
-
-use crate::store::Changes;
+use tillgate_store::Changes;
 
 /// Records the response of a use case with the result `T` for replay, if the request has an idempotency key. Also
 /// carries the identifier of the request.

@@ -12,6 +12,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::RiskRuling;
 use tillgate_shared::parameter::{ParameterError, Parameters};
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_store::RecordKeys;
 
 use super::super::{Failure, Gateway};
 use super::record::draft_payment;
@@ -23,7 +24,6 @@ use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::risk::check::RiskCheck;
-use crate::store::RecordKeys;
 
 /// The parameter that identifies a check in the merchant's system.
 const REFERENCE: &str = "merchantTransactionId";
@@ -86,7 +86,7 @@ impl Gateway {
             ..RecordKeys::none()
         };
         let checked = self.store.update(keys, move |loaded| {
-            let mut changes = crate::store::Changes::default();
+            let mut changes = tillgate_store::Changes::default();
             if let Some(check) = check {
                 let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
                 let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());

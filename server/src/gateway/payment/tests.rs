@@ -22,11 +22,13 @@ use tillgate_machine::clock::Clock;
 use tillgate_machine::id_clock::IdClock;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_store::directory::Directory;
+use tillgate_store::timer::TimerKind;
+use tillgate_store::{AdminStore, Sources, Store};
 use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
-use crate::directory::Directory;
 use crate::gateway::checkout::reminder::StatusReads;
 use crate::gateway::checkout::summary::SavedForms;
 use crate::gateway::create_evidence_places;
@@ -37,8 +39,6 @@ use crate::gateway::risk::dry_run::DryRunSlots;
 use crate::gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::gateway::{Gateway, GatewayOptions};
 use crate::registry::Registry;
-use crate::store::timer::TimerKind;
-use crate::store::{AdminStore, Sources, Store};
 
 /// A clock that tests move.
 struct MovedClock(AtomicI64);

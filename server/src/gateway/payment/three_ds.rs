@@ -1,7 +1,7 @@
 //! 3-D Secure: decides whether a payment needs cardholder authentication before its authorization, and starts it.
 //!
 //! A frictionless authentication is completed within the payment's own request. Otherwise the payment is pending. Its
-//! sealed card is stored with it ([`crate::store::DeferredEffects`]) and its security code is in memory only
+//! sealed card is stored with it ([`tillgate_store::DeferredEffects`]) and its security code is in memory only
 //! ([`crate::gateway::payment::security_codes`]). The payment is authorized after its cardholder is authenticated
 //! ([`super::challenge`]).
 

@@ -17,6 +17,7 @@ use tillgate_domain::registration::standing_instruction::{
 use tillgate_domain::registration::{Registration, account_retention_end};
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 use tillgate_vault::{Sealed, record_name};
 
 use crate::gateway::access::sender::Sender;
@@ -27,7 +28,6 @@ use crate::gateway::payment::account_parameters::is_shopper_parameter;
 use crate::gateway::payment::account_parameters::{PROOFS, StorableAccount};
 use crate::gateway::payment::deferred_effects;
 use crate::gateway::{Failure, Gateway, random_bytes};
-use crate::store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 
 /// Owner of the stored credentials of a payment, and the credential that it uses. The owner stays the merchant also if
 /// one of its channels processes the payment.
@@ -286,20 +286,11 @@ impl CredentialChanges {
         let effects = DeferredEffects { owner: self.entity, registration: self.new, instruction: pending, card };
         if payment.is_approved() {
             let now = payment.created;
-            changes = changes.merged_with(effects.on_success(payment, loaded, now));
+            changes = changes.merged_with(deferred_effects::apply_on_success(effects, payment, loaded, now));
         } else if payment.awaits_outcome() {
             changes = changes.with_deferred_effects(payment, effects, until);
         }
         Ok(changes)
-    }
-}
-
-impl NewRegistration {
-    /// Adds the registration and its sealed account to `changes`. An account that is already stored gets another
-    /// registration: the id of the existing one would reveal that the numbers are equal.
-    pub(in crate::gateway) fn write_to(self, changes: Changes) -> (Changes, Registration) {
-        let changes = changes.with_registration(&self.registration).with_account(&self.registration, self.account);
-        (changes, self.registration)
     }
 }
 

@@ -14,11 +14,11 @@ use tillgate_domain::review::queue::parse_cancel_reason;
 use tillgate_domain::review::queue::parse_note;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState};
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::review::queue::{ReviewPage, ReviewRecord, ReviewSelection};
+use tillgate_store::{Changes, RecordKeys};
 
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
-use crate::store::review::queue::{ReviewPage, ReviewRecord, ReviewSelection};
-use crate::store::{Changes, RecordKeys};
 
 /// A review after a request, with its payment.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
 //! Decisions that the command line requests: carried out once, and answered.
 
 use tillgate_domain::review::request::ReviewAnswer;
+use tillgate_store::review::request::StoredRequest;
 
 use crate::gateway::{Failure, Gateway};
-use crate::store::review::request::StoredRequest;
 
 impl Gateway {
     /// Carries out a requested decision, and stores its answer. If the process ended between the decision and the

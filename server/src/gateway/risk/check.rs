@@ -28,11 +28,11 @@ use tillgate_risk::{
 };
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
+use tillgate_store::directory::ActiveRules;
+use tillgate_store::{Changes, RiskRowKeys, RiskRowKind};
 
-use crate::directory::ActiveRules;
 use crate::gateway::Gateway;
 use crate::registry::PaymentRoute;
-use crate::store::{Changes, RiskRowKeys, RiskRowKind};
 
 /// The fact for which first sightings of accounts are stored.
 const ACCOUNT_AGE: &str = "account.age";

@@ -11,13 +11,13 @@ use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRol
 use tillgate_risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
+use tillgate_store::risk::rules::RiskKeys;
+use tillgate_store::{Changes, RecordKeys};
 
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::listed_account::is_account_key;
 use crate::gateway::risk::listed_account::read_listed_account;
 use crate::gateway::{Failure, Gateway};
-use crate::store::risk::rules::RiskKeys;
-use crate::store::{Changes, RecordKeys};
 
 /// The name for no version.
 const NONE: &str = "none";

@@ -7,11 +7,11 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::REMINDER_DELAY;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
+use tillgate_store::timer::TimerKind;
+use tillgate_store::{Changes, RecordKeys};
 
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::{Failure, Gateway};
-use crate::store::timer::TimerKind;
-use crate::store::{Changes, RecordKeys};
 
 /// Reading of an entity's clock.
 #[derive(Debug, Clone, Copy)]

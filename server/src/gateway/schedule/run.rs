@@ -11,6 +11,9 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::schedule::plan::{DueRun, NextAction, RunResult};
 use tillgate_domain::schedule::retry::RetryPlan;
 use tillgate_domain::schedule::{Schedule, ScheduleTerms};
+use tillgate_store::schedule::RunWrite;
+use tillgate_store::schedule::due::DueSchedules;
+use tillgate_store::{Changes, RecordKeys};
 
 use crate::gateway::access::sender::Sender;
 use crate::gateway::payment::pay::Addresses;
@@ -20,9 +23,6 @@ use crate::gateway::registration::stored_credentials::CredentialOwner;
 use crate::gateway::risk::velocity::{AttemptGuard, AttemptOutcome};
 use crate::gateway::schedule::payment_parameters;
 use crate::gateway::{Failure, Gateway};
-use crate::store::schedule::RunWrite;
-use crate::store::schedule::due::DueSchedules;
-use crate::store::{Changes, RecordKeys};
 
 /// Wait after a fault that is not the schedule's, such as a full disk.
 const FAULT_WAIT: SignedDuration = SignedDuration::from_secs(60);
@@ -42,7 +42,7 @@ struct RunContext {
 
 impl Gateway {
     /// Loads schedules that are due by the machine's clock, at most `limit`: see
-    /// [`Store::load_due_schedules`](crate::store::Store::load_due_schedules).
+    /// [`Store::load_due_schedules`](tillgate_store::Store::load_due_schedules).
     ///
     /// # Errors
     /// If the store cannot be read.

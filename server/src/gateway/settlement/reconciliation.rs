@@ -13,11 +13,11 @@ use tillgate_domain::settlement::reconciliation::file::format_header;
 use tillgate_domain::settlement::reconciliation::file::format_lines;
 use tillgate_domain::settlement::reconciliation::file::{FileLines, FileName};
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
+use tillgate_store::settlement::reconciliation::{RecordOwnership, RecordRange, RecordVersion};
+use tillgate_store::settlement::reconciliation_file::StoredFile;
+use tillgate_store::{Cancellation, PaymentHistory, StoreError};
 
 use crate::gateway::{Failure, Gateway};
-use crate::store::settlement::reconciliation::{RecordOwnership, RecordRange, RecordVersion};
-use crate::store::settlement::reconciliation_file::StoredFile;
-use crate::store::{Cancellation, PaymentHistory, StoreError};
 
 /// Time for which records are read before other long reads have their turn.
 const TURN: Duration = Duration::from_millis(200);

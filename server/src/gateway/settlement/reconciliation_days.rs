@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_store::StoreError;
+use tillgate_store::directory::FileOwner;
+use tillgate_store::settlement::reconciliation_file::FileCalendar;
 
-use crate::directory::FileOwner;
 use crate::gateway::Gateway;
 use crate::gateway::settlement::reconciliation::select_records;
-use crate::store::StoreError;
-use crate::store::settlement::reconciliation_file::FileCalendar;
 
 /// Days up to which the files of entities are known to be listed, so that a pass without news reads nothing.
 #[derive(Debug, Default)]

@@ -6,12 +6,12 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::report::MAX_ROWS;
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::report::{SettlementReport, SettlementRow};
+use tillgate_store::PaymentHistory;
+use tillgate_store::directory::Directory;
+use tillgate_store::settlement::ledger::Balances;
 
-use crate::directory::Directory;
 use crate::gateway::Failure;
 use crate::gateway::report::refuse_rows;
-use crate::store::PaymentHistory;
-use crate::store::settlement::ledger::Balances;
 
 /// Reads the batches of some days, in the order of day, entity and currency.
 ///

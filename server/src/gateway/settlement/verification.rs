@@ -15,10 +15,9 @@ use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
-
-use crate::store::StoreError;
-use crate::store::keys::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
-use crate::store::snapshot::StoreSnapshot;
+use tillgate_store::StoreError;
+use tillgate_store::keys::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
+use tillgate_store::snapshot::StoreSnapshot;
 
 use second_opinion::SecondOpinion;
 

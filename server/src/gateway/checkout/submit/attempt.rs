@@ -8,12 +8,12 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::asynchronous::abandon_payment;
 use tillgate_domain::refusal::Refusal;
+use tillgate_store::{Changes, LoadedRecords, RecordKeys};
 
 use crate::gateway::checkout::unknown_checkout;
 use crate::gateway::payment::PreparedPayment;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
 use crate::gateway::risk::velocity::AttemptOutcome;
-use crate::store::{Changes, LoadedRecords, RecordKeys};
 
 /// Result of writing an attempt.
 pub(in crate::gateway) enum AttemptWrite {

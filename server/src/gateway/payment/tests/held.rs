@@ -11,11 +11,11 @@ use tillgate_domain::risk::PaymentRisk;
 use tillgate_shared::format::iban::Iban;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, DeferredEffects, RecordKeys};
 
 use super::{ConnectionFault, TestShop, order_parameters};
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::{Changes, DeferredEffects, RecordKeys};
 
 const IBAN: &str = "DE23100000001234567890";
 

@@ -15,12 +15,12 @@ use tillgate_domain::payment::{ConnectorTxIds, Payment};
 use tillgate_domain::three_ds::TransactionStatus;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, RecordKeys};
 
 use super::{CARD, ConnectionFault, TestShop, order_parameters};
 use crate::gateway::checkout::submit::{AttemptWrite, SubmitResult};
 use crate::gateway::payment::pay::Addresses;
 use crate::gateway::payment::response_recorder::ResponseRecorder;
-use crate::store::{Changes, RecordKeys};
 
 const PUBLIC_URL: &str = "http://127.0.0.1/";
 

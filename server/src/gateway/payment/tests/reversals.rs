@@ -5,9 +5,9 @@ use tillgate_domain::payment::{Payment, PaymentType, Redirect};
 use tillgate_domain::review::{PaymentReview, ReviewStage};
 use tillgate_domain::risk::PaymentRisk;
 use tillgate_shared::result::codes;
+use tillgate_store::{Changes, RecordKeys};
 
 use super::{ConnectionFault, TestShop};
-use crate::store::{Changes, RecordKeys};
 
 impl TestShop {
     /// Makes a payment that the host has booked without a response, and that its shopper has abandoned since.

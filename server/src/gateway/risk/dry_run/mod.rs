@@ -19,14 +19,14 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::directory::Directory;
+use tillgate_store::{PaymentHistory, StoreError};
 use tillgate_vault::AccountIndexKey;
 
 use self::replay::EntityReplay;
 pub use self::slots::{DryRunSlot, DryRunSlots};
-use crate::directory::Directory;
 use crate::gateway::risk::rules::parse_rules;
 use crate::gateway::{Failure, Gateway};
-use crate::store::{PaymentHistory, StoreError};
 
 /// Length of a pause, as a multiple of the time that the page before it took. The dry run works for an eighth of the
 /// time, on one thread with a low priority. So it takes at most 12.5 % of one processor from a gateway that uses all of
@@ -184,7 +184,7 @@ impl Pages<'_> {
         &mut self,
         entity: &EntityId,
         range: PaymentRange,
-        visit: &mut dyn FnMut(&crate::store::HistoricPayment) -> Result<(), StoreError>,
+        visit: &mut dyn FnMut(&tillgate_store::HistoricPayment) -> Result<(), StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         let begin = range.from.creation_time().unwrap_or(Timestamp::UNIX_EPOCH);
         let mut rest = Some(range);

@@ -13,12 +13,12 @@ use tillgate_domain::risk::{RiskContext, ScreeningPoint};
 use tillgate_domain::three_ds::Proof;
 use tillgate_risk::{CheckInput, Facts, RiskLists, VelocityCounter, WindowCounters, read_listed_values};
 use tillgate_shared::result::codes;
+use tillgate_store::{HistoricPayment, StoreError};
 
 use crate::gateway::risk::check::decide_by_rules;
 use crate::gateway::risk::check::make_check_input;
 use crate::gateway::risk::dry_run::DryRun;
 use crate::registry::Registry;
-use crate::store::{HistoricPayment, StoreError};
 
 /// The replay of an entity's payments.
 pub(super) struct EntityReplay<'a> {

@@ -38,10 +38,10 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, PaymentId, log_tag};
 use tillgate_domain::payment::account_identity::AccountIdentity;
 use tillgate_domain::refusal::Refusal;
+use tillgate_store::StoreError;
+use tillgate_store::risk::velocity::VelocityCount;
 
 use crate::gateway::Gateway;
-use crate::store::StoreError;
-use crate::store::risk::velocity::VelocityCount;
 pub use attempt::{AttemptGuard, AttemptOutcome};
 use attempt::{CountedCost, Unsaved};
 use count::{Count, HOUR};

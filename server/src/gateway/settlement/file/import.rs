@@ -16,6 +16,8 @@ use tillgate_domain::settlement::compute_record_movement;
 use tillgate_domain::settlement::file::{FileMapping, ImportContext, LineIdentity, SettlementLine};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord, RecordType};
+use tillgate_store::settlement::file::{EntityScope, ImportedFile, NewSettlementLine, OccurrenceCounter, SettledParts};
+use tillgate_store::{AdminStore, StoreError};
 
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::file::SettlementFileError;
@@ -26,8 +28,6 @@ use crate::gateway::settlement::file::search::find_target;
 use crate::gateway::settlement::file::summary::{ImportSummary, NewRecord, TakenResult};
 use crate::gateway::settlement::file::take::apply_target;
 use crate::gateway::settlement::file::take::{MatchedRecord, OwnerCache};
-use crate::store::settlement::file::{EntityScope, ImportedFile, NewSettlementLine, OccurrenceCounter, SettledParts};
-use crate::store::{AdminStore, StoreError};
 
 /// Number of lines in a part. A part delays other writes by a few dozen milliseconds.
 const PART: usize = 100;

@@ -16,8 +16,9 @@ use std::io;
 pub use import::{ImportRequest, import_file};
 pub use summary::{ImportSummary, PaymentDifference, ReportedFault};
 
+use tillgate_store::StoreError;
+
 use crate::gateway::Failure;
-use crate::store::StoreError;
 
 /// Failure of an import or of a decision about a line.
 #[derive(Debug, thiserror::Error)]

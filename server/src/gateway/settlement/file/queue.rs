@@ -9,6 +9,8 @@ use tillgate_domain::settlement::reconciliation::{
     ImportedLine, MatchedPayments, MatchingStatus, ReconciliationRecord, RejectedLine,
 };
 use tillgate_shared::format::mask::{Strictness, has_card_number};
+use tillgate_store::AdminStore;
+use tillgate_store::settlement::file::{EntityScope, SettledParts};
 
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::import::entity_now;
@@ -19,8 +21,6 @@ use crate::gateway::settlement::file::search::resolve_whole_line;
 use crate::gateway::settlement::file::search::{MatchTarget, Mismatch, TargetEffect};
 use crate::gateway::settlement::file::take::apply_target;
 use crate::gateway::settlement::file::take::{MatchedRecord, OwnerCache};
-use crate::store::AdminStore;
-use crate::store::settlement::file::{EntityScope, SettledParts};
 
 /// Largest number of candidates that are shown of a line.
 const MAX_CANDIDATES: usize = 20;

@@ -6,9 +6,8 @@ use tillgate_domain::settlement::file::matching::LineEffect;
 use tillgate_domain::settlement::file::matching::fits_type;
 use tillgate_domain::settlement::file::matching::is_settled_by_institute;
 use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType};
-
-use crate::store::settlement::file::EntityScope;
-use crate::store::{AdminStore, StoreError};
+use tillgate_store::settlement::file::EntityScope;
+use tillgate_store::{AdminStore, StoreError};
 
 /// Largest number of payments that a record with several matches keeps.
 const MAX_CANDIDATES: usize = 100;

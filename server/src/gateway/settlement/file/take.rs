@@ -8,14 +8,14 @@ use tillgate_domain::dispute::{Dispute, DisputeAction};
 use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::settlement::reconciliation::{ChargebackReason, ReconciliationRecord, RecordOwner};
+use tillgate_store::AdminStore;
+use tillgate_store::settlement::file::SettledParts;
 
 use crate::gateway::dispute::decide::{DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys};
 use crate::gateway::random_bytes;
 use crate::gateway::settlement::file::SettlementFileError;
 use crate::gateway::settlement::file::import::entity_now;
 use crate::gateway::settlement::file::search::{MatchTarget, TargetEffect};
-use crate::store::AdminStore;
-use crate::store::settlement::file::SettledParts;
 
 /// Entities with the owners of their records, loaded once.
 #[derive(Debug, Default)]

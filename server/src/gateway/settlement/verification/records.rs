@@ -7,13 +7,13 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::{Cashflow, TransactionType};
 use tillgate_domain::settlement::{BatchTotals, compute_record_movement};
+use tillgate_store::StoreError;
+use tillgate_store::settlement::record_digest::RecordDigest;
+use tillgate_store::snapshot::StoreSnapshot;
 
 use crate::gateway::settlement::verification::add_sums;
 use crate::gateway::settlement::verification::describe_sums;
 use crate::gateway::settlement::verification::{Journal, Sums, Verification};
-use crate::store::StoreError;
-use crate::store::settlement::record_digest::RecordDigest;
-use crate::store::snapshot::StoreSnapshot;
 
 impl Verification {
     /// Compares the settlement lines of an entity, and the reserves of its batches, with the journal.

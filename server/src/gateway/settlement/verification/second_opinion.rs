@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
+use tillgate_store::StoreError;
+use tillgate_store::snapshot::{StoreSnapshot, StoredBalance};
 
 use crate::gateway::settlement::verification::Verification;
-use crate::store::StoreError;
-use crate::store::snapshot::{StoreSnapshot, StoredBalance};
 
 /// Hundredths by the code of the currency.
 type Hundredths = BTreeMap<String, i128>;

@@ -1,0 +1,209 @@
+//! Entities as rows of a tree: PSPs, divisions, merchants and channels.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+
+use crate::access::token;
+use crate::admin::Act;
+use crate::directory::{Credentials, Directory};
+use crate::error::unreadable_column;
+use crate::risk::rules;
+use crate::schedule::clock;
+use crate::{AdminStore, StoreError};
+
+/// Fills the directory with the stored entities, tokens and risk rules.
+pub(crate) fn refill_directory(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
+    directory.replace_credentials(load_credentials(connection)?);
+    rules::refill_rules(connection, directory)
+}
+
+/// Loads all entities, and the tokens that are not revoked, for the authentication of requests. Fails if an entity's
+/// row is unreadable.
+pub(crate) fn load_credentials(connection: &Connection) -> Result<Credentials, StoreError> {
+    let mut entities = HashMap::new();
+    let mut statement = connection.prepare(&select_entity(""))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let entity = read_entity(row)?;
+        entities.insert(entity.id.clone(), Arc::new(entity));
+    }
+    Ok(Credentials { by_user: token::load_unrevoked_tokens(connection)?, entities })
+}
+
+/// Returns the query for entities, each with the advance of the clock that it uses. `clause` is appended: a condition
+/// or an order.
+fn select_entity(clause: &str) -> String {
+    format!(
+        "SELECT entity.id, entity.name, entity.live, entity.settings, entity.parent, coalesce(owner.ahead, entity.ahead),
+             entity.level
+         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {clause}"
+    )
+}
+
+/// Reads an entity from a row of [`select_entity`]. An unreadable parent counts as none; any other unreadable value is
+/// an error.
+fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
+    let id: String = row.get(0)?;
+    let settings: String = row.get(3)?;
+    let parent: Option<String> = row.get(4)?;
+    let level: String = row.get(6)?;
+    Ok(Entity {
+        id: EntityId::parse(&id).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
+        name: row.get(1)?,
+        live: row.get(2)?,
+        level: Level::parse(&level).ok_or_else(|| unreadable_column(6, "level"))?,
+        parent: parent.as_deref().and_then(EntityId::parse),
+        ahead: SignedDuration::from_millis(row.get(5)?),
+        settings: EntitySettings::from_json(&settings)?,
+    })
+}
+
+/// Loads an entity by id.
+pub(crate) fn load_entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
+    connection
+        .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
+        .optional()?
+        .transpose()
+}
+
+impl AdminStore {
+    /// Fills a directory with the stored entities, tokens and risk rules.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn fill_directory(&self, directory: &Directory) -> Result<(), StoreError> {
+        refill_directory(&self.connection, directory)
+    }
+
+    /// Loads an entity by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
+        load_entity(&self.connection, id)
+    }
+
+    /// Loads all entities, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_entities(&self) -> Result<Vec<Entity>, StoreError> {
+        self.select_entities("ORDER BY entity.id", None)
+    }
+
+    /// Loads the channels of a merchant, in no particular order. Other entities have none.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_channels(&self, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
+        self.select_entities("WHERE entity.merchant = ?1", Some(merchant))
+    }
+
+    /// Loads the entities above one, nearest first. Ends at the top, or at a parent that is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_ancestors(&self, entity: &Entity) -> Result<Vec<Entity>, StoreError> {
+        let mut ancestors: Vec<Entity> = Vec::new();
+        while let Some(id) = &ancestors.last().unwrap_or(entity).parent
+            && ancestors.len() < Level::ALL.len()
+            && let Some(parent) = self.load_entity(id)?
+        {
+            ancestors.push(parent);
+        }
+        Ok(ancestors)
+    }
+
+    /// Loads the entities below one, without itself, at every level, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_descendants(&self, id: &EntityId) -> Result<Vec<Entity>, StoreError> {
+        let clause = "WHERE entity.id IN (
+            WITH RECURSIVE below (id) AS (
+                SELECT id FROM entity WHERE parent = ?1
+                UNION SELECT entity.id FROM below JOIN entity ON entity.parent = below.id
+            ) SELECT id FROM below) ORDER BY entity.id";
+        self.select_entities(clause, Some(id))
+    }
+
+    /// Loads the entities that a clause selects. `id` is bound to its parameter, if it has one.
+    fn select_entities(&self, clause: &str, id: Option<&EntityId>) -> Result<Vec<Entity>, StoreError> {
+        let mut statement = self.connection.prepare(&select_entity(clause))?;
+        let mut rows = statement.query(params_from_iter(id.map(EntityId::as_str)))?;
+        let mut entities = Vec::new();
+        while let Some(row) = rows.next()? {
+            entities.push(read_entity(row)?);
+        }
+        Ok(entities)
+    }
+
+    /// Adds an entity, created now. Its clock starts without an advance.
+    ///
+    /// # Errors
+    /// If the store cannot be written, the id exists, or the place in the tree of entities is not allowed.
+    pub fn add_entity(&self, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
+        let settings = serde_json::to_string(&entity.settings)?;
+        let details = [("name", &*entity.name), ("level", entity.level.as_str()), ("settings", &settings)];
+        let (id, entity_id) = (entity.id.as_str(), Some(&entity.id));
+        let act = Act { action: "entity create", subject: id, entity: entity_id, details: &details };
+        self.execute_act(
+            &act,
+            "INSERT INTO entity (id, name, live, settings, created, parent, level)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                entity.id.as_str(),
+                entity.name,
+                entity.live,
+                settings,
+                now.as_millisecond(),
+                entity.parent.as_ref().map(EntityId::as_str),
+                entity.level.as_str()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Returns true if an entity has a payment, a registration or a checkout.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_entity_used(&self, id: &EntityId) -> Result<bool, StoreError> {
+        // Checkouts have no index by entity and are scanned, but only if there is no payment or registration.
+        let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)
+            OR EXISTS (SELECT 1 FROM registration WHERE entity = ?1)
+            OR EXISTS (SELECT 1 FROM checkout WHERE json_extract(CAST(document AS TEXT), '$.entity') = ?1)";
+        Ok(self.connection.query_row(query, [id.as_str()], |row| row.get(0))?)
+    }
+
+    /// Updates an entity's name, mode, level, parent, clock and settings. Returns false if there is no such entity.
+    ///
+    /// # Errors
+    /// If the store cannot be written, or the place in the tree of entities is not allowed.
+    pub fn update_entity(&self, entity: &Entity) -> Result<bool, StoreError> {
+        let settings = serde_json::to_string(&entity.settings)?;
+        let details = [("name", &*entity.name), ("level", entity.level.as_str()), ("settings", &settings)];
+        let (id, entity_id) = (entity.id.as_str(), Some(&entity.id));
+        let act = Act { action: "entity set", subject: id, entity: entity_id, details: &details };
+        self.execute_act(
+            &act,
+            "UPDATE entity SET name = ?2, settings = ?3, live = ?4, parent = ?5, ahead = ?6, level = ?7
+             WHERE id = ?1",
+            params![
+                entity.id.as_str(),
+                entity.name,
+                settings,
+                entity.live,
+                entity.parent.as_ref().map(EntityId::as_str),
+                clock::to_milliseconds(entity.ahead),
+                entity.level.as_str()
+            ],
+        )
+    }
+}

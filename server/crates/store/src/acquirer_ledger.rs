@@ -1,0 +1,322 @@
+//! Ledger of an acquirer host: a separate SQLite file, independent of the gateway's store.
+//!
+//! Requests are decided one after the other on the writer's thread, and are answered after their commit. Used amounts
+//! are columns with a CHECK constraint, so that no faulty decision can use more than the entry's amount.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite_migration::{M, Migrations};
+
+use super::error::{Cause, unreadable_column};
+use super::group_commit::CommitQueue;
+use super::group_transaction::WrittenRows;
+use super::{StoreError, schema};
+use crate::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
+
+/// Name of the file in the data folder.
+const FILE: &str = "acquirer.db";
+/// Maximum number of waiting requests. Further ones are refused.
+const QUEUE: usize = 1024;
+/// Maximum time to wait for another process's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
+const MIGRATIONS: &[M<'_>] = &[
+    M::up(include_str!("acquirer_migrations/0001_entries.sql")),
+    M::up(include_str!("acquirer_migrations/0002_three_ds.sql")),
+    M::up(include_str!("acquirer_migrations/0003_pages.sql")),
+    M::up(include_str!("acquirer_migrations/0004_scheme_data.sql")),
+];
+
+/// Columns of an entry, in the order in which [`read_entry`] reads them.
+const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used, approved, reversed, \
+     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data";
+
+/// The ledger. Its queue serialises access from all threads.
+pub struct AcquirerLedger {
+    queue: CommitQueue,
+}
+
+impl AcquirerLedger {
+    /// Opens the ledger in a data folder. Creates both if absent.
+    ///
+    /// # Errors
+    /// If the folder or the file cannot be created, opened or migrated.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        Ok(Self { queue: CommitQueue::start("acquirer-ledger", open_ledger_file(folder)?, QUEUE, ())? })
+    }
+
+    /// Runs a decision on the writer's thread. Returns after the commit. Nothing of a decision that fails is written.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Overloaded`](super::StoreErrorKind::Overloaded) if too many requests wait. Otherwise the
+    /// error of the decision or of the commit.
+    pub async fn run_decision<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let write = move |connection: &Connection| Ok((decide(&LedgerTransaction { connection })?, WrittenRows::Once));
+        self.queue.commit_write(write, |_| ()).await
+    }
+
+    /// Loads the entries with a higher number in ascending order, at most `limit`. Waits in the queue like a decision.
+    ///
+    /// # Errors
+    /// Same as [`AcquirerLedger::run_decision`].
+    pub async fn load_entries_after(&self, number: i64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
+        let select = move |connection: &Connection| {
+            let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
+            let mut statement = connection.prepare_cached(&query)?;
+            let entries = statement.query_map(params![number, limit], read_entry)?;
+            Ok((entries.collect::<Result<_, _>>()?, WrittenRows::Nothing))
+        };
+        self.queue.commit_write(select, |_| ()).await
+    }
+}
+
+/// The ledger inside a transaction.
+pub struct LedgerTransaction<'a> {
+    connection: &'a Connection,
+}
+
+impl LedgerTransaction<'_> {
+    /// Loads an entry of any merchant by its idempotency key.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub fn load_by_key(&self, key: &str) -> Result<Option<LedgerEntry>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM entry WHERE key = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([key], read_entry).optional()?)
+    }
+
+    /// Loads an entry by its number.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub fn load_by_number(&self, number: i64) -> Result<Option<LedgerEntry>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM entry WHERE number = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([number], read_entry).optional()?)
+    }
+
+    /// Adds an entry, of which nothing is used, and returns it with its new number.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written, or already has an entry with this key.
+    pub fn insert_entry(&self, entry: NewEntry) -> Result<LedgerEntry, StoreError> {
+        let query =
+            "INSERT INTO entry (key, fingerprint, kind, merchant, payment, original, amount, currency, approved, \
+             reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
+        self.connection.prepare_cached(query)?.execute(params![
+            entry.key,
+            entry.fingerprint,
+            entry.kind.as_str(),
+            entry.merchant_id,
+            entry.payment_id,
+            entry.original,
+            amount_to_column(entry.amount)?,
+            entry.currency,
+            entry.approved,
+            entry.reversed,
+            entry.undecided,
+            entry.code,
+            entry.avs.map(String::from),
+            entry.cvv.map(String::from),
+            entry.account,
+            entry.created,
+            entry.three_ds.as_ref().and_then(|data| serde_json::to_string(data).ok()),
+            entry.awaits_shopper,
+            entry.page.as_ref().map(|page| &page.id),
+            entry.page.as_ref().map(|page| &page.return_url),
+            serde_json::to_string(&entry.scheme_data).ok(),
+        ])?;
+        Ok(LedgerEntry { number: self.connection.last_insert_rowid(), used: 0, entry })
+    }
+
+    /// Sets the used amount of an entry in minor units: the captured amount of an authorization, the refunded amount of
+    /// any other entry. It replaces the earlier amount. An unknown number changes nothing.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written, or the amount exceeds the entry's amount.
+    pub fn set_used(&self, number: i64, used: u64) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("UPDATE entry SET used = ?2 WHERE number = ?1")?
+            .execute(params![number, amount_to_column(used)?])?;
+        Ok(())
+    }
+
+    /// Marks an entry as reversed. If it waits for its shopper, it stops waiting and gets the response code 21.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written.
+    pub fn set_reversed(&self, number: i64) -> Result<(), StoreError> {
+        let query = "UPDATE entry SET reversed = 1, code = iif(awaits_shopper, '21', code), awaits_shopper = 0 WHERE number = ?1";
+        self.connection.prepare_cached(query)?.execute([number])?;
+        Ok(())
+    }
+
+    /// Loads an entry by the id of the page on which its shopper decides.
+    ///
+    /// # Errors
+    /// If the ledger cannot be read.
+    pub fn load_by_page(&self, page: &str) -> Result<Option<LedgerEntry>, StoreError> {
+        let query = format!("SELECT {COLUMNS} FROM entry WHERE page = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([page], read_entry).optional()?)
+    }
+
+    /// Stores the decision of a shopper: approved or not, and the response code. Does nothing if the entry does not
+    /// wait for it.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written.
+    pub fn record_shopper_decision(&self, number: i64, approved: bool, code: &str) -> Result<(), StoreError> {
+        let query =
+            "UPDATE entry SET approved = ?2, code = ?3, awaits_shopper = 0 WHERE number = ?1 AND awaits_shopper";
+        self.connection.prepare_cached(query)?.execute(params![number, approved, code])?;
+        Ok(())
+    }
+}
+
+/// Converts an amount in minor units to the value of a column. Fails if it exceeds `i64::MAX`.
+fn amount_to_column(amount: u64) -> rusqlite::Result<i64> {
+    i64::try_from(amount).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+/// Reads the amount in minor units from a column. A negative one is an error.
+fn read_amount(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let stored: i64 = row.get(column)?;
+    u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
+}
+
+/// Reads an entry from a row with [`COLUMNS`]. Unreadable data of 3-D Secure or for the schemes counts as
+/// none; an unknown kind is an error.
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+    let letter = |text: Option<String>| text.and_then(|text| text.chars().next());
+    let kind: String = row.get(3)?;
+    Ok(LedgerEntry {
+        number: row.get(0)?,
+        used: read_amount(row, 9)?,
+        entry: NewEntry {
+            key: row.get(1)?,
+            fingerprint: row.get(2)?,
+            kind: EntryKind::parse(&kind).ok_or_else(|| unreadable_column(3, "kind of an entry"))?,
+            merchant_id: row.get(4)?,
+            payment_id: row.get(5)?,
+            original: row.get(6)?,
+            amount: read_amount(row, 7)?,
+            currency: row.get(8)?,
+            approved: row.get(10)?,
+            reversed: row.get(11)?,
+            undecided: row.get(12)?,
+            code: row.get(13)?,
+            avs: letter(row.get(14)?),
+            cvv: letter(row.get(15)?),
+            account: row.get(16)?,
+            created: row.get(17)?,
+            three_ds: row.get::<_, Option<String>>(18)?.and_then(|text| serde_json::from_str(&text).ok()),
+            awaits_shopper: row.get(19)?,
+            page: match (row.get(20)?, row.get(21)?) {
+                (Some(id), Some(return_url)) => Some(HostPage { id, return_url }),
+                _ => None,
+            },
+            scheme_data: row
+                .get::<_, Option<String>>(22)?
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
+        },
+    })
+}
+
+/// Opens the ledger's file, readable only by its owner, and migrates it. Creates folder and file if absent.
+fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
+    schema::make_folder(folder)?;
+    let path = folder.join(FILE);
+    // The file is accessible only to its owner. SQLite gives its companion files the same mode.
+    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
+        _ => {}
+    }
+    let mut connection = Connection::open(&path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
+    Ok(connection)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use tillgate_connector::http::wire::ThreeDsData;
+
+    use super::*;
+    use crate::acquirer_entry::SchemeData;
+
+    /// Returns an approved authorization of 9200 minor units that waits for its shopper. `key` is its key and part of
+    /// its page id.
+    fn sample_entry(key: &str) -> NewEntry {
+        NewEntry {
+            key: key.to_owned(),
+            fingerprint: Some([1; 32]),
+            kind: EntryKind::Authorization,
+            merchant_id: "m".to_owned(),
+            payment_id: "p".to_owned(),
+            original: None,
+            amount: 9200,
+            currency: "EUR".to_owned(),
+            approved: true,
+            reversed: false,
+            undecided: false,
+            code: "00".to_owned(),
+            avs: Some('F'),
+            cvv: None,
+            account: None,
+            awaits_shopper: true,
+            page: Some(HostPage { id: format!("page-{key}"), return_url: "https://pay.example/".to_owned() }),
+            three_ds: Some(ThreeDsData { eci: Some("05".to_owned()), ..ThreeDsData::default() }),
+            scheme_data: SchemeData {
+                descriptor: Some("Kiln & Tide".to_owned()),
+                transaction_category: Some("EC".to_owned()),
+                ..SchemeData::default()
+            },
+            created: 1,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_entry_is_read_as_it_was_written_also_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = AcquirerLedger::open(folder.path()).unwrap();
+        let written = ledger.run_decision(|transaction| transaction.insert_entry(sample_entry("one"))).await.unwrap();
+        drop(ledger);
+        let ledger = AcquirerLedger::open(folder.path()).unwrap();
+        let read = ledger.run_decision(|transaction| transaction.load_by_key("one")).await.unwrap();
+        assert_eq!(read, Some(written.clone()));
+        assert_eq!(ledger.load_entries_after(0, 10).await.unwrap(), [written]);
+    }
+
+    #[tokio::test]
+    async fn a_decision_that_takes_too_much_leaves_nothing_and_spoils_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = AcquirerLedger::open(folder.path()).unwrap();
+        let (good, bad, next) = tokio::join!(
+            ledger.run_decision(|transaction| transaction.insert_entry(sample_entry("good"))),
+            ledger.run_decision(|transaction| {
+                let entry = transaction.insert_entry(sample_entry("bad"))?;
+                transaction.set_used(entry.number, 9201)
+            }),
+            ledger.run_decision(|transaction| transaction.insert_entry(sample_entry("next"))),
+        );
+        assert!(good.is_ok() && bad.is_err() && next.is_ok());
+        let keys: Vec<String> =
+            ledger.load_entries_after(0, 10).await.unwrap().into_iter().map(|entry| entry.entry.key).collect();
+        assert_eq!(keys, ["good", "next"]);
+    }
+}

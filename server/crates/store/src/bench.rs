@@ -1,0 +1,54 @@
+//! Direct access to a store's file for the benchmarks of this workspace. They fill files, read sizes, and measure the
+//! minimum time of a write. The gateway itself does not use it.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tillgate_domain::payment::Payment;
+
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
+use crate::settlement::ledger;
+
+/// Opens a store's file for writing, and migrates it.
+///
+/// # Errors
+/// If the folder or the file cannot be created, opened or migrated.
+pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
+    open_connection(folder)
+}
+
+/// Loads records on a connection that is in a transaction.
+///
+/// # Errors
+/// If a row cannot be read.
+pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<LoadedRecords, StoreError> {
+    rows::load_records(connection, keys)
+}
+
+/// Writes changes on a connection that is in a transaction.
+///
+/// # Errors
+/// If a row cannot be written.
+pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
+    changes.apply(connection, &Sources::system()).map(drop)
+}
+
+/// Writes the ledger's rows of an approved payment on a connection that is in a transaction.
+///
+/// # Errors
+/// If a row cannot be written.
+pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
+    ledger::record_payment(connection, &Sources::system(), None, payment, None)
+}
+
+/// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group
+/// fails.
+///
+/// # Errors
+/// Same as [`Store::update`].
+pub async fn run_write(
+    store: &Store,
+    write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+) -> Result<(), StoreError> {
+    store.writer.run_repeatable_write(write).await
+}

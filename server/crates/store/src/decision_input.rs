@@ -1,0 +1,138 @@
+//! Input of a decision: the keys that it requests, and the data loaded under the write lock.
+
+use std::sync::Arc;
+
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
+use tillgate_domain::payment::{FollowUpSummary, Payment};
+use tillgate_domain::review::queue::ReviewStatus;
+use tillgate_domain::risk::rules::RiskState;
+use tillgate_domain::schedule::Schedule;
+use tillgate_risk::CounterRow;
+
+use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
+use crate::keys::wallet::UsedWalletToken;
+use crate::risk::counters::RiskRowKeys;
+use crate::risk::rules::RiskKeys;
+
+/// Keys of the data to load for a decision.
+#[derive(Debug, Clone, Default)]
+pub struct RecordKeys {
+    /// A checkout, by id.
+    pub checkout: Option<CheckoutId>,
+    /// An entity, by id.
+    pub entity: Option<EntityId>,
+    /// A payment of an entity.
+    pub payment: Option<(EntityId, PaymentId)>,
+    /// That payment as it was read before, which saves decoding it if it has not changed.
+    pub known_payment: Option<Arc<StoredPayment>>,
+    /// True if the follow-up payments of that payment are loaded, too.
+    pub follow_ups: bool,
+    /// `merchantTransactionId` to check for an earlier successful payment.
+    pub reference: Option<(EntityId, String)>,
+    /// Payment to ignore in that check: the pending one that this attempt replaces.
+    pub ignored_payment: Option<PaymentId>,
+    /// A wallet token to check for earlier use.
+    pub wallet_token: Option<UsedWalletToken>,
+    /// Registrations and a standing instruction.
+    pub stored_credentials: StoredCredentialKeys,
+    /// The review of a payment.
+    pub review: Option<PaymentId>,
+    /// Risk rules and lists of an entity.
+    pub risk: Option<RiskKeys>,
+    /// Velocity counters and first sightings of accounts.
+    pub risk_counters: Vec<RiskRowKeys>,
+    /// A schedule, by the id of its first request.
+    pub schedule: Option<ScheduleId>,
+    /// A dispute.
+    pub dispute: Option<DisputeKey>,
+}
+
+/// Key of a dispute.
+#[derive(Debug, Clone)]
+pub enum DisputeKey {
+    /// The dispute with an id.
+    Id(DisputeId),
+    /// The open dispute of a payment.
+    OpenOfPayment(PaymentId),
+}
+
+impl RecordKeys {
+    /// Returns no keys, for decisions that only create new records.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Returns the key of one checkout.
+    pub fn for_checkout(id: &CheckoutId) -> Self {
+        Self { checkout: Some(id.clone()), ..Self::default() }
+    }
+
+    /// Returns the key of one entity.
+    pub fn for_entity(id: &EntityId) -> Self {
+        Self { entity: Some(id.clone()), ..Self::default() }
+    }
+
+    /// Returns the keys of risk rules and lists.
+    pub fn for_risk(keys: RiskKeys) -> Self {
+        Self { risk: Some(keys), ..Self::default() }
+    }
+
+    /// Returns the key of the review of a payment.
+    pub fn for_review(payment: &PaymentId) -> Self {
+        Self { review: Some(payment.clone()), ..Self::default() }
+    }
+
+    /// Returns the key of one payment of an entity.
+    pub fn for_payment(entity: &EntityId, id: &PaymentId) -> Self {
+        Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
+    }
+
+    /// Returns the keys of a payment and of its review.
+    pub fn for_review_decision(payment: &Payment) -> Self {
+        Self { review: Some(payment.id.clone()), ..Self::for_payment(&payment.entity, &payment.id) }
+    }
+
+    /// Returns the keys of one payment of an entity and of its follow-up payments.
+    pub fn for_modification(entity: &EntityId, id: &PaymentId) -> Self {
+        Self { follow_ups: true, ..Self::for_payment(entity, id) }
+    }
+
+    /// Returns the same keys with the payment as it was read before.
+    #[must_use]
+    pub fn with_known_payment(self, payment: &Arc<StoredPayment>) -> Self {
+        Self { known_payment: Some(Arc::clone(payment)), ..self }
+    }
+}
+
+/// Data loaded under the write lock.
+#[derive(Debug, Default)]
+pub struct LoadedRecords {
+    /// The requested checkout, if it exists.
+    pub checkout: Option<Checkout>,
+    /// The requested entity, if it exists, with the advance of the clock that it uses.
+    pub entity: Option<Entity>,
+    /// The requested payment, if it exists.
+    pub payment: Option<Payment>,
+    /// Follow-up payments of that payment, oldest first, if they are requested.
+    pub follow_ups: Vec<FollowUpSummary>,
+    /// True if a payment with the requested `merchantTransactionId`, other than the ignored one, succeeded or may still
+    /// succeed.
+    pub reference_paid: bool,
+    /// True if the requested wallet token has been used before.
+    pub token_used: bool,
+    /// The requested registrations and standing instruction.
+    pub stored_credentials: StoredCredentials,
+    /// The requested review, if the payment is or was held.
+    pub review: Option<ReviewStatus>,
+    /// The requested risk rules and lists; empty if none were requested.
+    pub risk: RiskState,
+    /// The requested velocity counters and sightings that are stored.
+    pub risk_counters: Vec<CounterRow>,
+    /// The requested schedule, if it exists.
+    pub schedule: Option<Schedule>,
+    /// The requested dispute, if it exists.
+    pub dispute: Option<Dispute>,
+}

@@ -1,0 +1,303 @@
+//! Entities and credentials in memory, so that authentication reads no database.
+//!
+//! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start
+//! and again within half a second of a change by the command line.
+
+mod risk;
+mod tree;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use subtle::ConstantTimeEq as _;
+use tillgate_shared::parameter::FormatSet;
+use zeroize::Zeroizing;
+
+pub use risk::{ActiveRules, CompiledVersion, RiskDirectory, StoredRisk};
+pub use tree::FileOwner;
+
+use tillgate_domain::access::channel;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
+
+use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
+
+/// Loaded entities and credentials.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    /// Valid credentials by user id.
+    pub by_user: HashMap<String, Credential>,
+    /// Entities by id.
+    pub entities: HashMap<EntityId, Arc<Entity>>,
+}
+
+/// A snapshot of entities and credentials, with data derived from it.
+#[derive(Debug, Default)]
+struct Snapshot {
+    credentials: Credentials,
+    /// The channels of each merchant, in routing order.
+    channels: HashMap<EntityId, Arc<[Arc<Entity>]>>,
+    /// Entities with the compatibility mode, and every entity above one.
+    compatible: HashSet<EntityId>,
+    /// Number of reloads that added, removed or moved a channel. Cached responses from before
+    /// such a change are not sent again.
+    moves: u64,
+    /// Number of reloads.
+    reloads: u64,
+    /// True if there is a live entity.
+    has_live: bool,
+    /// True if the clock of a sandbox has been moved.
+    has_moved_clock: bool,
+}
+
+/// Maximum number of origins that fit into a header.
+const MAX_ORIGINS: usize = 100;
+
+/// Directory of entities and credentials. Reads from many threads are cheap.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// Replaced as a whole, so that a request sees one consistent snapshot.
+    snapshot: RwLock<Arc<Snapshot>>,
+    /// The key of stored hashes. Empty until the vault has opened it.
+    hash_key: OnceLock<HashKey>,
+    /// Risk rules. They guard themselves.
+    pub risk: RiskDirectory,
+    /// Names that connectors have. `None`: an unknown one is not looked for.
+    connectors: Option<Vec<&'static str>>,
+}
+
+impl Directory {
+    /// Creates an empty directory that logs an error for an entity whose connector has none of these names.
+    pub fn with_connectors(names: impl Iterator<Item = &'static str>) -> Self {
+        Self { connectors: Some(names.collect()), ..Self::default() }
+    }
+
+    /// Replaces the snapshot with newly loaded credentials: adds inherited settings, sorts the channels, and keeps the
+    /// times of use of known tokens. Logs an error for a new connector that does not exist.
+    pub fn replace_credentials(&self, mut credentials: Credentials) {
+        tree::inherit_settings(&mut credentials.entities);
+        let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
+        for entity in credentials.entities.values() {
+            if let Some(merchant) = entity.parent_merchant() {
+                channels.entry(merchant.clone()).or_default().push(Arc::clone(entity));
+            }
+        }
+        let in_order = |(merchant, mut channels): (EntityId, Vec<Arc<Entity>>)| {
+            channel::sort_by_priority(&mut channels);
+            (merchant, Arc::from(channels))
+        };
+        let channels = channels.into_iter().map(in_order).collect();
+        let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
+            let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.parent_merchant()?.clone()));
+            credentials.entities.values().filter_map(merchant).collect()
+        };
+        for (user_id, credential) in &mut credentials.by_user {
+            if let Some(before) = snapshot.credentials.by_user.get(user_id) {
+                credential.usage = Arc::clone(&before.usage);
+            }
+        }
+        let moved = merchants(&snapshot.credentials) != merchants(&credentials);
+        let moves = snapshot.moves + u64::from(moved);
+        if let Some(known) = &self.connectors {
+            warn_of_unknown_connectors(known, &snapshot.credentials, &credentials);
+        }
+        let reloads = snapshot.reloads + 1;
+        let has_live = credentials.entities.values().any(|entity| entity.live);
+        let has_moved_clock = credentials.entities.values().any(|entity| !entity.ahead.is_zero());
+        let compatible = tree::compatible_and_ancestors(&credentials.entities);
+        *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, reloads, has_live, has_moved_clock });
+    }
+
+    /// Returns the number of reloads so far that added, removed or moved a channel.
+    pub fn channel_moves(&self) -> u64 {
+        self.current_snapshot().moves
+    }
+
+    /// Returns true if there is a live entity, of whatever level.
+    pub fn has_live_entity(&self) -> bool {
+        self.current_snapshot().has_live
+    }
+
+    /// Returns true if the clock of a sandbox has been moved.
+    pub fn has_moved_clock(&self) -> bool {
+        self.current_snapshot().has_moved_clock
+    }
+
+    /// Returns the current snapshot, which later reloads do not change.
+    fn current_snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the key of stored hashes. Later calls have no effect.
+    pub fn set_hash_key(&self, key: HashKey) {
+        let _ = self.hash_key.set(key);
+    }
+
+    /// Returns the tokens whose latest use is not stored yet: user id, time of use in milliseconds, and the usage to
+    /// mark as written afterwards.
+    pub fn unwritten_usage(&self) -> Vec<(String, i64, Arc<Usage>)> {
+        let snapshot = self.current_snapshot();
+        let used = |credential: &Credential| {
+            Some((credential.user_id.clone(), credential.usage.unwritten_time()?, Arc::clone(&credential.usage)))
+        };
+        snapshot.credentials.by_user.values().filter_map(used).collect()
+    }
+
+    /// Authenticates a user id and password, records the use, and returns their entity and scopes. The time does not
+    /// reveal if the user id exists.
+    ///
+    /// # Errors
+    /// [`AccessDenied::Wrong`] if either half is wrong, or the entity is gone; otherwise the limit that forbids a right
+    /// pair.
+    pub fn authenticate(
+        &self,
+        user_id: &str,
+        password: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<AccessGrant, AccessDenied> {
+        let snapshot = self.current_snapshot();
+        let credentials = &snapshot.credentials;
+        let plain = hash_password(password);
+        // A hash without a key, which anyone can compute who can write to the store, equals no keyed one.
+        let presented = self.hash_key.get().map_or(plain, |key| key.apply(&plain));
+        // An unknown user's password is compared as well, so that both cases take the same time.
+        let credential = credentials.by_user.get(user_id);
+        let expected = credential.map_or([0; 32], |credential| credential.hash);
+        let equal: bool = presented.ct_eq(&expected).into();
+        let (true, Some(credential)) = (equal, credential) else { return Err(AccessDenied::Wrong) };
+        let entity = credentials.entities.get(&credential.entity).cloned().ok_or(AccessDenied::Wrong)?;
+        credential.check_limits(address, now)?;
+        credential.usage.record_use(now);
+        Ok(AccessGrant { entity, scopes: credential.scopes, user_id: user_id.to_owned() })
+    }
+
+    /// Authenticates a bearer token: base64 of `userId|password`.
+    ///
+    /// # Errors
+    /// Those of [`Directory::authenticate`]; [`AccessDenied::Wrong`] for a malformed token.
+    pub fn authenticate_bearer(
+        &self,
+        token: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<AccessGrant, AccessDenied> {
+        let pair = Zeroizing::new(STANDARD.decode(token).map_err(|_| AccessDenied::Wrong)?);
+        let pair = std::str::from_utf8(&pair).ok().and_then(|pair| pair.split_once('|'));
+        let (user_id, password) = pair.ok_or(AccessDenied::Wrong)?;
+        self.authenticate(user_id, password, address, now)
+    }
+
+    /// Returns an entity by id, with its effective settings. `None` if it is unknown.
+    pub fn find_entity(&self, id: &EntityId) -> Option<Arc<Entity>> {
+        self.current_snapshot().credentials.entities.get(id).cloned()
+    }
+
+    /// Returns the origins of all merchants' pages, sorted. Returns an empty list, which means any origin, if a
+    /// merchant has configured none, or if there are more than 100.
+    pub fn merchant_origins(&self) -> Vec<String> {
+        let snapshot = self.current_snapshot();
+        let merchants: Vec<_> =
+            snapshot.credentials.entities.values().filter(|entity| entity.level == Level::Merchant).collect();
+        let mut origins: Vec<String> = merchants.iter().flat_map(|entity| entity.settings.origins.clone()).collect();
+        origins.sort();
+        origins.dedup();
+        let all = merchants.iter().all(|entity| !entity.settings.origins.is_empty());
+        if all && origins.len() <= MAX_ORIGINS { origins } else { Vec::new() }
+    }
+
+    /// Returns the origins whose pages may show the pages of an entity in a frame: its own, or else those of its
+    /// merchant. Returns an empty list if neither has configured any, or the entity is unknown.
+    pub fn frame_origins(&self, entity: &EntityId) -> Vec<String> {
+        let origins_of =
+            |id: &EntityId| self.find_entity(id).map(|entity| entity.settings.origins.clone()).unwrap_or_default();
+        let own = origins_of(entity);
+        if !own.is_empty() {
+            return own;
+        }
+        self.find_entity(entity)
+            .and_then(|entity| entity.parent_merchant().cloned())
+            .map(|merchant| origins_of(&merchant))
+            .unwrap_or_default()
+    }
+
+    /// Returns the parameter formats for an entity's requests: compatible if it or its merchant has the compatibility
+    /// mode, otherwise as specified.
+    pub fn formats_of(&self, entity: &Entity) -> FormatSet {
+        let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
+        let compatible = entity.settings.compatible || merchant.is_some_and(|merchant| merchant.settings.compatible);
+        if compatible { FormatSet::Compatible } else { FormatSet::Specified }
+    }
+
+    /// Returns true if an entity, its merchant or an entity below it has the compatibility mode.
+    pub fn has_compatible(&self, entity: &Entity) -> bool {
+        self.formats_of(entity) == FormatSet::Compatible || self.current_snapshot().compatible.contains(&entity.id)
+    }
+
+    /// Returns true if the credentials of `holder` are valid for `entity`: if it is `holder` itself or below it.
+    pub fn can_act_for(&self, holder: &EntityId, entity: &Entity) -> bool {
+        entity.id == *holder
+            || tree::ancestors_of(&self.current_snapshot().credentials.entities, entity)
+                .any(|above| above.id == *holder)
+    }
+
+    /// Returns an entity and all entities below it, in the order of their ids. Returns an empty list if it is unknown.
+    pub fn entities_at_and_below(&self, id: &EntityId) -> Vec<Arc<Entity>> {
+        let snapshot = self.current_snapshot();
+        let entities = &snapshot.credentials.entities;
+        let is_included = |entity: &&Arc<Entity>| {
+            entity.id == *id || tree::ancestors_of(entities, entity).any(|above| above.id == *id)
+        };
+        let mut found: Vec<Arc<Entity>> = entities.values().filter(is_included).cloned().collect();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        found
+    }
+
+    /// Returns the entities above one, nearest first, without itself.
+    pub fn find_ancestors(&self, entity: &Entity) -> Vec<Entity> {
+        tree::ancestors_of(&self.current_snapshot().credentials.entities, entity).cloned().collect()
+    }
+
+    /// Returns the entities with daily reconciliation files, in any order.
+    pub fn file_owners(&self) -> Vec<FileOwner> {
+        tree::file_owners(&self.current_snapshot().credentials.entities)
+    }
+
+    /// Returns the number of reloads so far.
+    pub fn reloads(&self) -> u64 {
+        self.current_snapshot().reloads
+    }
+
+    /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.
+    pub fn merchant_channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
+        self.current_snapshot().channels.get(merchant).cloned().unwrap_or_default()
+    }
+}
+
+/// Logs an error for each entity whose connector does not exist, if the entity is new or had another connector before.
+fn warn_of_unknown_connectors(known: &[&str], before: &Credentials, credentials: &Credentials) {
+    let connector = |entity: &Entity| entity.settings.channel.connector.clone();
+    for (id, entity) in &credentials.entities {
+        let Some(name) = connector(entity).filter(|name| !known.contains(&&**name)) else {
+            continue;
+        };
+        if before.entities.get(id).is_none_or(|before| connector(before).as_ref() != Some(&name)) {
+            tracing::error!(
+                entity = id.as_str(),
+                connector = name,
+                "this connector does not exist: the entity's payments are declined until `tillgate entity set --connector` names another"
+            );
+        }
+    }
+}
+
+/// Encodes a user id and password as a bearer token: base64 of `userId|password`.
+pub fn bearer_token(user_id: &str, password: &str) -> String {
+    STANDARD.encode(format!("{user_id}|{password}"))
+}

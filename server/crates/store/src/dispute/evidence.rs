@@ -1,0 +1,136 @@
+//! Evidence files as rows: a document for each, and its content in sealed parts.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::id::{DisputeId, EvidenceId};
+use tillgate_vault::Sealed;
+
+use crate::keys::sealed::read_sealed;
+use crate::rows::{decode_document, encode_document};
+use crate::{AdminStore, Changes, Store, StoreError};
+
+/// Size of a part, in bytes. Resealing under another key holds some tens of parts in memory.
+pub const PART_SIZE: usize = 256 * 1024;
+
+/// A change of the evidence of a dispute.
+#[derive(Debug)]
+pub enum EvidenceChange {
+    /// A new file with its sealed parts.
+    Add(Evidence, Vec<Sealed>),
+    /// All files are deleted.
+    DeleteAll,
+}
+
+/// Returns the name in the vault of a part of a file of a dispute.
+pub fn part_record(dispute: &DisputeId, evidence: &EvidenceId, part: usize) -> String {
+    format!("{dispute}|evidence {evidence} {part}")
+}
+
+impl Changes {
+    /// Adds a file to a dispute, which already counts it.
+    #[must_use]
+    pub fn with_evidence(self, dispute: &Dispute, evidence: Evidence, parts: Vec<Sealed>) -> Self {
+        self.with_evidence_change(dispute, EvidenceChange::Add(evidence, parts))
+    }
+
+    /// Deletes the files of a dispute, which does not count them any more.
+    #[must_use]
+    pub fn without_evidence(self, dispute: &Dispute) -> Self {
+        self.with_evidence_change(dispute, EvidenceChange::DeleteAll)
+    }
+}
+
+impl EvidenceChange {
+    /// Writes the change.
+    pub(crate) fn apply(&self, connection: &Connection, dispute: &DisputeId) -> Result<(), StoreError> {
+        match self {
+            Self::Add(evidence, parts) => {
+                let id = evidence.id.as_str();
+                connection
+                    .prepare_cached("INSERT INTO evidence (id, dispute, document) VALUES (?1, ?2, ?3)")?
+                    .execute(params![id, dispute.as_str(), encode_document(evidence)])?;
+                let query = "INSERT INTO evidence_part (evidence, part, sealed) VALUES (?1, ?2, ?3)";
+                let mut statement = connection.prepare_cached(query)?;
+                for (number, part) in (0_i64..).zip(parts) {
+                    statement.execute(params![id, number, part.as_bytes()])?;
+                }
+            }
+            Self::DeleteAll => {
+                connection.execute(
+                    "DELETE FROM evidence_part WHERE evidence IN (SELECT id FROM evidence WHERE dispute = ?1)",
+                    [dispute.as_str()],
+                )?;
+                connection.execute("DELETE FROM evidence WHERE dispute = ?1", [dispute.as_str()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the entry of the change in the audit log. `now` is the machine's time, for a deletion.
+    pub(crate) fn audit_entry(&self, dispute: &Dispute, now: Timestamp) -> AuditEntry {
+        match self {
+            Self::Add(evidence, _) => AuditEntry::new(evidence.at, "dispute evidence", dispute.id.as_str())
+                .by(evidence.actor.as_str())
+                .with_detail("evidence", evidence.id.as_str())
+                .with_detail("bytes", evidence.bytes.to_string()),
+            Self::DeleteAll => AuditEntry::new(now, "dispute evidence delete", dispute.id.as_str()),
+        }
+    }
+}
+
+fn load_list(connection: &Connection, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
+    let query = "SELECT document FROM evidence WHERE dispute = ?1 ORDER BY id";
+    let mut statement = connection.prepare_cached(query)?;
+    let rows = statement.query_map([dispute.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
+    rows.map(|document| Ok(document??)).collect()
+}
+
+/// Loads a file with its sealed parts.
+fn load_file(connection: &Connection, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT document FROM evidence WHERE id = ?1")?;
+    let document = statement.query_row([id.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
+    let Some(evidence) = document.optional()?.transpose()? else { return Ok(None) };
+    let query = "SELECT sealed FROM evidence_part WHERE evidence = ?1 ORDER BY part";
+    let mut statement = connection.prepare_cached(query)?;
+    let parts = statement.query_map([id.as_str()], |row| read_sealed(row, 0))?.collect::<Result<_, _>>()?;
+    Ok(Some((evidence, parts)))
+}
+
+impl Store {
+    /// Loads the files of a dispute without their content, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
+        self.run_read(|connection| load_list(connection, dispute))
+    }
+
+    /// Loads a file of any entity with its sealed parts.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
+        self.readers.in_snapshot(|connection| load_file(connection, id))
+    }
+}
+
+impl AdminStore {
+    /// Loads the files of a dispute without their content, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
+        load_list(&self.connection, dispute)
+    }
+
+    /// Loads a file with its sealed parts.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
+        load_file(&self.connection, id)
+    }
+}

@@ -1,0 +1,90 @@
+//! Masks of the account indexes that earlier releases stored with payments without one.
+
+use rusqlite::{Connection, params};
+use tillgate_domain::id::PaymentId;
+use tillgate_vault::{AccountIndexKey, Vault};
+
+use crate::keys::sealed_key::SealedKeyError;
+use crate::{Store, StoreError};
+
+/// Number of payments that are changed in one transaction. A longer one would delay payments of other processes.
+const BATCH: u16 = 500;
+
+/// Masks the indexes of a batch of payments. Returns false if none is left.
+fn mask_batch(connection: &Connection, key: &AccountIndexKey) -> Result<bool, StoreError> {
+    let query = "SELECT unmasked.entity, unmasked.payment, CAST(document AS TEXT) ->> '$.risk.context.account'
+        FROM unmasked_index AS unmasked LEFT JOIN payment
+        ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
+    let mut statement = connection.prepare_cached(query)?;
+    let rows = statement.query_map([BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let rows: Vec<(String, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
+    for (entity, payment, index) in &rows {
+        let masked = PaymentId::parse(payment).zip(index.as_ref()).and_then(|(id, index)| key.mask_index(&id, index));
+        connection
+            .prepare_cached(
+                "UPDATE payment SET document = CAST(json_patch(CAST(document AS TEXT), json_object('risk', json_object(
+                    'context', json_object('card', NULL, 'account', NULL, 'masked_index', ?3)))) AS BLOB)
+                 WHERE entity = ?1 AND id = ?2",
+            )?
+            .execute(params![entity, payment, masked])?;
+        let done = "DELETE FROM unmasked_index WHERE entity = ?1 AND payment = ?2";
+        connection.prepare_cached(done)?.execute([entity, payment])?;
+    }
+    Ok(rows.len() == usize::from(BATCH))
+}
+
+impl Store {
+    /// Loads the key of the account index, and masks the indexes that earlier releases stored with payments without a
+    /// mask. Call it before the first request.
+    ///
+    /// # Errors
+    /// Same as [`Store::load_account_index_key`]; also if the store cannot be written.
+    pub async fn open_account_index(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
+        let key = self.load_account_index_key(vault).await?;
+        loop {
+            let key = key.clone();
+            if !self.run_write(move |connection| mask_batch(connection, &key)).await? {
+                break;
+            }
+        }
+        Ok(key)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
+    use zeroize::Zeroizing;
+
+    use crate::keys::masked_index::*;
+
+    #[test]
+    fn earlier_payments_keep_six_digits_and_a_masked_index() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        crate::migrations::migrate_to(&mut connection, 48);
+        let (key, index) = (AccountIndexKey::new(Zeroizing::new([7; 32])), "0f".repeat(32));
+        let ids: Vec<PaymentId> = (1..=3).map(|number| PaymentId::new(Timestamp::UNIX_EPOCH, [number; 9])).collect();
+        let context = json!({ "card": index, "account": index, "bin": "42000012", "card_country": "DE" });
+        for (id, risk) in ids.iter().zip([json!({ "context": context }), json!({ "context": {} }), Value::Null]) {
+            let document = json!({ "id": id.as_str(), "risk": risk, "amount": ["1.00", "EUR"] }).to_string();
+            let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
+            connection.execute(insert, params![id.as_str(), document.as_bytes()]).unwrap();
+        }
+        crate::migrations::migrate(&mut connection).unwrap();
+        assert!(!mask_batch(&connection, &key).unwrap());
+        let load = |id: &PaymentId| -> Value {
+            let query = "SELECT document FROM payment WHERE id = ?1";
+            let document: Vec<u8> = connection.query_row(query, [id.as_str()], |row| row.get(0)).unwrap();
+            serde_json::from_slice(&document).unwrap()
+        };
+        let masked = key.mask_index(&ids[0], &index).unwrap();
+        let context = json!({ "bin": "420000", "card_country": "DE", "masked_index": masked });
+        let expected = json!({ "id": ids[0].as_str(), "risk": { "context": context }, "amount": ["1.00", "EUR"] });
+        assert_eq!(load(&ids[0]), expected);
+        assert_eq!((&load(&ids[1])["risk"], &load(&ids[2])["risk"]), (&json!({ "context": {} }), &Value::Null));
+        let left: i64 = connection.query_row("SELECT count(*) FROM unmasked_index", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0);
+    }
+}

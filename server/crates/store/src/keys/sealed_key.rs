@@ -1,0 +1,138 @@
+//! Random keys that the store keeps sealed by the vault. They are created on first use, and stay the same when the
+//! vault's key changes.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError};
+use zeroize::Zeroizing;
+
+use crate::access::token;
+use crate::error::Cause;
+use crate::keys::sealed::read_sealed;
+use crate::keys::table_seal;
+use crate::{AdminStore, Sources, Store, StoreError};
+
+/// The name of the key of the account index, both of its row and of its record in the vault.
+const ACCOUNT_INDEX_KEY: &str = "account index key";
+
+/// The name of the key of the audit log and of the store's seal.
+const AUDIT_KEY: &str = "audit key";
+
+/// Reason for a missing key.
+#[derive(Debug, thiserror::Error)]
+pub enum SealedKeyError {
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The vault has another key than the one that sealed this key.
+    #[error("the stored `{0}` cannot be opened: is this the vault's key of this store? {1}")]
+    Vault(&'static str, VaultError),
+}
+
+/// Loads a sealed key. Returns `None` before its first use.
+fn load_sealed_key(connection: &Connection, name: &str) -> Result<Option<Sealed>, StoreError> {
+    let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
+    Ok(connection.query_row(query, [name], |row| read_sealed(row, 0)).optional()?)
+}
+
+/// Stores a key, unless another process has stored one first. Returns the stored one.
+fn insert_sealed_key(connection: &Connection, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
+    let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
+    connection.execute(query, params![name, sealed.as_bytes()])?;
+    Ok(load_sealed_key(connection, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Creates a random key, sealed.
+fn create_sealed_key(name: &'static str, sources: &Sources, vault: &Vault) -> Result<Sealed, SealedKeyError> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    sources.randomness.fill_bytes(&mut *bytes).map_err(StoreError::from)?;
+    vault.seal(name, &*bytes).map_err(|error| SealedKeyError::Vault(name, error))
+}
+
+fn open_key(name: &'static str, sealed: &Sealed, vault: &Vault) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+    let bytes = vault.open(name, sealed).map_err(|error| SealedKeyError::Vault(name, error))?;
+    let mut key = Zeroizing::new([0; 32]);
+    if bytes.len() != key.len() {
+        return Err(SealedKeyError::Vault(name, VaultError::damaged()));
+    }
+    key.copy_from_slice(&bytes);
+    Ok(key)
+}
+
+/// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
+pub(crate) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
+    if !table_seal::has_table(connection, "sealed_key")? {
+        return Ok(None);
+    }
+    Ok(open_stored_key(connection, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
+}
+
+/// Opens the key with a name. `None` before its first use.
+pub(crate) fn open_stored_key(
+    connection: &Connection,
+    name: &'static str,
+    vault: &Vault,
+) -> Result<Option<Zeroizing<[u8; 32]>>, SealedKeyError> {
+    load_sealed_key(connection, name)?.map(|sealed| open_key(name, &sealed, vault)).transpose()
+}
+
+/// Opens the key with a name, and creates it on first use.
+pub(crate) fn make_stored_key(
+    connection: &Connection,
+    name: &'static str,
+    vault: &Vault,
+) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+    let sealed = match load_sealed_key(connection, name)? {
+        Some(sealed) => sealed,
+        None => insert_sealed_key(connection, name, &create_sealed_key(name, &Sources::system(), vault)?)?,
+    };
+    open_key(name, &sealed, vault)
+}
+
+/// Opens the key of the audit log, and creates it on first use. Keys the hashes of tokens before.
+pub(crate) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<AuditKey, StoreError> {
+    let made = || {
+        if let Some(key) = open_audit_key(connection, vault)? {
+            return Ok(key);
+        }
+        token::key_hashes(connection, vault)?;
+        Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
+    };
+    made().map_err(|error: SealedKeyError| Cause::SealKey(Box::new(error)).into())
+}
+
+impl Store {
+    /// Opens the key with a name, and creates it on first use.
+    pub(crate) async fn open_sealed_key(
+        &self,
+        name: &'static str,
+        vault: &Vault,
+    ) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+        let found = match self.run_read(|connection| load_sealed_key(connection, name))? {
+            Some(found) => found,
+            None => {
+                let created = create_sealed_key(name, &self.sources, vault)?;
+                self.run_write(move |connection| insert_sealed_key(connection, name, &created)).await?
+            }
+        };
+        open_key(name, &found, vault)
+    }
+
+    /// Opens the key of the account index, and creates it on first use.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
+    pub async fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
+        Ok(AccountIndexKey::new(self.open_sealed_key(ACCOUNT_INDEX_KEY, vault).await?))
+    }
+}
+
+impl AdminStore {
+    /// Opens the key of the account index, and creates it on first use.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
+    pub fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
+        Ok(AccountIndexKey::new(make_stored_key(&self.connection, ACCOUNT_INDEX_KEY, vault)?))
+    }
+}

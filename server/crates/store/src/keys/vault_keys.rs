@@ -1,0 +1,145 @@
+//! The store's record of the vault's keys: their ids, never the keys. It lets a process detect that its keys cannot
+//! open stored records, before it seals anything. The vault ([`Keyring`]) and the gateway decide on the consequences.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::to_hex;
+use tillgate_vault::{KeyId, Keyring, Vault};
+
+use crate::admin::Act;
+use crate::keys::sealed::count_by_key;
+use crate::{AdminStore, StoreError};
+
+/// A recorded key.
+#[derive(Debug, Clone)]
+pub struct VaultKeyRecord {
+    /// The id.
+    pub id: KeyId,
+    /// The time of its first use.
+    pub created: Timestamp,
+    /// The time of its retirement, from which nothing is sealed under it. `None` if it is not retired.
+    pub retired: Option<Timestamp>,
+}
+
+/// Loads the recorded keys, oldest first, including retired ones.
+fn load_key_records(connection: &Connection) -> Result<Vec<VaultKeyRecord>, StoreError> {
+    let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
+    let mut statement = connection.prepare_cached("SELECT id, created, retired FROM vault_key ORDER BY created, id")?;
+    let rows = statement.query_map([], |row| {
+        Ok(VaultKeyRecord {
+            id: KeyId(row.get(0)?),
+            created: timestamp(row.get(1)?),
+            retired: row.get::<_, Option<i64>>(2)?.map(timestamp),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
+fn find_missing_keys(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+    let mut missing = Vec::new();
+    for key in load_key_records(connection)? {
+        // Counts the records only if a key is missing, which is an operator's mistake.
+        if key.retired.is_none() && !ids.contains(&key.id) && !count_by_key(connection, key.id)?.is_empty() {
+            missing.push(key.id);
+        }
+    }
+    Ok(missing)
+}
+
+/// Records for each recorded key if this server has loaded it. Keys that are not recorded are left out.
+pub(crate) fn record_loaded_keys(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
+    let ids = vault.key_ids();
+    for key in load_key_records(connection)? {
+        let query = "UPDATE vault_key SET loaded = ?2 WHERE id = ?1 AND loaded <> ?2";
+        connection.execute(query, params![key.id.0, ids.contains(&key.id)])?;
+    }
+    Ok(())
+}
+
+/// Reloads a server's keys if the store has recorded others, and records which are then loaded. If the new keys lack a
+/// needed one or cannot be read, the previous ones stay loaded, without an error. Called after another process has
+/// written.
+pub(crate) fn refresh_keyring(connection: &Connection, keys: &Keyring) -> Result<(), StoreError> {
+    let records = load_key_records(connection)?;
+    if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
+        return Ok(());
+    }
+    keys.reload_keys(|ids| find_missing_keys(connection, ids))?;
+    record_loaded_keys(connection, &keys.vault)
+}
+
+impl AdminStore {
+    /// Loads the recorded keys, oldest first, including retired ones.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_vault_keys(&self) -> Result<Vec<VaultKeyRecord>, StoreError> {
+        load_key_records(&self.connection)
+    }
+
+    /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+        find_missing_keys(&self.connection, ids)
+    }
+
+    /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let query = "SELECT 1 FROM vault_key WHERE id = ?1";
+        let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
+        if known.is_none() {
+            let act = Act { action: "vault-key add", subject: &to_hex(&id.0), entity: None, details: &[] };
+            let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
+            self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
+        let query = "SELECT loaded FROM vault_key WHERE id = ?1";
+        Ok(self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?.unwrap_or(false))
+    }
+
+    /// Counts the stored responses, unexpired at `now`, whose requests are recognised with a key. Responses of an
+    /// earlier version do not name their key, so they are counted for every key.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_responses_by_key(&self, id: KeyId, now: Timestamp) -> Result<u64, StoreError> {
+        let query = "SELECT count(*) FROM answer
+            WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
+        let count: i64 = self.connection.query_row(query, params![id.0, now.as_millisecond()], |row| row.get(0))?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Records that nothing is sealed under a key any more, and that no server has it loaded. Does nothing if it is
+    /// retired already. Run it in the transaction that checked this.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        let act = Act { action: "vault-key retire", subject: &to_hex(&id.0), entity: None, details: &[] };
+        let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
+        self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
+        Ok(())
+    }
+
+    /// Updates a key's row without a change, so that running servers notice a write and check their keys.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn touch_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Key pairs for wallets' encrypted tokens, and the tokens that have been used.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
+use tillgate_vault::Sealed;
+
+use crate::admin::Act;
+use crate::keys::sealed::read_sealed;
+use crate::{AdminStore, Store, StoreError};
+
+/// A channel's key pair in its stored form.
+#[derive(Debug, Clone)]
+pub struct StoredWalletKey {
+    /// The entity that owns it.
+    pub entity: EntityId,
+    /// The name, which is derived from the public half.
+    pub id: String,
+    /// The public half.
+    pub public: Vec<u8>,
+    /// The secret half, sealed by the vault.
+    pub sealed: Sealed,
+    /// The time of creation.
+    pub created: Timestamp,
+    /// The time of its retirement, when its secret half was deleted. `None` while it is in use.
+    pub retired: Option<Timestamp>,
+}
+
+/// A wallet token used for a payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedWalletToken {
+    /// The channel of the payment.
+    pub entity: EntityId,
+    /// The token's own id.
+    pub id: String,
+    /// The time of its expiry, after which it does not have to be recorded any longer.
+    pub until: Timestamp,
+}
+
+impl Store {
+    /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
+        self.run_read(|connection| load_channel_keys(connection, entity))
+    }
+
+    /// Loads a channel's key by name, also a retired one.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_wallet_key(&self, entity: &EntityId, id: &str) -> Result<Option<StoredWalletKey>, StoreError> {
+        self.run_read(|connection| Ok(load_channel_keys(connection, entity)?.into_iter().find(|key| key.id == id)))
+    }
+
+    /// Deletes the records of used tokens that have expired by `now`. Checks with a reader first, so that an idle
+    /// server writes nothing.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn delete_expired_wallet_tokens(&self, now: Timestamp) -> Result<(), StoreError> {
+        let now = now.as_millisecond();
+        let has_expired: bool = self.run_read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM wallet_token WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get(0))?)
+        })?;
+        if has_expired {
+            self.run_write(move |connection| {
+                Ok(connection.execute("DELETE FROM wallet_token WHERE until <= ?1", [now])?)
+            })
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+/// Loads the keys of a channel, oldest first, including retired ones, whose `sealed` is empty.
+fn load_channel_keys(connection: &Connection, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, public, sealed, created, retired FROM wallet_key WHERE entity = ?1 ORDER BY created, id",
+    )?;
+    let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
+    let rows = statement.query_map([entity.as_str()], |row| {
+        Ok(StoredWalletKey {
+            entity: entity.clone(),
+            id: row.get(0)?,
+            public: row.get(1)?,
+            sealed: read_sealed(row, 2)?,
+            created: timestamp(row.get(3)?),
+            retired: row.get::<_, Option<i64>>(4)?.map(timestamp),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+impl AdminStore {
+    /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
+        load_channel_keys(&self.connection, entity)
+    }
+
+    /// Adds a key pair in use; `retired` is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be written, or there is no such entity.
+    pub fn add_wallet_key(&self, key: &StoredWalletKey) -> Result<(), StoreError> {
+        let act = Act { action: "wallet-key create", subject: &key.id, entity: Some(&key.entity), details: &[] };
+        self.execute_act(
+            &act,
+            "INSERT INTO wallet_key (entity, id, public, sealed, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key.entity.as_str(), key.id, key.public, key.sealed.as_bytes(), key.created.as_millisecond()],
+        )?;
+        Ok(())
+    }
+
+    /// Retires a key and deletes its secret half for good. Returns false if there is no such key, or it is retired
+    /// already.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn retire_wallet_key(&self, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let act = Act { action: "wallet-key retire", subject: id, entity: Some(entity), details: &[] };
+        self.execute_act(
+            &act,
+            "UPDATE wallet_key SET retired = ?3, sealed = x'' WHERE entity = ?1 AND id = ?2 AND retired IS NULL",
+            params![entity.as_str(), id, now.as_millisecond()],
+        )
+    }
+}
+
+/// Returns true if a token is recorded as used by its channel.
+pub(crate) fn is_token_used(connection: &Connection, token: &UsedWalletToken) -> Result<bool, StoreError> {
+    let found = connection
+        .prepare_cached("SELECT 1 FROM wallet_token WHERE until = ?1 AND entity = ?2 AND id = ?3")?
+        .query_row(params![token.until.as_millisecond(), token.entity.as_str(), token.id], |_| Ok(()))
+        .optional()?;
+    Ok(found.is_some())
+}
+
+/// Records that a token has been used. Fails if it is recorded already.
+pub(crate) fn record_used_token(connection: &Connection, token: &UsedWalletToken) -> Result<(), StoreError> {
+    connection.prepare_cached("INSERT INTO wallet_token (until, entity, id) VALUES (?1, ?2, ?3)")?.execute(params![
+        token.until.as_millisecond(),
+        token.entity.as_str(),
+        token.id
+    ])?;
+    Ok(())
+}

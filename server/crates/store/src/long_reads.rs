@@ -1,0 +1,409 @@
+//! Long reads: queries that read many rows run on separate threads, with a fair share for each tenant.
+//!
+//! Payments and status reads never wait for long reads. The threads have a low priority, so that on a busy machine
+//! they get only the processor time that payments leave. A tenant runs [`TENANT_SHARE`] long reads at a time, and
+//! tenants take turns. A read that waits longer than [`QUEUE_TIMEOUT`] is refused. A read whose client has disconnected
+//! leaves the queue at once, or ends at its next step.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tillgate_domain::id::EntityId;
+use tokio::sync::oneshot;
+
+use super::StoreError;
+use super::error::Cause;
+
+/// Maximum number of concurrent long reads of one tenant.
+const TENANT_SHARE: usize = 1;
+/// Maximum number of waiting long reads of one tenant.
+const MAX_WAITING: usize = 32;
+/// Maximum number of waiting long reads of all tenants.
+const MAX_WAITING_TOTAL: usize = 1024;
+/// Priority of the threads, as a `nice` value.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+/// Maximum time that a read waits in the queue.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The queue and its threads, which start with the first long read.
+#[derive(Default)]
+pub struct LongReads {
+    /// The queue, shared with the threads.
+    shared: Arc<SharedQueue>,
+    /// Set by the first long read, which starts the threads.
+    started: OnceLock<()>,
+}
+
+/// Queue that callers and threads share.
+#[derive(Default)]
+struct SharedQueue {
+    /// Guards the queue. Held for a few instructions, never while a read runs.
+    state: Mutex<QueueState>,
+    /// Notified when a read may be able to run.
+    work: Condvar,
+}
+
+/// The waiting and running reads of all tenants.
+#[derive(Default)]
+struct QueueState {
+    /// The tenants that have a waiting or running read.
+    tenants: HashMap<EntityId, Tenant>,
+    /// The waiting tenants, each once. The first one is next.
+    turns: VecDeque<EntityId>,
+    /// Number of waiting reads of all tenants.
+    waiting: usize,
+    /// True when the store is dropped. The threads then end; waiting reads do not run.
+    is_closed: bool,
+}
+
+/// The reads of one tenant.
+#[derive(Default)]
+struct Tenant {
+    waiting: VecDeque<ReadJob>,
+    running: usize,
+}
+
+/// A waiting long read.
+struct ReadJob {
+    run: Box<dyn FnOnce() + Send>,
+    /// Set by its caller when it has waited too long or its client has disconnected, and by the thread that takes it.
+    /// The first of them decides if it runs.
+    is_taken: Arc<AtomicBool>,
+}
+
+/// Tells a running long read whether its client has disconnected.
+pub struct Cancellation<'a>(&'a dyn Fn() -> bool);
+
+impl Cancellation<'_> {
+    /// Returns true if no caller waits for the result any more.
+    pub fn is_cancelled(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl LongReads {
+    /// Runs a read on a thread for long reads when it is its tenant's turn, and waits for its result. A read that has
+    /// not started after five seconds is refused; one that has started may take any time.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::TooManyReads`](super::StoreErrorKind::TooManyReads) if the tenant, or all tenants together,
+    /// have too many waiting reads, or this one waited too long.
+    /// [`StoreErrorKind::Internal`](super::StoreErrorKind::Internal) if the read panicked.
+    pub async fn run_read<T: Send + 'static>(
+        &self,
+        tenant: &EntityId,
+        read: impl FnOnce(&Cancellation<'_>) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.started.get_or_init(|| start_threads(&self.shared));
+        let (sender, mut receiver) = oneshot::channel();
+        let is_taken = Arc::new(AtomicBool::new(false));
+        let run = Box::new(move || {
+            // Skip the read if the client has disconnected, because no one reads the result.
+            if !sender.is_closed() {
+                let value = read(&Cancellation(&|| sender.is_closed()));
+                let _ = sender.send(value);
+            }
+        });
+        self.shared.enqueue_job(tenant, ReadJob { run, is_taken: Arc::clone(&is_taken) })?;
+        let waiting = WaitingCaller { shared: &self.shared, tenant, is_taken };
+        let result = match tokio::time::timeout(QUEUE_TIMEOUT, &mut receiver).await {
+            Ok(result) => result,
+            Err(_) if waiting.withdraw_job() => return Err(Cause::TooManyReads.into()),
+            Err(_) => receiver.await,
+        };
+        // A read that panicked sends nothing.
+        result.map_err(|_| Cause::Stopped.into())
+    }
+}
+
+/// A caller of [`LongReads::run_read`]. Withdraws its job when it is dropped, which also happens when its client
+/// disconnects, so that a job whose result nobody reads takes no place in the queue.
+struct WaitingCaller<'a> {
+    shared: &'a SharedQueue,
+    tenant: &'a EntityId,
+    /// Shared with the caller's [`ReadJob`].
+    is_taken: Arc<AtomicBool>,
+}
+
+impl WaitingCaller<'_> {
+    /// Removes the job from the queue. Returns false if a thread has taken it.
+    fn withdraw_job(&self) -> bool {
+        let is_withdrawn = !self.is_taken.swap(true, Ordering::AcqRel);
+        if is_withdrawn {
+            self.shared.lock_state().remove_withdrawn_jobs(self.tenant);
+        }
+        is_withdrawn
+    }
+}
+
+impl Drop for WaitingCaller<'_> {
+    fn drop(&mut self) {
+        self.withdraw_job();
+    }
+}
+
+impl Drop for LongReads {
+    fn drop(&mut self) {
+        self.shared.lock_state().is_closed = true;
+        self.shared.work.notify_all();
+    }
+}
+
+impl SharedQueue {
+    fn lock_state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a job to its tenant's queue and wakes a thread. Fails with `TooManyReads` if the tenant has [`MAX_WAITING`]
+    /// others, or all tenants have [`MAX_WAITING_TOTAL`].
+    fn enqueue_job(&self, tenant: &EntityId, job: ReadJob) -> Result<(), StoreError> {
+        let mut state = self.lock_state();
+        let waiting = state.tenants.get(tenant).map_or(0, |tenant| tenant.waiting.len());
+        if waiting >= MAX_WAITING || state.waiting >= MAX_WAITING_TOTAL {
+            return Err(Cause::TooManyReads.into());
+        }
+        state.waiting += 1;
+        state.tenants.entry(tenant.clone()).or_default().waiting.push_back(job);
+        if waiting == 0 {
+            state.turns.push_back(tenant.clone());
+        }
+        drop(state);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    /// Runs waiting jobs until the queue is closed, except those that were withdrawn. Logs a panic and goes on.
+    fn run_jobs(&self) {
+        while let Some((id, job)) = self.wait_for_job() {
+            if !job.is_taken.swap(true, Ordering::AcqRel) && catch_unwind(AssertUnwindSafe(job.run)).is_err() {
+                tracing::error!("a long read panicked");
+            }
+            let mut state = self.lock_state();
+            if let Some(tenant) = state.tenants.get_mut(&id) {
+                tenant.running -= 1;
+                if tenant.running == 0 && tenant.waiting.is_empty() {
+                    state.tenants.remove(&id);
+                }
+            }
+            drop(state);
+            // Another thread may have skipped this tenant while its share was used up.
+            self.work.notify_one();
+        }
+    }
+
+    /// Waits for the next job: the oldest of the first tenant whose share is free. Returns `None` when the queue is
+    /// closed.
+    fn wait_for_job(&self) -> Option<(EntityId, ReadJob)> {
+        let mut state = self.lock_state();
+        loop {
+            if state.is_closed {
+                return None;
+            }
+            if let Some(next) = state.take_next_job() {
+                return Some(next);
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl QueueState {
+    /// Takes the oldest job of the first tenant in turn whose share is free, and counts it as running. A tenant with
+    /// more jobs goes to the end of the turns. Returns `None` if no tenant may run a job now.
+    fn take_next_job(&mut self) -> Option<(EntityId, ReadJob)> {
+        let is_free = |id: &EntityId| self.tenants.get(id).is_some_and(|tenant| tenant.running < TENANT_SHARE);
+        let position = self.turns.iter().position(is_free)?;
+        let id = self.turns.remove(position)?;
+        let tenant = self.tenants.get_mut(&id)?;
+        let job = tenant.waiting.pop_front()?;
+        tenant.running += 1;
+        self.waiting -= 1;
+        if !tenant.waiting.is_empty() {
+            self.turns.push_back(id.clone());
+        }
+        Some((id, job))
+    }
+
+    /// Removes a tenant's jobs that were withdrawn, its turn if no job is left, and the tenant if none is running
+    /// either.
+    fn remove_withdrawn_jobs(&mut self, id: &EntityId) {
+        let Some(tenant) = self.tenants.get_mut(id) else { return };
+        let before = tenant.waiting.len();
+        tenant.waiting.retain(|job| !job.is_taken.load(Ordering::Acquire));
+        self.waiting -= before - tenant.waiting.len();
+        if tenant.waiting.is_empty() {
+            if tenant.running == 0 {
+                self.tenants.remove(id);
+            }
+            self.turns.retain(|waiting| waiting != id);
+        }
+    }
+}
+
+/// Starts a thread for each processor, at least 2 and at most 8. Logs an error for each one that does not start.
+fn start_threads(shared: &Arc<SharedQueue>) {
+    let threads = thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
+    for number in 0..threads {
+        let shared = Arc::clone(shared);
+        let started = thread::Builder::new().name(format!("long-read-{number}")).spawn(move || {
+            lower_priority();
+            shared.run_jobs();
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "a thread for long reads does not start");
+        }
+    }
+}
+
+/// Lowers the priority of this thread to about a tenth of the processor share of payments; logs a failure. The lowest
+/// priority could suspend a read in the middle of a snapshot, which would keep the WAL from being truncated.
+#[cfg(target_os = "linux")]
+pub fn lower_priority() {
+    // On Linux a thread has its own priority under its own id.
+    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
+    if let Err(error) = lowered {
+        tracing::warn!(%error, "long reads run with the priority of payments");
+    }
+}
+
+/// Does nothing, because a priority of one thread is specific to Linux.
+#[cfg(not(target_os = "linux"))]
+pub fn lower_priority() {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::StoreErrorKind;
+
+    fn tenant_id(number: u8) -> EntityId {
+        EntityId::new(jiff::Timestamp::UNIX_EPOCH, [number; 9])
+    }
+
+    /// Starts a read of a tenant that runs until the returned sender is dropped. The receiver gets a value when the
+    /// read starts; the task ends with its result.
+    fn start_blocking_read(
+        reads: &Arc<LongReads>,
+        id: &EntityId,
+    ) -> (mpsc::Sender<()>, mpsc::Receiver<()>, tokio::task::JoinHandle<Result<(), StoreError>>) {
+        let (hold, held) = mpsc::channel::<()>();
+        let (running, runs) = mpsc::channel();
+        let (reads, id) = (Arc::clone(reads), id.clone());
+        let task = tokio::spawn(async move {
+            reads
+                .run_read(&id, move |_| {
+                    running.send(()).unwrap();
+                    let _ = held.recv();
+                })
+                .await
+        });
+        (hold, runs, task)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_tenant_that_fills_the_queue_delays_no_other_one() {
+        let reads = Arc::new(LongReads::default());
+        let (greedy, modest) = (tenant_id(1), tenant_id(2));
+        let (hold, runs, first) = start_blocking_read(&reads, &greedy);
+        tokio::task::spawn_blocking(move || runs.recv().unwrap()).await.unwrap();
+        let waiting: Vec<_> = (0..MAX_WAITING).map(|_| start_blocking_read(&reads, &greedy)).collect();
+        while reads.shared.lock_state().waiting < MAX_WAITING {
+            tokio::task::yield_now().await;
+        }
+        // The other tenant's read runs at once, and one more read of the greedy tenant is refused.
+        assert_eq!(reads.run_read(&modest, |_| 7).await.unwrap(), 7);
+        assert_eq!(reads.run_read(&greedy, |_| ()).await.unwrap_err().kind(), StoreErrorKind::TooManyReads);
+        drop(hold);
+        first.await.unwrap().unwrap();
+        // Release all reads before awaiting any of them, because they may have queued in any order.
+        let (holds, reads_of_greedy): (Vec<_>, Vec<_>) =
+            waiting.into_iter().map(|(hold, runs, task)| (hold, (runs, task))).unzip();
+        drop(holds);
+        for (_runs, task) in reads_of_greedy {
+            task.await.unwrap().unwrap();
+        }
+        // The last thread removes its tenant shortly after it has sent the result.
+        let forgotten = async {
+            while !reads.shared.lock_state().tenants.is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), forgotten).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_is_told_that_its_client_is_gone_and_one_that_waits_does_not_start() {
+        let reads = Arc::new(LongReads::default());
+        let id = tenant_id(1);
+        let (running, runs) = oneshot::channel();
+        let (ended, ends) = oneshot::channel();
+        let client = tokio::spawn({
+            let (reads, id) = (Arc::clone(&reads), id.clone());
+            async move {
+                let read = move |cancelled: &Cancellation<'_>| {
+                    running.send(()).unwrap();
+                    while !cancelled.is_cancelled() {
+                        thread::yield_now();
+                    }
+                    ended.send(()).unwrap();
+                };
+                reads.run_read(&id, read).await
+            }
+        });
+        runs.await.unwrap();
+        let never = tokio::spawn({
+            let (reads, id) = (Arc::clone(&reads), id.clone());
+            async move { reads.run_read(&id, |_| panic!("it has started")).await }
+        });
+        while reads.shared.lock_state().waiting < 1 {
+            tokio::task::yield_now().await;
+        }
+        never.abort();
+        assert!(never.await.unwrap_err().is_cancelled());
+        client.abort();
+        ends.await.unwrap();
+        assert_eq!(reads.run_read(&id, |_| 7).await.unwrap(), 7);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn reads_of_disconnected_clients_leave_their_places_at_once() {
+        let reads = Arc::new(LongReads::default());
+        let id = tenant_id(1);
+        let (hold, runs, first) = start_blocking_read(&reads, &id);
+        tokio::task::spawn_blocking(move || runs.recv().unwrap()).await.unwrap();
+        let waiting: Vec<_> = (0..MAX_WAITING).map(|_| start_blocking_read(&reads, &id)).collect();
+        while reads.shared.lock_state().waiting < MAX_WAITING {
+            tokio::task::yield_now().await;
+        }
+        for (_hold, _runs, task) in waiting {
+            task.abort();
+            assert!(task.await.unwrap_err().is_cancelled());
+        }
+        {
+            let state = reads.shared.lock_state();
+            assert_eq!((state.waiting, state.turns.len(), state.tenants[&id].waiting.len()), (0, 0, 0));
+        }
+        let next = tokio::spawn({
+            let (reads, id) = (Arc::clone(&reads), id.clone());
+            async move { reads.run_read(&id, |_| 7).await }
+        });
+        drop(hold);
+        first.await.unwrap().unwrap();
+        assert_eq!(next.await.unwrap().unwrap(), 7);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_that_panics_fails_and_the_next_one_runs() {
+        let reads = LongReads::default();
+        let panics = |_: &Cancellation<'_>| if thread::current().name().is_some() { panic!("as it must") } else { 1 };
+        assert_eq!(reads.run_read(&tenant_id(1), panics).await.unwrap_err().kind(), StoreErrorKind::Internal);
+        assert_eq!(reads.run_read(&tenant_id(1), |_| 7).await.unwrap(), 7);
+    }
+}

@@ -1,0 +1,281 @@
+//! The migrations of the store: numbered SQL files, applied in order.
+//!
+//! The number of a file is the schema version after it. A new migration needs a new file and a new line at the end of
+//! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to
+//! the migration.
+
+use rusqlite::{Connection, Transaction};
+use rusqlite_migration::{HookError, M, Migrations};
+
+use super::StoreError;
+use crate::settlement::ledger_migration;
+use crate::settlement::record_digest;
+
+/// Creates a list with the name and the migration of each file.
+macro_rules! migrations {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, M::up(include_str!(concat!("migrations/", $name, ".sql"))))),*]
+    };
+}
+
+/// Every migration with the name of its file, oldest first.
+const MIGRATIONS: &[(&str, M<'static>)] = migrations![
+    "0001_first_tables",
+    "0002_payments_by_entity",
+    "0003_answers",
+    "0004_pages_and_wallets",
+    "0005_channels",
+    "0006_registrations",
+    "0007_retired_wallet_keys",
+    "0008_page_ids",
+    "0009_promises",
+    "0010_sandbox_clocks",
+    "0011_timers",
+    "0012_messages",
+    "0013_promised_cards",
+    "0014_webhooks",
+    "0015_shown_accounts",
+    "0016_guards",
+    "0017_answer_owners",
+    "0018_message_owners",
+    "0019_browser_registrations",
+    "0020_policy_reports",
+    "0021_health",
+    "0022_token_limits",
+    "0023_velocity",
+    "0024_vault_keys",
+    "0025_webhook_rotation",
+    "0026_reminder_attempts",
+    "0027_entity_tree",
+    "0028_risk_counters",
+    "0029_risk_rules",
+    "0030_review_callbacks",
+    "0031_reviews",
+    "0032_review_queue",
+    "0033_follow_up_types",
+    "0034_account_sightings",
+    "0035_process_dates",
+    "0036_no_account_blind_index",
+    "0037_no_purge_index",
+    "0038_schedules",
+    "0039_reconciliation",
+    "0040_ledger",
+    "0041_settlement",
+    "0042_reconciliation_files",
+    "0043_ftp_users",
+    "0044_chargebacks",
+    "0045_settlement_import",
+    "0046_file_push",
+    "0047_schedule_turns",
+    "0048_record_digest",
+    "0049_void_bookings",
+    "0050_clock_jumps",
+    "0051_store_seal",
+    "0052_ftp_session_reuse",
+    "0053_six_digits",
+    "0054_list_sources",
+];
+
+/// Number of migrations, which is the schema version of a current store.
+pub(super) const VERSION: usize = MIGRATIONS.len();
+
+/// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    Ok(all_migrations().to_latest(connection)?)
+}
+
+/// Migrates an empty store to an earlier version of the schema.
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(super) fn migrate_to(connection: &mut Connection, version: usize) {
+    all_migrations().to_version(connection, version).unwrap();
+}
+
+fn all_migrations() -> Migrations<'static> {
+    let with_hook = |(name, migration): &(&str, M<'static>)| match *name {
+        "0040_ledger" => {
+            M::up_with_hook(include_str!("migrations/0040_ledger.sql"), |transaction: &Transaction<'_>| {
+                ledger_migration::record_earlier_payments(transaction)
+                    .map_err(|error| HookError::Hook(error.to_string()))
+            })
+        }
+        "0048_record_digest" => {
+            M::up_with_hook(include_str!("migrations/0048_record_digest.sql"), |transaction: &Transaction<'_>| {
+                record_digest::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
+            })
+        }
+        _ => migration.clone(),
+    };
+    Migrations::new(MIGRATIONS.iter().map(with_hook).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_migrations_are_valid() {
+        assert!(all_migrations().validate().is_ok());
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_a_migration_in_the_order_of_the_numbers() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/migrations");
+        let mut files: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort_unstable();
+        let expected: Vec<String> = MIGRATIONS.iter().map(|(name, _)| format!("{name}.sql")).collect();
+        assert_eq!(expected, files);
+        for (number, name) in (1..).zip(&expected) {
+            assert!(name.starts_with(&format!("{number:04}_")), "{name} is the migration number {number}");
+        }
+    }
+
+    #[test]
+    fn entities_from_before_browsers_had_to_be_allowed_to_register_still_let_them() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 18).unwrap();
+        let old =
+            "INSERT INTO entity (id, name, live, settings, created) VALUES ('e1', 'Old', 0, '{\"strict\":true}', 0)";
+        connection.execute(old, []).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
+        let settings: tillgate_domain::access::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
+        assert!(settings.strict && settings.browser_registrations == Some(true) && settings.browser_customer_ids);
+        let new = tillgate_domain::access::entity::EntitySettings::default();
+        assert!(new.allows_browser_registrations() && !new.browser_customer_ids);
+    }
+
+    #[test]
+    fn entities_from_before_the_tree_are_merchants_and_channels_and_keep_what_they_are() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 26).unwrap();
+        let old = "INSERT INTO entity (id, name, live, settings, created, merchant, ahead) VALUES
+            ('e1', 'Merchant', 0, '{\"strict\":true}', 1, NULL, 5), ('e2', 'Channel', 0, '{}', 2, 'e1', 0),
+            ('e3', 'Alone', 1, '{}', 3, NULL, 0)";
+        connection.execute_batch(old).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let rows: Vec<String> = connection
+            .prepare(
+                "SELECT concat_ws(' ', id, name, live, settings, created, ahead, level, parent, merchant) FROM entity
+                 ORDER BY id",
+            )
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(
+            rows,
+            [
+                r#"e1 Merchant 0 {"strict":true} 1 5 merchant"#,
+                "e2 Channel 0 {} 2 0 channel e1 e1",
+                "e3 Alone 1 {} 3 0 merchant"
+            ]
+        );
+    }
+
+    #[test]
+    fn payments_of_the_first_version_are_found_by_their_entity_and_keep_their_card() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 1).unwrap();
+        let document = br#"{"id":"8a1","entity":"e1","card":{"bin":"420000"},"result":"000.100.110"}"#;
+        connection.execute("INSERT INTO payment (id, document) VALUES ('8a1', ?1)", [&document[..]]).unwrap();
+        migrations.to_latest(&mut connection).unwrap();
+        let document: Vec<u8> = connection
+            .query_row("SELECT document FROM payment WHERE entity = 'e1' AND id = '8a1'", [], |row| row.get(0))
+            .unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+        assert_eq!(document["account"]["card"]["bin"], "420000");
+        assert_eq!(document.get("card"), None);
+    }
+
+    #[test]
+    fn agreements_from_before_keep_the_shown_part_of_their_account_and_lose_its_index() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 14).unwrap();
+        let card = r#"{"account":{"card":{"bin":"420000","last4":"0000"}}}"#;
+        let bank = r#"{"account":{"bank":{"iban":"DE23**7890"}}}"#;
+        let insert = |table: &str, id: &str, document: &str| {
+            let insert = format!("INSERT INTO {table} (entity, id, document) VALUES ('e1', ?1, ?2)");
+            connection.execute(&insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+        };
+        insert("payment", "p1", card);
+        insert("registration", "r1", bank);
+        for (initial, registration, payment) in [("A", None, "p1"), ("B", Some("r1"), "p1"), ("C", None, "p2")] {
+            let document = format!(r#"{{"initial":"{initial}","payment":"{payment}","account":"00ff"}}"#);
+            connection
+                .execute(
+                    "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES ('e1', ?1, ?2, ?3)",
+                    rusqlite::params![initial, registration, document.as_bytes()],
+                )
+                .unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let shown = |initial: &str| -> serde_json::Value {
+            let document: Vec<u8> = connection
+                .query_row("SELECT document FROM standing_instruction WHERE initial = ?1", [initial], |row| row.get(0))
+                .unwrap();
+            let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+            assert_eq!((document["initial"].as_str(), document.get("account")), (Some(initial), None));
+            document["shown"].clone()
+        };
+        assert_eq!((shown("A"), shown("B")), ("card 420000 0000".into(), "iban DE23**7890".into()));
+        assert_eq!(shown("C"), serde_json::Value::Null);
+    }
+
+    #[test]
+    fn payments_from_before_are_found_by_the_id_of_their_acquirer() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 44).unwrap();
+        for (id, document) in [
+            ("p1", r#"{"connector":"http","connector_tx_ids":["tx-1","x"]}"#),
+            ("p2", r#"{"connector":"http","connector_tx_ids":[null,"x"]}"#),
+            ("p3", r#"{"connector_tx_ids":["tx-3"]}"#),
+            ("p4", r#"{"connector":"http"}"#),
+        ] {
+            let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
+            connection.execute(insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let query = "SELECT group_concat(connector_id || ' ' || entity || ' ' || payment) FROM payment_connector_id";
+        let found: String = connection.query_row(query, [], |row| row.get(0)).unwrap();
+        assert_eq!(found, "tx-1 e1 p1");
+    }
+
+    #[test]
+    fn reminders_from_before_are_about_the_last_attempt_and_wait_where_that_does() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let migrations = all_migrations();
+        migrations.to_version(&mut connection, 25).unwrap();
+        for (checkout, document) in [
+            ("pending", r#"{"attempt":"p1","registration":"r0"}"#),
+            ("paid", r#"{"attempt":"p2"}"#),
+            ("stored", r#"{"registration":"r1"}"#),
+        ] {
+            let insert = "INSERT INTO checkout (id, document) VALUES (?1, ?2)";
+            connection.execute(insert, rusqlite::params![checkout, document.as_bytes()]).unwrap();
+        }
+        for (kind, subject) in
+            [("remind", "pending"), ("remind", "paid"), ("remind", "stored"), ("remind", "gone"), ("end", "p1")]
+        {
+            let insert = "INSERT INTO timer (kind, subject, entity, since, detail) VALUES (?1, ?2, 'e1', 7, 'x')";
+            connection.execute(insert, [kind, subject]).unwrap();
+        }
+        migrations.to_latest(&mut connection).unwrap();
+        let row = |subject: &str| -> (Option<String>, bool, i64) {
+            let query = "SELECT attempt, waits, since FROM timer WHERE kind = 'remind' AND subject = ?1";
+            connection.query_row(query, [subject], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+        };
+        assert_eq!(row("pending"), (Some("p1".to_owned()), true, 7));
+        assert_eq!(row("paid"), (Some("p2".to_owned()), false, 7));
+        assert_eq!(row("stored"), (Some("r1".to_owned()), false, 7));
+        assert_eq!(row("gone"), (None, false, 7));
+    }
+}

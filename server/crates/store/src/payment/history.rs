@@ -1,0 +1,204 @@
+//! Stored payments in the order of their creation, read in pages for replays and reports.
+//!
+//! Each page is a read transaction of its own, which ends before its payments are used. A single long one would keep
+//! the WAL from being checkpointed, and so grow while payments are made.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Rows, Statement, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::{Payment, ReportedPayment};
+use tillgate_domain::risk::list::ListHit;
+use tillgate_risk::ListedValue;
+
+use crate::error::unreadable_column;
+use crate::payment::queries::MAX_ID;
+use crate::payment::shared_parameters;
+use crate::risk::list;
+use crate::rows::decode_document;
+use crate::schema::open_reader;
+use crate::{AdminStore, Store, StoreError, rows};
+
+/// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
+const PAGE: u16 = 100;
+
+/// Largest number of payments on a page of which only the fields for reports are read.
+const REPORTED_PAGE: u16 = 1000;
+
+/// Finds the first documents of an entity's payments in a range.
+const PAGE_QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
+
+/// A read-only connection to the stored payments. It belongs to one replay or report.
+pub struct PaymentHistory {
+    connection: Connection,
+}
+
+/// A page of an entity's payments.
+pub struct HistoryPage {
+    /// The payments, oldest first, with follow-up payments.
+    pub payments: Vec<HistoricPayment>,
+    /// The range after the page. `None` if the page is the last one.
+    pub rest: Option<PaymentRange>,
+}
+
+/// A stored payment, and what became of it.
+pub struct HistoricPayment {
+    /// The payment, with the parameters that it shares with an earlier attempt.
+    pub payment: Payment,
+    /// The amount that was charged back, in hundredths of the payment's currency. `None` if nothing was, also for
+    /// follow-up payments.
+    pub charged_back: Option<i64>,
+}
+
+impl PaymentHistory {
+    fn open(folder: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: open_reader(folder)? })
+    }
+
+    /// Returns the connection, for reads of other rows.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Loads the first payments of an entity in a range, at most 100.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a payment is damaged.
+    pub fn load_page(&self, entity: &EntityId, range: &PaymentRange) -> Result<HistoryPage, StoreError> {
+        // Ends with the end of this function, also after an error.
+        let transaction = self.connection.unchecked_transaction()?;
+        let (payments, rest) = read_payments(&transaction, entity, range)?;
+        let add_chargebacks = |payment: Payment| {
+            let may_be_charged_back = payment.referenced.is_none() && payment.is_approved();
+            let charged_back = if may_be_charged_back { sum_chargebacks(&transaction, &payment.id)? } else { None };
+            Ok(HistoricPayment { payment, charged_back })
+        };
+        let payments = payments.into_iter().map(add_chargebacks).collect::<Result<_, StoreError>>()?;
+        Ok(HistoryPage { payments, rest })
+    }
+
+    /// Loads the first payments of an entity in a range, at most 100, and the range after them. It is `None` after the
+    /// last page.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`].
+    pub fn load_payments(
+        &self,
+        entity: &EntityId,
+        range: &PaymentRange,
+    ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        read_payments(&transaction, entity, range)
+    }
+
+    /// Calls `report` with the first payments of an entity in a range, at most 1,000, and returns the range after them.
+    /// It is `None` after the last page. Only the fields for reports are read.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`]. `report` has been called with the payments before a damaged one.
+    pub fn visit_reported(
+        &self,
+        entity: &EntityId,
+        range: &PaymentRange,
+        report: &mut dyn FnMut(&ReportedPayment<'_>),
+    ) -> Result<Option<PaymentRange>, StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut statement = transaction.prepare_cached(PAGE_QUERY)?;
+        let mut rows = query_page(&mut statement, entity, range, REPORTED_PAGE)?;
+        let mut last = None;
+        for number in 1.. {
+            let Some(row) = rows.next()? else { break };
+            let payment: ReportedPayment<'_> =
+                decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+            report(&payment);
+            if number == REPORTED_PAGE {
+                // Without it the report would end here.
+                last = Some(PaymentId::parse(&payment.id).ok_or_else(|| unreadable_column(0, "id of a payment"))?);
+            }
+        }
+        Ok(last.map(|last| range.after_payment(&last)))
+    }
+
+    /// Loads a payment of an entity.
+    ///
+    /// # Errors
+    /// Same as [`Self::load_page`].
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        rows::load_payment(&self.connection, entity, id)
+    }
+
+    /// Finds list entries as [`Store::find_list_hits`] does.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_list_hits(
+        &self,
+        entities: &[EntityId],
+        values: &[ListedValue],
+        now: Timestamp,
+    ) -> Result<Vec<ListHit>, StoreError> {
+        list::find_hits(&self.connection, entities, values, now)
+    }
+}
+
+/// Finds the first documents of an entity's payments in a range.
+fn query_page<'a>(
+    statement: &'a mut Statement<'_>,
+    entity: &EntityId,
+    range: &PaymentRange,
+    limit: u16,
+) -> Result<Rows<'a>, StoreError> {
+    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+    Ok(statement.query(params![entity.as_str(), range.from.as_str(), until, limit])?)
+}
+
+/// Reads the first payments of an entity in a range, and the range after them.
+fn read_payments(
+    connection: &Connection,
+    entity: &EntityId,
+    range: &PaymentRange,
+) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
+    let mut statement = connection.prepare_cached(PAGE_QUERY)?;
+    let mut rows = query_page(&mut statement, entity, range, PAGE)?;
+    let mut payments = Vec::with_capacity(usize::from(PAGE));
+    while let Some(row) = rows.next()? {
+        let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        payments.push(shared_parameters::decode_payment(connection, document)?);
+    }
+    let last = payments.last().filter(|_| payments.len() == usize::from(PAGE));
+    let rest = last.map(|last| range.after_payment(&last.id));
+    Ok((payments, rest))
+}
+
+/// Returns the sum of the chargebacks of a payment and of its captures, in hundredths. `None` if there is none.
+fn sum_chargebacks(connection: &Connection, id: &PaymentId) -> Result<Option<i64>, StoreError> {
+    let query = "SELECT sum(chargeback.hundredths)
+         FROM (SELECT ?1 AS id UNION ALL
+               SELECT id FROM payment_link WHERE referenced = ?1 AND type = 'CP' AND approved) AS charged
+         JOIN payment_link AS chargeback ON chargeback.referenced = charged.id
+         WHERE chargeback.type = 'CB' AND chargeback.approved";
+    Ok(connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0))?)
+}
+
+impl Store {
+    /// Opens the stored payments for a replay or a report.
+    ///
+    /// # Errors
+    /// If the store cannot be opened.
+    pub fn open_history(&self) -> Result<PaymentHistory, StoreError> {
+        PaymentHistory::open(&self.folder)
+    }
+}
+
+impl AdminStore {
+    /// Opens the stored payments of a data folder for a replay or a report. The store has to exist and be migrated, as
+    /// [`AdminStore::open_existing`] leaves it.
+    ///
+    /// # Errors
+    /// If the store cannot be opened.
+    pub fn open_history(folder: &Path) -> Result<PaymentHistory, StoreError> {
+        PaymentHistory::open(folder)
+    }
+}

@@ -1,0 +1,309 @@
+//! Reads for queries: payments in the order of their ids, by the merchant's reference, and with their follow-up
+//! payments.
+//!
+//! All of them cover several entities, because a merchant sees the payments of all its channels. All of them are
+//! bounded: an index leads to the requested rows, and no request makes the store read more than one page.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
+use rusqlite::{CachedStatement, Connection, Rows, params};
+use serde::de::IgnoredAny;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
+
+use crate::payment::shared_parameters;
+use crate::{Cancellation, Store, StoreError, rows};
+
+/// Number of payments that are read in one snapshot.
+const PAYMENTS_PER_SNAPSHOT: usize = 200;
+/// The highest possible id.
+pub(crate) const MAX_ID: &str = "ffffffffffffffffffffffffffffffff";
+
+impl Store {
+    /// Visits the payments of several entities in a range, ordered by id and so oldest first, until the visitor breaks
+    /// or the read is cancelled. Reads up to 200 payments in a snapshot, because a long one would keep the WAL from
+    /// being truncated.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the visitor fails.
+    pub fn visit_payments(
+        &self,
+        entities: &[EntityId],
+        range: &PaymentRange,
+        cancelled: &Cancellation<'_>,
+        mut visit: impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut rest = range.clone();
+        while !cancelled.is_cancelled() {
+            let last =
+                self.readers.in_snapshot(|connection| visit_first_payments(connection, entities, &rest, &mut visit))?;
+            let Some(last) = last else { break };
+            rest = rest.after_payment(&last);
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Counts the payments of several entities in a range, up to `limit`. The entities do not share a snapshot.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_payments(&self, entities: &[EntityId], range: &PaymentRange, limit: u32) -> Result<u32, StoreError> {
+        let query = "SELECT count(*) FROM
+                         (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)";
+        let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+        let mut count = 0;
+        for entity in entities {
+            count += self.readers.with_connection(|connection| -> Result<u32, StoreError> {
+                let mut statement = connection.prepare_cached(query)?;
+                let values = params![entity.as_str(), range.from.as_str(), until, limit - count];
+                Ok(statement.query_row(values, |row| row.get(0))?)
+            })?;
+        }
+        Ok(count)
+    }
+
+    /// Loads the payments with a merchant's reference (`merchantTransactionId`), and their direct and indirect
+    /// follow-up payments, oldest first: at most `limit` in total.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payments_by_reference(
+        &self,
+        entities: &[EntityId],
+        reference: &str,
+        limit: u32,
+    ) -> Result<Vec<Payment>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let mut found = BTreeSet::new();
+            for entity in entities {
+                let mut statement = connection.prepare_cached(
+                    "SELECT payment FROM payment_reference WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3",
+                )?;
+                let mut rows = statement.query(params![entity.as_str(), reference, limit])?;
+                while let Some(row) = rows.next()? {
+                    let id: String = row.get(0)?;
+                    found.extend(PaymentId::parse(&id).map(|id| (id, entity.clone())));
+                }
+            }
+            load_payments(connection, &collect_follow_ups(connection, found, limit)?)
+        })
+    }
+
+    /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment_of_any(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.readers.with_connection(|connection| find_payment(connection, entities, id))
+    }
+
+    /// Loads a payment with its direct follow-up payments, oldest first, both from one snapshot. Returns `None` if the
+    /// payment belongs to none of these entities.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_with_follow_ups(
+        &self,
+        entities: &[EntityId],
+        id: &PaymentId,
+    ) -> Result<Option<(Payment, Vec<FollowUpSummary>)>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let Some(payment) = find_payment(connection, entities, id)? else { return Ok(None) };
+            Ok(Some((payment, rows::load_follow_ups(connection, id)?)))
+        })
+    }
+
+    /// Loads a payment with all related payments: the original to which its references lead, and all payments that
+    /// refer to the original directly or indirectly. Oldest first, at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let mut root = payment.clone();
+            let mut steps = 0;
+            while let Some(id) = &root.referenced
+                && steps < limit
+                && let Some(earlier) = rows::load_payment(connection, &root.entity, id)?
+            {
+                root = earlier;
+                steps += 1;
+            }
+            let first = BTreeSet::from([(root.id, root.entity)]);
+            load_payments(connection, &collect_follow_ups(connection, first, limit)?)
+        })
+    }
+}
+
+/// A payment in its stored form, not decoded.
+pub struct PaymentRow<'a> {
+    /// Its id.
+    pub id: &'a PaymentId,
+    /// The encoded payment, without the parameters that it shares.
+    document: &'a [u8],
+    /// Connection for loading the parameters that the payment shares with an earlier attempt.
+    connection: &'a Connection,
+}
+
+/// The properties of a payment that a filter checks.
+#[derive(serde::Deserialize)]
+pub struct PaymentKind {
+    /// Its type.
+    pub payment_type: PaymentType,
+    /// The brand's code.
+    pub brand: String,
+    account: AccountKind,
+}
+
+/// Kind of the account of a payment: a card, or anything else.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum AccountKind {
+    Card(IgnoredAny),
+    #[serde(untagged)]
+    Other(IgnoredAny),
+}
+
+impl PaymentKind {
+    /// Returns true if the payment was made with a card.
+    pub fn is_card(&self) -> bool {
+        matches!(self.account, AccountKind::Card(_))
+    }
+}
+
+impl PaymentRow<'_> {
+    /// Decodes the payment. Loads the parameters that it shares with an earlier attempt.
+    ///
+    /// # Errors
+    /// If its document, or that of the earlier attempt, is damaged or cannot be read.
+    pub fn decode_payment(&self) -> Result<Payment, StoreError> {
+        shared_parameters::decode_payment(self.connection, self.document)
+    }
+
+    /// Decodes the properties that a filter checks.
+    ///
+    /// # Errors
+    /// If the document is damaged.
+    pub fn decode_kind(&self) -> Result<PaymentKind, StoreError> {
+        Ok(rows::decode_document(self.document)?)
+    }
+}
+
+/// Visits the first payments of a range, merged from all entities in the order of their ids, at most
+/// [`PAYMENTS_PER_SNAPSHOT`]. Returns the last one if that maximum was reached. Returns `None` if the range has ended
+/// or the visitor broke.
+fn visit_first_payments(
+    connection: &Connection,
+    entities: &[EntityId],
+    range: &PaymentRange,
+    visit: &mut impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
+) -> Result<Option<PaymentId>, StoreError> {
+    let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
+    let mut statements: Vec<CachedStatement<'_>> =
+        entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
+    let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
+    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
+    for (statement, entity) in statements.iter_mut().zip(entities) {
+        cursors.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
+    }
+    // The next payment of each entity. Ids are unique, so no entry replaces another.
+    let mut heads = BTreeMap::new();
+    let advance = |heads: &mut BTreeMap<String, usize>, cursor: &mut Rows<'_>, index: usize| {
+        if let Some(row) = cursor.next()? {
+            heads.insert(row.get(0)?, index);
+        }
+        Ok::<(), StoreError>(())
+    };
+    for (index, cursor) in cursors.iter_mut().enumerate() {
+        advance(&mut heads, cursor, index)?;
+    }
+    let mut visited = 0;
+    while let Some((id, index)) = heads.pop_first() {
+        let Some(cursor) = cursors.get_mut(index) else { break };
+        if let (Some(row), Some(id)) = (cursor.get(), PaymentId::parse(&id)) {
+            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            if visit(&PaymentRow { id: &id, document, connection })?.is_break() {
+                return Ok(None);
+            }
+            visited += 1;
+            if visited == PAYMENTS_PER_SNAPSHOT {
+                return Ok(Some(id));
+            }
+        }
+        advance(&mut heads, cursor, index)?;
+    }
+    Ok(None)
+}
+
+/// Loads a payment by id. Returns `None` if it belongs to none of these entities.
+fn find_payment(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+    for entity in entities {
+        if let Some(payment) = rows::load_payment(connection, entity, id)? {
+            return Ok(Some(payment));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the direct and indirect follow-up payments to these payments, up to `limit` in total. Returns all, ordered by
+/// id. A follow-up payment belongs to the same entity as its payment.
+fn collect_follow_ups(
+    connection: &Connection,
+    first: BTreeSet<(PaymentId, EntityId)>,
+    limit: u32,
+) -> Result<BTreeSet<(PaymentId, EntityId)>, StoreError> {
+    let mut open: Vec<(PaymentId, EntityId)> = first.iter().rev().cloned().collect();
+    let mut found = first;
+    let mut statement =
+        connection.prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")?;
+    while let Some((id, entity)) = open.pop()
+        && found.len() < limit as usize
+    {
+        let mut rows = statement.query(params![id.as_str(), limit])?;
+        while let Some(row) = rows.next()? {
+            let id: String = row.get(0)?;
+            let Some(id) = PaymentId::parse(&id) else { continue };
+            if found.insert((id.clone(), entity.clone())) {
+                open.push((id, entity.clone()));
+            }
+        }
+    }
+    Ok(found.into_iter().take(limit as usize).collect())
+}
+
+/// Loads payments in the given order, without those that are not stored.
+fn load_payments(connection: &Connection, ids: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
+    let mut payments = Vec::with_capacity(ids.len());
+    for (id, entity) in ids {
+        payments.extend(rows::load_payment(connection, entity, id)?);
+    }
+    Ok(payments)
+}
+
+/// Returns true if a payment of the entity with this `merchantTransactionId` pays its order or may still do so, other
+/// than the payment `ignored`. Reads the oldest first: the paying one comes after a few declines, and only duplicates
+/// follow it.
+pub(crate) fn is_reference_paid(
+    connection: &Connection,
+    entity: &EntityId,
+    reference: &str,
+    ignored: Option<&PaymentId>,
+) -> Result<bool, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT payment.document FROM payment_reference
+         JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
+         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment",
+    )?;
+    let mut found = statement.query(params![entity.as_str(), reference])?;
+    while let Some(row) = found.next()? {
+        let outcome: PaymentOutcome = rows::decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        if outcome.pays_order() && ignored != Some(&outcome.id) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,124 @@
+//! Responses to requests with an idempotency key, found by entity and key until they expire.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
+
+use crate::error::Cause;
+use crate::{Store, StoreError};
+
+/// Maximum number of rows that one write deletes, so that other writes do not wait long.
+const BATCH: i64 = 1000;
+
+/// A stored response for replay.
+#[derive(Debug)]
+pub struct FoundResponse {
+    /// Fingerprint of the request. Fingerprints of an earlier version are shorter.
+    pub fingerprint: Vec<u8>,
+    /// The response.
+    pub response: EncodedResponse,
+    /// Same as [`StoredResponse::owner`].
+    pub owner: Option<EntityId>,
+}
+
+/// Writes a response, replacing one with the same key that had expired when this one was created. Fails with
+/// `DuplicateKey` if the key has another response.
+pub(crate) fn insert_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+    let StoredResponse {
+        request: IdempotentRequest { entity, key, fingerprint },
+        response: EncodedResponse { status, body },
+        created,
+        expires,
+        owner,
+    } = response;
+    let written = connection
+        .prepare_cached(
+            "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
+             ON CONFLICT (entity, key) DO UPDATE
+                 SET fingerprint = ?3, status = ?4, body = ?5, until = ?6, owner = ?8 WHERE until <= ?7",
+        )?
+        .execute(params![
+            entity.as_str(),
+            key.as_str(),
+            &fingerprint[..],
+            status,
+            body,
+            expires.as_millisecond(),
+            created.as_millisecond(),
+            owner.as_ref().map(EntityId::as_str),
+        ])?;
+    if written == 1 { Ok(()) } else { Err(Cause::DuplicateKey.into()) }
+}
+
+/// Replaces status and body of the stored response to the same request: same key and same fingerprint. Keeps its time
+/// of expiry. Does nothing if there is none.
+pub(crate) fn replace_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+    let StoredResponse { request, response: EncodedResponse { status, body }, .. } = response;
+    let IdempotentRequest { entity, key, fingerprint } = request;
+    connection
+        .prepare_cached("UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3")?
+        .execute(params![entity.as_str(), key.as_str(), &fingerprint[..], status, body])?;
+    Ok(())
+}
+
+impl Store {
+    /// Loads the stored response to a request with an idempotency key. Returns `None` if there is none, or it has
+    /// expired by `now`. The caller compares the fingerprint.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_response(
+        &self,
+        entity: &EntityId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<FoundResponse>, StoreError> {
+        self.run_read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT fingerprint, status, body, owner FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3",
+            )?;
+            let found = statement.query_row(params![entity.as_str(), key.as_str(), now.as_millisecond()], |row| {
+                let owner: Option<String> = row.get(3)?;
+                Ok(FoundResponse {
+                    fingerprint: row.get(0)?,
+                    response: EncodedResponse { status: row.get(1)?, body: row.get(2)? },
+                    owner: owner.as_deref().and_then(EntityId::parse),
+                })
+            });
+            Ok(found.optional()?)
+        })
+    }
+
+    /// Deletes all responses that have expired by `now`, in batches between other writes.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn delete_expired_responses(&self, now: Timestamp) -> Result<(), StoreError> {
+        while self.has_expired_responses(now)? {
+            self.delete_expired_batch(now).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if a response has expired by `now`.
+    fn has_expired_responses(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM answer WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+        })
+    }
+
+    /// Deletes the [`BATCH`] responses that expired first. Returns their number.
+    async fn delete_expired_batch(&self, now: Timestamp) -> Result<usize, StoreError> {
+        self.run_write(move |connection| {
+            Ok(connection.execute(
+                "DELETE FROM answer WHERE (entity, key) IN
+                     (SELECT entity, key FROM answer WHERE until <= ?1 ORDER BY until LIMIT ?2)",
+                params![now.as_millisecond(), BATCH],
+            )?)
+        })
+        .await
+    }
+}

@@ -1,0 +1,128 @@
+//! Deferred effects: changes of stored credentials that depend on the outcome of a pending payment. They are stored
+//! beside the payment until then.
+//!
+//! The account is sealed for its future registration at once, but is stored with it only when the effects are applied.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::standing_instruction::PendingInstruction;
+use tillgate_vault::Sealed;
+
+use crate::keys::sealed::read_sealed_option;
+use crate::registration::stored_credentials::NewRegistration;
+use crate::rows::{decode_document, encode_document};
+use crate::{Changes, Store, StoreError};
+
+/// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.
+#[derive(Debug)]
+pub struct DeferredEffects {
+    /// Owner of the stored credentials. It is the merchant even if one of its channels processes the payment.
+    pub owner: EntityId,
+    /// The registration to create from the payment's account.
+    pub registration: Option<NewRegistration>,
+    /// The payment's role in a standing instruction.
+    pub instruction: Option<PendingInstruction>,
+    /// The sealed number of its card, which is authorized once the cardholder is authenticated.
+    pub card: Option<Sealed>,
+}
+
+/// Deferred effects to write, with their payment and the time of their deletion.
+#[derive(Debug)]
+pub(crate) struct DeferredEffectsRow {
+    payment: PaymentId,
+    effects: DeferredEffects,
+    until: Timestamp,
+}
+
+impl Changes {
+    /// Stores the deferred effects of a payment until [`Changes::without_deferred_effects`], or until `until` at the
+    /// latest. The write fails if the payment already has some.
+    #[must_use]
+    pub fn with_deferred_effects(mut self, payment: &Payment, effects: DeferredEffects, until: Timestamp) -> Self {
+        self.deferred_effects.push(DeferredEffectsRow { payment: payment.id.clone(), effects, until });
+        self
+    }
+
+    /// Deletes the deferred effects of a payment that has its outcome or was abandoned, without applying them. In one
+    /// write, it happens before new ones are stored.
+    #[must_use]
+    pub fn without_deferred_effects(mut self, payment: &PaymentId) -> Self {
+        self.settled_payments.push(payment.clone());
+        self
+    }
+}
+
+impl DeferredEffectsRow {
+    /// Writes the row. Fails if the payment already has one.
+    pub(crate) fn insert_row(&self, connection: &Connection) -> Result<(), StoreError> {
+        let DeferredEffects { owner, registration, instruction, card } = &self.effects;
+        let document = encode_document(&(registration.as_ref().map(|new| &new.registration), instruction));
+        connection
+            .prepare_cached(
+                "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                self.payment.as_str(),
+                owner.as_str(),
+                document,
+                registration.as_ref().map(|new| new.account.as_bytes()),
+                card.as_ref().map(Sealed::as_bytes),
+                self.until.as_millisecond()
+            ])?;
+        Ok(())
+    }
+}
+
+/// Deletes the deferred effects of a payment, if it has any.
+pub(crate) fn delete_effects(connection: &Connection, payment: &PaymentId) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM promise WHERE payment = ?1")?.execute([payment.as_str()])?;
+    Ok(())
+}
+
+impl Store {
+    /// Loads the deferred effects of a payment, if it has any. The registration is `None` if its sealed account is
+    /// missing.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_deferred_effects(&self, payment: &Payment) -> Result<Option<DeferredEffects>, StoreError> {
+        type SealedColumns = (Option<Sealed>, Option<Sealed>);
+        let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|connection| {
+            let query = "SELECT entity, document, sealed, card FROM promise WHERE payment = ?1";
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, (read_sealed_option(row, 2)?, read_sealed_option(row, 3)?)))
+            };
+            Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
+        })?;
+        let Some((entity, document, (sealed, card))) = row else { return Ok(None) };
+        let (registration, instruction): (Option<Registration>, Option<PendingInstruction>) =
+            decode_document(&document)?;
+        let registration =
+            registration.zip(sealed).map(|(registration, account)| NewRegistration { registration, account });
+        Ok(EntityId::parse(&entity).map(|owner| DeferredEffects { owner, registration, instruction, card }))
+    }
+
+    /// Deletes the deferred effects of payments that have been pending for too long, and marks the WAL as dirty if
+    /// there are any.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn delete_expired_effects(&self, now: Timestamp) -> Result<(), StoreError> {
+        let now = now.as_millisecond();
+        // Checks with a reader first, so that an idle server writes nothing.
+        let has_expired: bool = self.run_read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM promise WHERE until <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get(0))?)
+        })?;
+        if !has_expired {
+            return Ok(());
+        }
+        self.run_write(move |connection| Ok(connection.execute("DELETE FROM promise WHERE until <= ?1", [now])?))
+            .await?;
+        self.mark_wal_dirty();
+        Ok(())
+    }
+}

@@ -1,0 +1,411 @@
+//! Stored credentials: registrations, their sealed accounts, and standing instructions.
+//!
+//! A sealed account has a row of its own. The row is deleted when the registration ends. The
+//! registration's emptied document stays.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::effects;
+use tillgate_domain::id::{EntityId, RegistrationId};
+use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::standing_instruction::StandingInstruction;
+use tillgate_vault::Sealed;
+
+use crate::delivery::event;
+use crate::keys::sealed::read_sealed_option;
+use crate::rows::{decode_document, encode_document};
+use crate::settlement::ledger;
+use crate::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
+
+/// Keys of the stored credentials to load for a decision.
+#[derive(Debug, Clone, Default)]
+pub struct StoredCredentialKeys {
+    /// A registration of an entity, to be changed.
+    pub registration: Option<(EntityId, RegistrationId)>,
+    /// A registration of an entity whose account must still be stored.
+    pub registration_in_use: Option<(EntityId, RegistrationId)>,
+    /// A standing instruction of an entity, by its `initialTransactionId`.
+    pub standing_instruction: Option<(EntityId, String)>,
+}
+
+/// Stored credentials loaded under the write lock.
+#[derive(Debug, Default)]
+pub struct StoredCredentials {
+    /// The requested registration, if it exists.
+    pub registration: Option<Registration>,
+    /// True if the account of the registration in use is still stored. It is deleted when the registration ends. False
+    /// if none was requested.
+    pub account_stored: bool,
+    /// The requested standing instruction, if it exists.
+    pub standing_instruction: Option<StandingInstruction>,
+}
+
+/// A registration and account to be stored.
+#[derive(Debug)]
+pub struct NewRegistration {
+    /// The registration, with the account data that may be shown.
+    pub registration: Registration,
+    /// The account, sealed for the registration.
+    pub account: Sealed,
+}
+
+impl NewRegistration {
+    /// Adds the registration and its sealed account to `changes`. An account that is already stored gets another
+    /// registration: the id of the existing one would reveal that the numbers are equal.
+    pub fn write_to(self, changes: Changes) -> (Changes, Registration) {
+        let changes = changes.with_registration(&self.registration).with_account(&self.registration, self.account);
+        (changes, self.registration)
+    }
+}
+
+/// Changes of stored credentials.
+#[derive(Debug, Default)]
+pub(crate) struct StoredCredentialChanges {
+    registrations: Vec<Registration>,
+    accounts: Vec<AccountRow>,
+    standing_instructions: Vec<StandingInstruction>,
+}
+
+/// The account of a registration.
+#[derive(Debug)]
+struct AccountRow {
+    entity: EntityId,
+    registration: RegistrationId,
+    account: Sealed,
+}
+
+impl Changes {
+    /// Writes a new or changed registration, with the resulting event. If it has ended, deletes its sealed account and
+    /// its standing instructions.
+    #[must_use]
+    pub fn with_registration(mut self, registration: &Registration) -> Self {
+        self.stored_credentials.registrations.push(registration.clone());
+        self
+    }
+
+    /// Stores the sealed account of a new registration that is written in the same commit. Fails if it has one.
+    #[must_use]
+    pub fn with_account(mut self, registration: &Registration, account: Sealed) -> Self {
+        let (entity, registration) = (registration.entity.clone(), registration.id.clone());
+        self.stored_credentials.accounts.push(AccountRow { entity, registration, account });
+        self
+    }
+
+    /// Writes a new or changed standing instruction.
+    #[must_use]
+    pub fn with_standing_instruction(mut self, instruction: &StandingInstruction) -> Self {
+        self.stored_credentials.standing_instructions.push(instruction.clone());
+        self
+    }
+}
+
+impl StoredCredentialChanges {
+    /// Returns the entity of the first registration that is written.
+    pub(crate) fn owning_entity(&self) -> Option<&EntityId> {
+        self.registrations.first().map(|registration| &registration.entity)
+    }
+
+    /// Adds other changes.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.registrations.extend(others.registrations);
+        self.accounts.extend(others.accounts);
+        self.standing_instructions.extend(others.standing_instructions);
+    }
+
+    /// Writes the changes. Returns true if a message was written.
+    pub(crate) fn apply(
+        &self,
+        connection: &Connection,
+        sources: &Sources,
+        actor: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        for AccountRow { entity, registration, account } in &self.accounts {
+            connection
+                .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
+                .execute(params![registration.as_str(), entity.as_str(), account.as_bytes()])?;
+        }
+        let mut wrote_message = false;
+        for registration in &self.registrations {
+            wrote_message |= write_registration(connection, sources, registration)?;
+            record_end(connection, sources, registration, actor)?;
+        }
+        for instruction in &self.standing_instructions {
+            connection
+                .prepare_cached(
+                    "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
+                )?
+                .execute(params![
+                    instruction.entity.as_str(),
+                    instruction.initial,
+                    instruction.registration.as_ref().map(RegistrationId::as_str),
+                    encode_document(instruction)
+                ])?;
+        }
+        Ok(wrote_message)
+    }
+}
+
+/// Writes a new or changed registration, and its event. If it has ended, deletes its sealed account and its standing
+/// instructions, and ends its schedules; otherwise updates the time until which its account is retained. Returns true
+/// if a message was written.
+fn write_registration(
+    connection: &Connection,
+    sources: &Sources,
+    registration: &Registration,
+) -> Result<bool, StoreError> {
+    let (entity, id) = (registration.entity.as_str(), registration.id.as_str());
+    let document = encode_document(registration);
+    let is_new = connection
+        .prepare_cached(
+            "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
+        )?
+        .execute(params![entity, id, document])?
+        == 1;
+    let before = if is_new { None } else { load_registration(connection, &registration.entity, &registration.id)? };
+    if !is_new {
+        connection
+            .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
+            .execute(params![entity, id, document])?;
+    }
+    let mut ended_schedules = false;
+    if registration.ended.is_some() {
+        delete_account(connection, id)?;
+        ended_schedules = schedule::end_schedules(connection, sources, id)?;
+    } else {
+        connection
+            .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
+            .execute(params![id, registration.retained_until.map(Timestamp::as_millisecond)])?;
+    }
+    let event = effects::registration_event(before.as_ref(), registration);
+    Ok(event::publish_events(connection, sources, &registration.entity, &[event], &document)? || ended_schedules)
+}
+
+/// Writes the entry of a registration that a request has deleted. Those that end by themselves have none.
+fn record_end(
+    connection: &Connection,
+    sources: &Sources,
+    registration: &Registration,
+    actor: Option<&str>,
+) -> Result<(), StoreError> {
+    let (Some(_), Some(actor)) = (registration.ended, actor) else { return Ok(()) };
+    let now = sources.now();
+    let entry = AuditEntry::new(now, "registration delete", registration.id.as_str()).by(actor);
+    ledger::write_entry(connection, Some(&registration.entity), &entry, now)
+}
+
+/// A registration, and its sealed account as long as that is stored.
+pub type RegistrationWithAccount = (Registration, Option<Sealed>);
+
+impl Store {
+    /// Loads a registration of an entity by id, as last committed.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_registration(
+        &self,
+        entity: &EntityId,
+        id: &RegistrationId,
+    ) -> Result<Option<Registration>, StoreError> {
+        self.run_read(|connection| load_registration(connection, entity, id))
+    }
+
+    /// Loads a registration by id, with its sealed account as long as that is stored. Returns `None` if it belongs to
+    /// none of these entities.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_registration_with_account(
+        &self,
+        entities: &[EntityId],
+        id: &RegistrationId,
+    ) -> Result<Option<RegistrationWithAccount>, StoreError> {
+        self.run_read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT document, sealed FROM registration LEFT JOIN registration_account AS account
+                     ON account.registration = registration.id AND account.entity = registration.entity
+                 WHERE registration.entity = ?1 AND id = ?2",
+            )?;
+            for entity in entities {
+                let row =
+                    |row: &Row<'_>| Ok((decode_document(row.get_ref(0)?.as_blob()?), read_sealed_option(row, 1)?));
+                if let Some((document, sealed)) = statement.query_row([entity.as_str(), id.as_str()], row).optional()? {
+                    return Ok(Some((document?, sealed)));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// Returns true if there is a sealed account whose retention has ended by `now`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn has_expired_registrations(&self, now: Timestamp) -> Result<bool, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE purge_at <= ?1)";
+            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+        })
+    }
+
+    /// Ends at most 100 of the registrations whose retention has ended: writes what `end` returns for each, with its
+    /// event. Of an account whose registration is missing or unreadable, deletes the sealed account and its standing
+    /// instructions. Marks the WAL as dirty if there are any. If a message was written, wakes
+    /// [`Store::wait_for_message`]. Returns the number of accounts that were deleted.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn end_expired_registrations(
+        &self,
+        now: Timestamp,
+        end: impl Fn(&Registration) -> Registration + Send + 'static,
+    ) -> Result<usize, StoreError> {
+        let sources = self.sources.clone();
+        let batch = self.run_write(move |connection| end_expired_batch(connection, &sources, now, end)).await?;
+        if batch.size > 0 {
+            self.mark_wal_dirty();
+        }
+        if batch.wrote_message {
+            self.message_written.notify_one();
+        }
+        Ok(batch.size)
+    }
+}
+
+/// Maximum number of registrations that one write ends. Small, because the write blocks other writers; the others
+/// follow in later writes.
+const BATCH: i64 = 100;
+
+/// Result of [`end_expired_batch`].
+struct EndedBatch {
+    /// Number of accounts that were deleted.
+    size: usize,
+    /// True if a message was written.
+    wrote_message: bool,
+}
+
+/// Writes what `end` returns for a batch of the registrations whose retention has ended by `now`. Deletes the accounts
+/// without a readable registration, too: their time is over, and they would fill the next batches.
+fn end_expired_batch(
+    connection: &Connection,
+    sources: &Sources,
+    now: Timestamp,
+    end: impl Fn(&Registration) -> Registration,
+) -> Result<EndedBatch, StoreError> {
+    let due: Vec<(String, String)> = connection
+        .prepare_cached("SELECT entity, registration FROM registration_account WHERE purge_at <= ?1 LIMIT ?2")?
+        .query_map(params![now.as_millisecond(), BATCH], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut changes = Changes::default();
+    let mut wrote_message = false;
+    for (entity, id) in &due {
+        match load_readable_registration(connection, entity, id)? {
+            Some(registration) => changes = changes.with_registration(&end(&registration)),
+            None => {
+                tracing::warn!(registration = id, entity, "expired account deleted; its registration is unreadable");
+                delete_account(connection, id)?;
+                wrote_message |= schedule::end_schedules(connection, sources, id)?;
+            }
+        }
+    }
+    wrote_message |= changes.apply(connection, sources)?;
+    Ok(EndedBatch { size: due.len(), wrote_message })
+}
+
+/// Loads a registration by the ids in the row of its account. Returns `None` if it is missing, or if its document or an
+/// id does not have the expected form.
+fn load_readable_registration(
+    connection: &Connection,
+    entity: &str,
+    id: &str,
+) -> Result<Option<Registration>, StoreError> {
+    let (Some(entity), Some(id)) = (EntityId::parse(entity), RegistrationId::parse(id)) else { return Ok(None) };
+    match load_registration(connection, &entity, &id) {
+        Err(error) if error.kind() == StoreErrorKind::Unreadable => Ok(None),
+        loaded => loaded,
+    }
+}
+
+/// Deletes the sealed account and the standing instructions of a registration.
+fn delete_account(connection: &Connection, registration: &str) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?.execute([registration])?;
+    connection.prepare_cached("DELETE FROM standing_instruction WHERE registration = ?1")?.execute([registration])?;
+    Ok(())
+}
+
+/// Loads the stored credentials with these keys. Values that are not requested or not stored are `None` or false.
+pub(crate) fn load_requested(
+    connection: &Connection,
+    keys: &StoredCredentialKeys,
+) -> Result<StoredCredentials, StoreError> {
+    let registration = match &keys.registration {
+        Some((entity, id)) => load_registration(connection, entity, id)?,
+        None => None,
+    };
+    let account_stored = match &keys.registration_in_use {
+        Some((entity, id)) => {
+            let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE registration = ?1 AND entity = ?2)";
+            connection.prepare_cached(query)?.query_row([id.as_str(), entity.as_str()], |row| row.get(0))?
+        }
+        None => false,
+    };
+    let standing_instruction = match &keys.standing_instruction {
+        Some((entity, initial)) => {
+            let query = "SELECT document FROM standing_instruction WHERE entity = ?1 AND initial = ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            let parameters = params![entity.as_str(), initial];
+            statement
+                .query_row(parameters, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))
+                .optional()?
+                .transpose()?
+        }
+        None => None,
+    };
+    Ok(StoredCredentials { registration, account_stored, standing_instruction })
+}
+
+/// Loads a registration of an entity by id, also one that has ended.
+fn load_registration(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &RegistrationId,
+) -> Result<Option<Registration>, StoreError> {
+    let query = "SELECT document FROM registration WHERE entity = ?1 AND id = ?2";
+    let mut statement = connection.prepare_cached(query)?;
+    let parameters = params![entity.as_str(), id.as_str()];
+    Ok(statement
+        .query_row(parameters, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))
+        .optional()?
+        .transpose()?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::directory::Directory;
+    use crate::registration::stored_credentials::*;
+    use crate::suite::samples::{sample_registration, sealed_record, write_changes};
+
+    #[tokio::test]
+    async fn an_expired_account_is_deleted_if_its_registration_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
+        let (damaged, sound) = (sample_registration(1), sample_registration(2));
+        for registration in [&damaged, &sound] {
+            let changes = Changes::default().with_registration(registration);
+            write_changes(&store, changes.with_account(registration, sealed_record(9))).await.unwrap();
+        }
+        let id = damaged.id.as_str().to_owned();
+        let damage = move |connection: &Connection| {
+            Ok(connection.execute("UPDATE registration SET document = '{}' WHERE id = ?1", [id])?)
+        };
+        assert_eq!(store.run_write(damage).await.unwrap(), 1);
+        let end = sound.retained_until.unwrap();
+        assert_eq!(store.end_expired_registrations(end, Registration::as_expired).await.unwrap(), 2);
+        assert!(!store.has_expired_registrations(end).unwrap());
+        assert!(store.load_registration(&sound.entity, &sound.id).unwrap().unwrap().ended.is_some());
+    }
+}

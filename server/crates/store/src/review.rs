@@ -1,0 +1,86 @@
+//! Reviews as rows: the payments that are or were held, and the audit of what was done with them.
+//!
+//! A row is opened and closed with the write of its payment. The time at which nobody may decide any more is a timer.
+
+pub mod callback;
+pub mod failed_callbacks;
+pub mod queue;
+pub mod reference;
+pub mod request;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
+
+use super::timer::{self, TimerKind};
+use super::{Changes, Sources, StoreError};
+use crate::settlement::ledger;
+
+impl Changes {
+    /// Records a decision about a held payment in the audit, and queues its callback if a configuration applies. The
+    /// payment is read after the other changes of this commit, and has to be stored.
+    #[must_use]
+    pub fn with_review_decision(mut self, decision: ReviewDecision) -> Self {
+        self.review_decisions.push(decision);
+        self
+    }
+}
+
+/// Writes the row of a payment that is held from now on, and starts the timer of its review, which counts from `since`
+/// by the clock of the entity.
+pub(super) fn open_review(
+    connection: &Connection,
+    sources: &Sources,
+    payment: &Payment,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    let (id, entity) = (payment.id.as_str(), payment.entity.as_str());
+    connection.prepare_cached("INSERT INTO review (payment, entity, since) VALUES (?1, ?2, ?3)")?.execute(params![
+        id,
+        entity,
+        sources.now().as_millisecond()
+    ])?;
+    timer::start_end_timer(connection, TimerKind::Review, id, entity, since)
+}
+
+/// Marks the review of a payment that is no longer held as ended, and stops its timer.
+pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: &PaymentId) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE review SET ended = ?2 WHERE payment = ?1")?
+        .execute(params![payment.as_str(), sources.now().as_millisecond()])?;
+    timer::stop_timer(connection, TimerKind::Review, payment.as_str())
+}
+
+/// Writes a decision to the audit of its payment. Does nothing if the payment was never held.
+pub(super) fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
+    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, .. } = decision;
+    connection
+        .prepare_cached(
+            "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
+             SELECT payment, ?2, ?3, ?4, ?5, ?6, ?7 FROM review WHERE payment = ?1",
+        )?
+        .execute(params![
+            payment.as_str(),
+            at.as_millisecond(),
+            decision_action(decision),
+            user_id,
+            cancel_reason,
+            note,
+            processed.as_millisecond()
+        ])?;
+    let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
+    ledger::write_entry(connection, Some(&decision.entity), &entry.by(user_id.as_str()), *at)
+}
+
+/// Returns the name of a decision in the column `action`.
+fn decision_action(decision: &ReviewDecision) -> &'static str {
+    match decision.decision {
+        DecisionType::Approve => "approve",
+        DecisionType::Cancel if decision.is_expiry => "expire",
+        DecisionType::Cancel => "cancel",
+        DecisionType::Pending => "pend",
+    }
+}

@@ -1,0 +1,223 @@
+//! The failed list of review decision callbacks, and the audit of what was done with callbacks and configurations.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, params};
+use serde::Serialize;
+use tillgate_domain::id::EntityId;
+
+use crate::admin::Act;
+use crate::delivery::webhook::DeliveryLogEntry;
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::{AdminStore, StoreError};
+
+/// A callback that no attempt delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedCallback {
+    /// The id of the message.
+    pub message_id: String,
+    /// The entity whose configuration sends it.
+    pub callback_entity_id: String,
+    /// The entity of the payment.
+    pub entity_id: String,
+    /// The id of the payment.
+    pub payment_id: String,
+    /// The id by which both systems know the transaction.
+    pub transaction_id: String,
+    /// The decision.
+    pub decision: String,
+    /// The time of the last attempt.
+    pub failed: Timestamp,
+    /// The status of the last response.
+    pub status: Option<u16>,
+    /// The reason why the last attempt got no response.
+    pub fault: Option<String>,
+    /// True if it was sent again already. Then it can only be deleted.
+    pub resubmitted: bool,
+}
+
+/// A line of the audit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallbackAuditEntry {
+    /// The time.
+    pub at: Timestamp,
+    /// The action: `set`, `activate`, `remove`, `test`, `failed`, `resubmit` or `delete`.
+    pub action: String,
+    /// The person or program that acted.
+    pub actor: String,
+    /// The message, if the action is about one.
+    pub message_id: Option<String>,
+    /// The transaction of a deleted message, or the active destination.
+    pub detail: Option<String>,
+}
+
+/// Outcome of an action on the failed list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedListOutcome {
+    /// The action is done.
+    Done,
+    /// The message is not in the list.
+    NotListed,
+    /// The message was sent again already.
+    AlreadyResubmitted,
+}
+
+/// The transaction id in a message's document.
+const TRANSACTION: &str = "json_extract(CAST(document AS TEXT), '$.decision.transaction_id')";
+
+impl AdminStore {
+    /// Loads the failed list of an entity's configuration, or all of them with `None`. Oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_failed_callbacks(&self, callback: Option<&EntityId>) -> Result<Vec<FailedCallback>, StoreError> {
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT message.id, callback, entity, json_extract(CAST(document AS TEXT), '$.decision.payment'),
+                 {TRANSACTION}, json_extract(CAST(document AS TEXT), '$.decision.decision'), failed, resubmitted,
+                 (SELECT status FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1),
+                 (SELECT fault FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1)
+             FROM message WHERE callback IS NOT NULL AND failed IS NOT NULL AND (?1 IS NULL OR callback = ?1)
+             ORDER BY message.id"
+        ))?;
+        let rows = statement.query_map([callback.map(EntityId::as_str)], |row| {
+            Ok(FailedCallback {
+                message_id: row.get(0)?,
+                callback_entity_id: row.get(1)?,
+                entity_id: row.get(2)?,
+                payment_id: row.get(3)?,
+                transaction_id: row.get(4)?,
+                decision: row.get(5)?,
+                failed: timestamp_from_milliseconds(row.get(6)?),
+                resubmitted: row.get(7)?,
+                status: row.get(8)?,
+                fault: row.get(9)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the numbers of callbacks that wait, and of those in the failed list.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_open_callbacks(&self, callback: &EntityId) -> Result<(u32, u32), StoreError> {
+        let query = "SELECT count(due), count(failed) FROM message WHERE callback = ?1";
+        Ok(self.connection.query_row(query, [callback.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// Takes a callback from the failed list, and queues it at once with all its retries. Records it in the audit. Run
+    /// it in a transaction.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn resubmit_callback(
+        &self,
+        message: &str,
+        actor: &str,
+        now: Timestamp,
+    ) -> Result<FailedListOutcome, StoreError> {
+        let Some((callback, _, resubmitted)) = self.find_failed(message)? else {
+            return Ok(FailedListOutcome::NotListed);
+        };
+        if resubmitted {
+            return Ok(FailedListOutcome::AlreadyResubmitted);
+        }
+        let query =
+            "UPDATE message SET due = ?2, failures = 0, leased = 0, failed = NULL, resubmitted = 1 WHERE id = ?1";
+        let (entity, details) = (EntityId::parse(&callback), [("by", actor)]);
+        let (action, entity) = ("review-callback resubmit", entity.as_ref());
+        let act = Act { action, subject: message, entity, details: &details };
+        self.execute_act(&act, query, params![message, now.as_millisecond()])?;
+        self.record_callback_action(&callback, "resubmit", actor, Some(message), None, now)?;
+        Ok(FailedListOutcome::Done)
+    }
+
+    /// Deletes a callback of the failed list with its attempts. Records it in the audit. Run it in a transaction.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn delete_failed_callback(
+        &self,
+        message: &str,
+        actor: &str,
+        now: Timestamp,
+    ) -> Result<FailedListOutcome, StoreError> {
+        let Some((callback, transaction, _)) = self.find_failed(message)? else {
+            return Ok(FailedListOutcome::NotListed);
+        };
+        self.connection.execute("DELETE FROM delivery WHERE message = ?1", [message])?;
+        let (entity, details) = (EntityId::parse(&callback), [("by", actor), ("transaction", &*transaction)]);
+        let (action, entity) = ("review-callback delete", entity.as_ref());
+        let act = Act { action, subject: message, entity, details: &details };
+        self.execute_act(&act, "DELETE FROM message WHERE id = ?1", [message])?;
+        self.record_callback_action(&callback, "delete", actor, Some(message), Some(&transaction), now)?;
+        Ok(FailedListOutcome::Done)
+    }
+
+    /// Returns the configuration's entity, the transaction id, and true if it was resubmitted, of a message in the
+    /// failed list.
+    fn find_failed(&self, message: &str) -> Result<Option<(String, String, bool)>, StoreError> {
+        let query =
+            format!("SELECT callback, {TRANSACTION}, resubmitted FROM message WHERE id = ?1 AND failed IS NOT NULL");
+        let row = self.connection.query_row(&query, [message], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        Ok(row.optional()?)
+    }
+
+    /// Adds a line to the audit of an entity's configuration.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn record_callback_action(
+        &self,
+        entity: &str,
+        action: &str,
+        actor: &str,
+        message: Option<&str>,
+        detail: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.connection.execute(
+            "INSERT INTO review_callback_audit (at, entity, action, actor, message, detail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![now.as_millisecond(), entity, action, actor, message, detail],
+        )?;
+        Ok(())
+    }
+
+    /// Loads the audit of an entity's configuration, the latest line first, at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_callback_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<CallbackAuditEntry>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT at, action, actor, message, detail FROM review_callback_audit WHERE entity = ?1
+             ORDER BY number DESC LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![entity.as_str(), limit], |row| {
+            Ok(CallbackAuditEntry {
+                at: timestamp_from_milliseconds(row.get(0)?),
+                action: row.get(1)?,
+                actor: row.get(2)?,
+                message_id: row.get(3)?,
+                detail: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Loads the attempts of a configuration's callbacks, the latest message and attempt first: at most `limit` lines.
+    /// A callback without an attempt is one line.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_callback_log(&self, callback: &EntityId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT message.id, what, at, milliseconds, status, fault, due
+             FROM message LEFT JOIN delivery ON delivery.message = message.id
+             WHERE callback = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![callback.as_str(), limit], DeliveryLogEntry::read_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

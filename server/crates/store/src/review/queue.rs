@@ -1,0 +1,344 @@
+//! The queue of held payments as rows: pages of reviews, their audit, and changes of claims and notes.
+//!
+//! A page is bounded: an index leads to the reviews of each entity in the order of the queue, and the pages of several
+//! entities are merged.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::review::queue::{
+    Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
+};
+
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::error::unreadable_column;
+use crate::settlement::ledger;
+use crate::{AdminStore, Changes, Sources, Store, StoreError, rows};
+
+/// Maximum number of reviews that a page reads, including those that the filter rejects.
+const MAX_READ: usize = 500;
+/// Maximum number of rows of an audit that are loaded: a full one, with its decisions.
+const MAX_AUDIT: u32 = MAX_ACTIONS + 100;
+/// Columns of a review, in the order in which [`read_review`] reads them.
+const COLUMNS: &str = "review.payment, review.entity, review.since, review.ended, review.analyst, review.claimed";
+/// Columns of the audit, in the order in which [`read_action`] reads them.
+pub(crate) const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, processed";
+
+/// Selection of a page of reviews.
+#[derive(Debug, Clone)]
+pub struct ReviewSelection {
+    /// The entities that own the payments.
+    pub entities: Vec<EntityId>,
+    /// True for open reviews, false for those that have ended.
+    pub is_open: bool,
+    /// Only payments with this `merchantTransactionId`.
+    pub reference: Option<String>,
+    /// Only reviews that began at this time or before, by the clock of the machine.
+    pub latest: Timestamp,
+    /// The payment after which the page begins. Its review may have ended meanwhile.
+    pub after: Option<PaymentId>,
+    /// Largest number of reviews on the page.
+    pub limit: usize,
+}
+
+/// A page of reviews with their payments, those that are held longest first.
+#[derive(Debug, Default)]
+pub struct ReviewPage {
+    /// The reviews.
+    pub reviews: Vec<(QueuedReview, Payment)>,
+    /// The last payment that was read, if there may be more after it.
+    pub cursor: Option<PaymentId>,
+}
+
+/// Reads a review from a row with [`COLUMNS`]. Its decision is not among them.
+fn read_review(row: &Row<'_>) -> rusqlite::Result<QueuedReview> {
+    let (payment, entity): (String, String) = (row.get(0)?, row.get(1)?);
+    let claim: (Option<String>, Option<i64>) = (row.get(4)?, row.get(5)?);
+    Ok(QueuedReview {
+        payment: PaymentId::parse(&payment).ok_or_else(|| unreadable_column(0, "id of a payment"))?,
+        entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
+        since: timestamp_from_milliseconds(row.get(2)?),
+        has_ended: row.get::<_, Option<i64>>(3)?.is_some(),
+        claim: claim
+            .0
+            .zip(claim.1)
+            .map(|(analyst, since)| Claim { analyst, since: timestamp_from_milliseconds(since) }),
+        decision: None,
+    })
+}
+
+/// Reads a row of the audit with [`ACTION_COLUMNS`].
+pub(crate) fn read_action(row: &Row<'_>) -> rusqlite::Result<ReviewAction> {
+    let kind: String = row.get(0)?;
+    Ok(ReviewAction {
+        kind: ReviewActionKind::parse(&kind).ok_or_else(|| unreadable_column(0, "action"))?,
+        analyst: row.get(1)?,
+        at: timestamp_from_milliseconds(row.get(2)?),
+        reason: row.get(3)?,
+        note: row.get(4)?,
+        processed: row.get::<_, Option<i64>>(5)?.map(timestamp_from_milliseconds),
+    })
+}
+
+/// Adds the decision to a review that has ended.
+fn with_decision(connection: &Connection, review: QueuedReview) -> Result<QueuedReview, StoreError> {
+    if !review.has_ended {
+        return Ok(review);
+    }
+    let query = format!(
+        "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('approve', 'cancel', 'expire')
+         ORDER BY number DESC LIMIT 1"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    let decision = statement.query_row([review.payment.as_str()], read_action).optional()?;
+    Ok(QueuedReview { decision, ..review })
+}
+
+/// Loads the review of a payment. Returns `None` if the payment was never held.
+fn load_review(connection: &Connection, payment: &PaymentId) -> Result<Option<QueuedReview>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM review WHERE payment = ?1"))?;
+    let review = statement.query_row([payment.as_str()], read_review).optional()?;
+    review.map(|review| with_decision(connection, review)).transpose()
+}
+
+/// Loads the review of a payment with the size of its audit. Returns `None` if the payment was never held.
+pub(crate) fn load_status(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
+    let Some(review) = load_review(connection, payment)? else { return Ok(None) };
+    let query = "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2)";
+    let mut statement = connection.prepare_cached(query)?;
+    let size = statement.query_row(params![payment.as_str(), MAX_AUDIT], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let query = format!(
+        "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('pend', 'approve', 'cancel')
+         ORDER BY number DESC LIMIT 1"
+    );
+    let latest = connection.prepare_cached(&query)?.query_row([payment.as_str()], read_action).optional()?;
+    Ok(Some(ReviewStatus { review, actions: size.0, notes: size.1, latest }))
+}
+
+/// Loads the audit of a payment, oldest first, at most the latest [`MAX_AUDIT`] rows.
+fn load_actions(connection: &Connection, payment: &PaymentId) -> Result<Vec<ReviewAction>, StoreError> {
+    let query = format!("SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 ORDER BY number DESC LIMIT ?2");
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut actions: Vec<ReviewAction> =
+        statement.query_map(params![payment.as_str(), MAX_AUDIT], read_action)?.collect::<Result<_, _>>()?;
+    actions.reverse();
+    Ok(actions)
+}
+
+/// Loads the rows of a payment's audit after the number of one, oldest first, at most [`MAX_AUDIT`].
+pub(crate) fn load_actions_after(
+    connection: &Connection,
+    payment: &PaymentId,
+    after: i64,
+) -> Result<Vec<ReviewAction>, StoreError> {
+    let query = format!(
+        "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND number > ?2 ORDER BY number LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    let rows = statement.query_map(params![payment.as_str(), after, MAX_AUDIT], read_action)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the query for the reviews of an entity after a place of the queue. Its parameters are the entity, the place
+/// (time and payment), the latest time, and the `merchantTransactionId` if there is one.
+fn queue_query(is_open: bool, has_reference: bool) -> String {
+    let ended = if is_open { "IS NULL" } else { "IS NOT NULL" };
+    // The order of the tables is fixed, so that few rows of the index by reference lead to their reviews.
+    let (tables, owner) = match has_reference {
+        true => (
+            "payment_reference CROSS JOIN review ON review.payment = payment_reference.payment",
+            "payment_reference.entity = ?1 AND payment_reference.reference = ?5 AND review.entity = ?1",
+        ),
+        false => ("review", "review.entity = ?1"),
+    };
+    format!(
+        "SELECT {COLUMNS} FROM {tables} WHERE {owner} AND review.ended {ended}
+         AND (review.since, review.payment) > (?2, ?3) AND review.since <= ?4 ORDER BY review.since, review.payment"
+    )
+}
+
+/// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which it
+/// should begin, or other entities own it.
+fn load_page(
+    connection: &Connection,
+    selection: &ReviewSelection,
+    matches: impl Fn(&QueuedReview, &Payment) -> bool,
+) -> Result<Option<ReviewPage>, StoreError> {
+    let ReviewSelection { entities, is_open, reference, latest, after, limit } = selection;
+    let place = match after {
+        Some(payment) => {
+            let Some(review) = load_review(connection, payment)?.filter(|review| entities.contains(&review.entity))
+            else {
+                return Ok(None);
+            };
+            (review.since.as_millisecond(), payment.as_str().to_owned())
+        }
+        None => (i64::MIN, String::new()),
+    };
+    let query = queue_query(*is_open, reference.is_some());
+    let mut statements: Vec<CachedStatement<'_>> =
+        entities.iter().map(|_| connection.prepare_cached(&query)).collect::<Result<_, _>>()?;
+    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
+    let latest = latest.as_millisecond();
+    for (statement, entity) in statements.iter_mut().zip(entities) {
+        let entity = entity.as_str();
+        cursors.push(match reference {
+            Some(reference) => statement.query(params![entity, place.0, place.1, latest, reference])?,
+            None => statement.query(params![entity, place.0, place.1, latest])?,
+        });
+    }
+    // The next review of each entity, in the order of the queue.
+    let mut heads: BTreeMap<(Timestamp, PaymentId), (usize, QueuedReview)> = BTreeMap::new();
+    let advance = |heads: &mut BTreeMap<_, _>, cursor: &mut Rows<'_>, index: usize| {
+        if let Some(row) = cursor.next()? {
+            let review = read_review(row)?;
+            heads.insert((review.since, review.payment.clone()), (index, review));
+        }
+        Ok::<(), StoreError>(())
+    };
+    for (index, cursor) in cursors.iter_mut().enumerate() {
+        advance(&mut heads, cursor, index)?;
+    }
+    let mut page = ReviewPage::default();
+    let (mut read, mut last) = (0, None);
+    while let Some((_, (index, review))) = heads.pop_first() {
+        if page.reviews.len() == *limit || read == MAX_READ {
+            page.cursor = last;
+            break;
+        }
+        read += 1;
+        last = Some(review.payment.clone());
+        if let Some(cursor) = cursors.get_mut(index) {
+            advance(&mut heads, cursor, index)?;
+        }
+        let review = with_decision(connection, review)?;
+        let payment = rows::load_payment(connection, &review.entity, &review.payment)?;
+        page.reviews.extend(payment.filter(|payment| matches(&review, payment)).map(|payment| (review, payment)));
+    }
+    Ok(Some(page))
+}
+
+/// A review with its payment and its audit, oldest row first.
+pub type ReviewRecord = (QueuedReview, Payment, Vec<ReviewAction>);
+
+/// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
+fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
+    let Some(review) = load_review(connection, payment)? else { return Ok(None) };
+    let Some(payment) = rows::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
+    let actions = load_actions(connection, &payment.id)?;
+    Ok(Some((review, payment, actions)))
+}
+
+/// Writes a change of a review, and its row in the audit.
+pub(crate) fn apply_change(
+    connection: &Connection,
+    sources: &Sources,
+    change: &ReviewChange,
+) -> Result<(), StoreError> {
+    let ReviewChange { payment, claim, action, entity } = change;
+    let payment = payment.as_str();
+    let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
+    ledger::write_entry(connection, Some(entity), &entry.by(action.analyst.as_str()), sources.now())?;
+    match claim {
+        ClaimEffect::Keep => {}
+        ClaimEffect::Start(since) => {
+            let query = "UPDATE review SET analyst = ?2, claimed = ?3 WHERE payment = ?1";
+            connection.prepare_cached(query)?.execute(params![payment, action.analyst, since.as_millisecond()])?;
+        }
+        ClaimEffect::End => {
+            let query = "UPDATE review SET analyst = NULL, claimed = NULL WHERE payment = ?1";
+            connection.prepare_cached(query)?.execute([payment])?;
+        }
+    }
+    let ReviewAction { kind, analyst, at, reason, note, processed } = action;
+    let processed = processed.map(Timestamp::as_millisecond);
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+        ))?
+        .execute(params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note, processed])?;
+    Ok(())
+}
+
+impl Changes {
+    /// Writes a change of a claim or a note, and its row in the audit.
+    #[must_use]
+    pub fn with_review_change(mut self, change: ReviewChange) -> Self {
+        self.review_changes.push(change);
+        self
+    }
+}
+
+impl Store {
+    /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which
+    /// it should begin.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_reviews(
+        &self,
+        selection: &ReviewSelection,
+        matches: impl Fn(&QueuedReview, &Payment) -> bool,
+    ) -> Result<Option<ReviewPage>, StoreError> {
+        self.readers.in_snapshot(|connection| load_page(connection, selection, matches))
+    }
+
+    /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
+        self.readers.in_snapshot(|connection| load_record(connection, payment))
+    }
+
+    /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
+        self.readers.in_snapshot(|connection| load_status(connection, payment))
+    }
+}
+
+impl AdminStore {
+    /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which
+    /// it should begin.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_reviews(
+        &self,
+        selection: &ReviewSelection,
+        matches: impl Fn(&QueuedReview, &Payment) -> bool,
+    ) -> Result<Option<ReviewPage>, StoreError> {
+        load_page(&self.connection, selection, matches)
+    }
+
+    /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
+        load_record(&self.connection, payment)
+    }
+
+    /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
+        load_status(&self.connection, payment)
+    }
+
+    /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loads the review.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn apply_review_change(&self, change: &ReviewChange) -> Result<(), StoreError> {
+        apply_change(&self.connection, &Sources::system(), change)
+    }
+}

@@ -1,0 +1,225 @@
+//! The audit of risk: who changed rules and lists, and which limits against card testing were reached.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::ListPosition;
+use tillgate_domain::risk::rules::{RiskAction, RiskChange};
+
+use crate::risk::rules;
+use crate::settlement::ledger;
+use crate::{AdminStore, Store, StoreError};
+
+/// Largest number of rows of one kind that an entity keeps. Older ones are deleted.
+const MAX_ROWS: i64 = 10_000;
+
+/// Kind of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RiskAuditKind {
+    /// Versions of rules.
+    Rules,
+    /// Entries of lists.
+    List,
+    /// Limits against card testing.
+    Limit,
+}
+
+impl RiskAuditKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::List => "list",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// A row of the audit.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct RiskAuditRow {
+    /// Its number, which grows with every row of any entity.
+    #[serde(skip)]
+    pub number: i64,
+    /// `rules`, `list` or `limit`.
+    pub kind: String,
+    /// `add`, `activate` or `shadow`; `put` or `remove`; `reach`.
+    pub action: String,
+    /// The version; the list, key and value; or the limit and the masked key that it counts.
+    pub subject: String,
+    /// The reason, in the words of the author. Of a limit, its cap.
+    pub reason: String,
+    /// The user or token. Of a limit, `gateway`.
+    pub author: String,
+    /// The time, by the entity's clock.
+    pub at: Timestamp,
+}
+
+impl RiskAuditRow {
+    /// Reads a row with the columns of [`load_rows`].
+    fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            number: row.get(0)?,
+            kind: row.get(1)?,
+            action: row.get(2)?,
+            subject: row.get(3)?,
+            reason: row.get(4)?,
+            author: row.get(5)?,
+            at: Timestamp::from_millisecond(row.get(6)?).unwrap_or(Timestamp::UNIX_EPOCH),
+        })
+    }
+
+    /// Formats the row as a line without its kind.
+    pub fn format_line(&self) -> String {
+        let Self { at, author, action, subject, reason, .. } = self;
+        format!("{at:.0}  {author}  {action} {subject}  {reason}").trim_end().to_owned()
+    }
+}
+
+/// Writes the row of an event, and deletes the oldest ones above 10,000 of its entity and kind.
+pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
+    let RiskChange { entity, action, reason, author, at } = change;
+    let (kind, action, subject) = match action {
+        RiskAction::AddVersion { version, .. } => (RiskAuditKind::Rules, "add", version.clone()),
+        RiskAction::UseVersion { role, version } => {
+            (RiskAuditKind::Rules, role.as_str(), version.clone().unwrap_or_else(|| "none".to_owned()))
+        }
+        RiskAction::PutEntry(entry) => (RiskAuditKind::List, "put", describe_position(&entry.position)),
+        RiskAction::RemoveEntry(position) => (RiskAuditKind::List, "remove", describe_position(position)),
+        RiskAction::ReachLimit { limit, key } => {
+            (RiskAuditKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
+        }
+    };
+    record_act(connection, change, kind, action)?;
+    let (entity, kind) = (entity.as_str(), kind.as_str());
+    connection
+        .prepare_cached(
+            "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![entity, kind, action, subject, reason, author, at.as_millisecond()])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
+                 SELECT id FROM risk_change WHERE entity = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
+        )?
+        .execute(params![entity, kind, MAX_ROWS])?;
+    Ok(())
+}
+
+/// Writes the entry of a change of rules or lists in the audit log. The entry is kept for ever, so it does not contain
+/// the value of a list's entry, which may be an address.
+fn record_act(
+    connection: &Connection,
+    change: &RiskChange,
+    kind: RiskAuditKind,
+    action: &str,
+) -> Result<(), StoreError> {
+    let RiskChange { entity, action: act, author, at, .. } = change;
+    let subject = match act {
+        RiskAction::AddVersion { version, .. } => version.clone(),
+        RiskAction::UseVersion { version, .. } => version.clone().unwrap_or_else(|| "none".to_owned()),
+        RiskAction::PutEntry(entry) => format!("{} {}", entry.position.list.as_str(), entry.position.key),
+        RiskAction::RemoveEntry(position) => format!("{} {}", position.list.as_str(), position.key),
+        // The gateway itself has reached it.
+        RiskAction::ReachLimit { .. } => return Ok(()),
+    };
+    let entry = AuditEntry::new(*at, &format!("risk-{} {action}", kind.as_str()), subject).by(author.as_str());
+    ledger::write_entry(connection, Some(entity), &entry, *at)
+}
+
+fn describe_position(position: &ListPosition) -> String {
+    format!("{} {} {}", position.list.as_str(), position.key, position.value)
+}
+
+/// Loads the latest rows of an entity and kind, the latest first, with numbers below `before`.
+fn load_rows(
+    connection: &Connection,
+    entity: &EntityId,
+    kind: RiskAuditKind,
+    before: i64,
+    limit: u32,
+) -> Result<Vec<RiskAuditRow>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, kind, action, subject, reason, author, at FROM risk_change
+         WHERE entity = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
+    )?;
+    let rows = statement.query_map(params![entity.as_str(), kind.as_str(), before, limit], RiskAuditRow::read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Loads a page of an entity's rows of all kinds, the latest first. The rows of a kind are in the order of the index.
+fn load_page(
+    connection: &Connection,
+    entity: &EntityId,
+    before: Option<i64>,
+    limit: u32,
+) -> Result<Vec<RiskAuditRow>, StoreError> {
+    let mut rows = Vec::new();
+    for kind in [RiskAuditKind::Rules, RiskAuditKind::List, RiskAuditKind::Limit] {
+        rows.extend(load_rows(connection, entity, kind, before.unwrap_or(i64::MAX), limit)?);
+    }
+    rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.number));
+    rows.truncate(limit as usize);
+    Ok(rows)
+}
+
+impl Store {
+    /// Writes events with their rows in the audit, in one transaction.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
+        self.run_write(move |connection| changes.iter().try_for_each(|change| rules::apply_change(connection, change)))
+            .await
+    }
+
+    /// Loads the latest rows of an entity and kind, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_changes(
+        &self,
+        entity: &EntityId,
+        kind: RiskAuditKind,
+        limit: u32,
+    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+        self.run_read(|connection| load_rows(connection, entity, kind, i64::MAX, limit))
+    }
+
+    /// Loads a page of an entity's rows of all kinds, the latest first, with numbers below `before`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_audit(
+        &self,
+        entity: &EntityId,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+        self.readers.in_snapshot(|connection| load_page(connection, entity, before, limit))
+    }
+}
+
+impl AdminStore {
+    /// Loads the latest rows of an entity and kind, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_changes(
+        &self,
+        entity: &EntityId,
+        kind: RiskAuditKind,
+        limit: u32,
+    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+        load_rows(&self.connection, entity, kind, i64::MAX, limit)
+    }
+
+    /// Loads the latest rows of an entity of all kinds, the latest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
+        load_page(&self.connection, entity, None, limit)
+    }
+}

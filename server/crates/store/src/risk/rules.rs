@@ -1,0 +1,195 @@
+//! Versions of risk rules as rows, and their use. The audit of rules and lists is in `audit.rs`.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::list::ListPosition;
+use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
+
+use crate::directory::{Directory, StoredRisk};
+use crate::risk::audit;
+use crate::risk::list;
+use crate::{AdminStore, Changes, Store, StoreError};
+
+/// Keys of the risk rules and lists to load for a decision.
+#[derive(Debug, Clone)]
+pub struct RiskKeys {
+    /// The entity that owns them.
+    pub entity: EntityId,
+    /// An entry of a list.
+    pub position: Option<ListPosition>,
+    /// The time of the decision. Entries that have expired by then make room in full lists.
+    pub now: Timestamp,
+}
+
+/// Loads the rules and lists of an entity, and the requested entry.
+pub(crate) fn load_state(connection: &Connection, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+    let entity = keys.entity.as_str();
+    let used = connection
+        .prepare_cached("SELECT active, shadow, entries FROM risk_entity WHERE entity = ?1")?
+        .query_row([entity], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?)))
+        .optional()?;
+    let (active, shadow, entries) = used.unwrap_or_default();
+    let mut statement = connection.prepare_cached(
+        "SELECT version, author, created FROM risk_version WHERE entity = ?1 ORDER BY created, version",
+    )?;
+    let versions = statement.query_map([entity], |row| {
+        Ok(RuleVersionSummary {
+            version: row.get(0)?,
+            author: row.get(1)?,
+            created: timestamp_from_milliseconds(row.get(2)?),
+        })
+    })?;
+    let entry = match &keys.position {
+        Some(position) => list::load_entry(connection, &keys.entity, position)?,
+        None => None,
+    };
+    let versions = versions.collect::<Result<_, _>>()?;
+    Ok(RiskState { active, shadow, versions, entries: entries.unsigned_abs(), entry })
+}
+
+/// Loads the text of a version. Returns `None` if the entity has no such version.
+fn load_text(connection: &Connection, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT text FROM risk_version WHERE entity = ?1 AND version = ?2")?;
+    Ok(statement.query_row([entity.as_str(), version], |row| row.get(0)).optional()?)
+}
+
+/// Writes a change and its row in the audit.
+pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
+    let RiskChange { entity, action, author, at, .. } = change;
+    let id = entity.as_str();
+    match action {
+        RiskAction::AddVersion { version, text, replaced } => {
+            for old in replaced {
+                let query = "DELETE FROM risk_version WHERE entity = ?1 AND version = ?2";
+                connection.prepare_cached(query)?.execute([id, old])?;
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO risk_version (entity, version, text, author, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![id, version, text, author, at.as_millisecond()])?;
+        }
+        RiskAction::UseVersion { role, version } => {
+            let query = match role {
+                VersionRole::Active => {
+                    "INSERT INTO risk_entity (entity, active) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET active = ?2"
+                }
+                VersionRole::Shadow => {
+                    "INSERT INTO risk_entity (entity, shadow) VALUES (?1, ?2)
+                     ON CONFLICT (entity) DO UPDATE SET shadow = ?2"
+                }
+            };
+            connection.prepare_cached(query)?.execute(params![id, version])?;
+        }
+        RiskAction::PutEntry(entry) => list::put_entry(connection, entity, entry)?,
+        RiskAction::RemoveEntry(position) => list::delete_entry(connection, entity, position)?,
+        RiskAction::ReachLimit { .. } => {}
+    }
+    audit::insert_row(connection, change)
+}
+
+/// Fills the directory's risk rules with the stored ones. Reads only the texts of versions that are not compiled yet.
+pub(crate) fn refill_rules(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT entity, active, shadow, entries FROM risk_entity ORDER BY entity")?;
+    let mut rows = statement.query([])?;
+    let mut stored = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id: String = row.get(0)?;
+        let Some(entity) = EntityId::parse(&id) else { continue };
+        let compile = |version: Option<String>| match version {
+            Some(version) => {
+                directory.risk.find_or_compile(&entity, &version, || load_text(connection, &entity, &version)).map(Some)
+            }
+            None => Ok::<_, StoreError>(None),
+        };
+        let (active, shadow) = (compile(row.get(1)?)?, compile(row.get(2)?)?);
+        stored.push(StoredRisk { entity, active, shadow, has_list_entries: row.get::<_, i64>(3)? > 0 });
+    }
+    directory.replace_rules(stored);
+    Ok(())
+}
+
+impl Changes {
+    /// Writes a change of risk rules or lists, and its row in the audit.
+    #[must_use]
+    pub fn with_risk_change(mut self, change: RiskChange) -> Self {
+        self.risk_changes.push(change);
+        self
+    }
+}
+
+impl Store {
+    /// Refills the directory's risk rules. Call it after a write of this process that changed them.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn fill_rules(&self) -> Result<(), StoreError> {
+        // Runs on the writer's thread, like every refill. So the newest data wins.
+        let directory = Arc::clone(&self.directory);
+        self.run_write(move |connection| refill_rules(connection, &directory)).await
+    }
+
+    /// Loads the rules and lists of an entity, and the requested entry.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+        self.run_read(|connection| load_state(connection, keys))
+    }
+
+    /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+        self.run_read(|connection| load_text(connection, entity, version))
+    }
+}
+
+impl AdminStore {
+    /// Loads the rules and lists of an entity, and the requested entry. If its lists are full, deletes the expired
+    /// entries first. Run it in the transaction that writes the change.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+        load_state_for_change(&self.connection, keys)
+    }
+
+    /// Writes a change of rules or lists, and its row in the audit.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
+        apply_change(&self.connection, change)
+    }
+
+    /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
+        load_text(&self.connection, entity, version)
+    }
+}
+
+/// Same as [`load_state`], under the write lock: if the lists are full, deletes the expired entries first.
+pub(crate) fn load_state_for_change(connection: &Connection, keys: &RiskKeys) -> Result<RiskState, StoreError> {
+    let state = load_state(connection, keys)?;
+    if keys.position.is_none() || state.has_room() {
+        return Ok(state);
+    }
+    list::delete_expired_entries(connection, &keys.entity, keys.now)?;
+    load_state(connection, keys)
+}
+
+/// Returns the time of a column in milliseconds since 1970, or 1970 if it is out of range.
+fn timestamp_from_milliseconds(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,406 @@
+//! Schedules as rows, with the requests of their chains and their runs.
+//!
+//! The row of a run is written in the commit of its payment, and its key is the occurrence with the number of the
+//! attempt. So an attempt is made once, whichever process prepares it and wherever that process dies.
+
+pub mod clock;
+pub mod due;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::effects;
+use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
+use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
+
+use super::rows::{decode_document, encode_document};
+use super::{Changes, Sources, Store, StoreError};
+use crate::delivery::event;
+use crate::settlement::ledger;
+
+/// Maximum number of requests of a chain, of runs and of schedules that one answer lists.
+const LISTED: u32 = 100;
+
+/// Record of an attempt to be written.
+#[derive(Debug)]
+pub enum RunWrite {
+    /// A new attempt. The write fails if there is one with its number already.
+    New(ScheduleRun),
+    /// The outcome of an attempt whose payment was pending.
+    Outcome(ScheduleRun),
+}
+
+/// A change of a schedule.
+#[derive(Debug)]
+pub(super) struct ScheduleChange {
+    schedule: Schedule,
+    step: Option<ScheduleStep>,
+    run: Option<RunWrite>,
+}
+
+/// Document of an event about a schedule: the schedule, and the run that the event reports.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ScheduleEvent {
+    /// The schedule after the change.
+    pub schedule: Schedule,
+    /// True if a request of the merchant changed it.
+    pub is_request: bool,
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<ScheduleRun>,
+}
+
+impl RunWrite {
+    /// Returns the record.
+    fn run(&self) -> &ScheduleRun {
+        match self {
+            Self::New(run) | Self::Outcome(run) => run,
+        }
+    }
+}
+
+impl Changes {
+    /// Writes a schedule that a request creates or changes, with the event of that. The latest request is added to its
+    /// chain.
+    #[must_use]
+    pub fn with_schedule_step(mut self, schedule: &Schedule) -> Self {
+        let step = Some(schedule.live.clone());
+        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step, run: None });
+        self
+    }
+
+    /// Writes a schedule after an attempt or its outcome, with the event of that. Without `run` nothing has happened
+    /// but a look at its pending payment, and there is an event only if the schedule has ended.
+    #[must_use]
+    pub fn with_schedule_run(mut self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
+        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step: None, run });
+        self
+    }
+}
+
+impl ScheduleChange {
+    /// Returns the entity that owns the schedule.
+    pub(super) fn entity(&self) -> &EntityId {
+        &self.schedule.entity
+    }
+
+    /// Writes the schedule, its request and its run. Returns true if a message was written.
+    pub(super) fn apply(
+        &self,
+        connection: &Connection,
+        sources: &Sources,
+        actor: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let id = self.schedule.id.as_str();
+        let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
+        write_schedule(connection, &schedule)?;
+        if let Some(step) = &self.step {
+            connection
+                .prepare_cached("INSERT INTO schedule_step (id, schedule, document) VALUES (?1, ?2, ?3)")?
+                .execute(params![step.id.as_str(), id, encode_document(step)])?;
+            let action = match step.step_type {
+                StepType::Schedule => "schedule create",
+                StepType::Reschedule => "schedule change",
+                StepType::Deschedule => "schedule end",
+            };
+            let entry = AuditEntry { actor: actor.map(str::to_owned), ..AuditEntry::new(step.at, action, id) };
+            ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
+        }
+        if let Some(write) = &self.run {
+            let run = write.run();
+            let key = params![id, run.occurrence.as_millisecond(), run.attempt, encode_document(run)];
+            let statement = match write {
+                RunWrite::New(_) => {
+                    "INSERT INTO schedule_run (schedule, occurrence, attempt, document) VALUES (?1, ?2, ?3, ?4)"
+                }
+                RunWrite::Outcome(_) => {
+                    "UPDATE schedule_run SET document = ?4 WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3"
+                }
+            };
+            connection.prepare_cached(statement)?.execute(key)?;
+        }
+        let event = effects::schedule_event(&schedule, self.step.as_ref(), self.run.is_some());
+        if event.is_none() {
+            return Ok(false);
+        }
+        let entity = schedule.entity.clone();
+        let run = self.run.as_ref().map(|write| write.run().clone());
+        let document = encode_document(&ScheduleEvent { schedule, is_request: self.step.is_some(), run });
+        event::publish_events(connection, sources, &entity, &[event], &document)
+    }
+}
+
+/// Writes the row of a schedule. Its time is stored by the machine's clock; the advance of the entity's clock is read
+/// here, under the write lock, so that it cannot change meanwhile.
+fn write_schedule(connection: &Connection, schedule: &Schedule) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO schedule (id, entity, registration, due, document)
+             VALUES (?1, ?2, ?3, ?4 - (
+                 SELECT coalesce(owner.ahead, entity.ahead) FROM entity LEFT JOIN entity AS owner
+                     ON owner.id = entity.merchant WHERE entity.id = ?2), ?5)
+             ON CONFLICT (id) DO UPDATE SET due = excluded.due, document = excluded.document",
+        )?
+        .execute(params![
+            schedule.id.as_str(),
+            schedule.entity.as_str(),
+            schedule.registration.as_str(),
+            schedule.due().map(Timestamp::as_millisecond),
+            encode_document(schedule)
+        ])?;
+    Ok(())
+}
+
+/// Ends the active schedules of a registration that has ended, with their events. Returns true if a message was
+/// written.
+pub(super) fn end_schedules(
+    connection: &Connection,
+    sources: &Sources,
+    registration: &str,
+) -> Result<bool, StoreError> {
+    let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
+    let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
+    let mut wrote_message = false;
+    for schedule in schedules {
+        let schedule = schedule.with_deleted_registration();
+        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(connection, sources, None)?;
+    }
+    Ok(wrote_message)
+}
+
+/// Loads a schedule by its id.
+pub(super) fn load_schedule(connection: &Connection, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
+    load_one(connection, "SELECT document FROM schedule WHERE id = ?1", [id.as_str()])
+}
+
+/// Loads a document with a query for one.
+fn load_one<T: DeserializeOwned>(
+    connection: &Connection,
+    query: &str,
+    key: impl Params,
+) -> Result<Option<T>, StoreError> {
+    let mut statement = connection.prepare_cached(query)?;
+    let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
+    Ok(document.optional()?.transpose()?)
+}
+
+/// Loads documents with a query.
+fn load_documents<T: DeserializeOwned>(
+    connection: &Connection,
+    query: &str,
+    key: impl Params,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare_cached(query)?;
+    let rows = statement.query_map(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
+    rows.map(|document| Ok(document??)).collect()
+}
+
+impl Store {
+    /// Loads the schedule of any entity whose chain has a request with this id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_schedule_of_step(&self, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
+        let query = "SELECT schedule.document FROM schedule_step JOIN schedule ON schedule.id = schedule_step.schedule
+                     WHERE schedule_step.id = ?1";
+        self.run_read(|connection| load_one(connection, query, [id.as_str()]))
+    }
+
+    /// Loads the newest schedules of a registration, of any entity, at most 100.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_schedules_of_registration(&self, id: &RegistrationId) -> Result<Vec<Schedule>, StoreError> {
+        let query = "SELECT document FROM schedule WHERE registration = ?1 ORDER BY id DESC LIMIT ?2";
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+    }
+
+    /// Returns true if a registration has at least this number of active schedules.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn has_active_schedules(&self, id: &RegistrationId, count: u32) -> Result<bool, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT count(*) >= ?2 FROM (
+                             SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2)";
+            Ok(connection.prepare_cached(query)?.query_row(params![id.as_str(), count], |row| row.get(0))?)
+        })
+    }
+
+    /// Loads the newest requests of the chain of a schedule, newest first, at most 100.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_schedule_steps(&self, id: &ScheduleId) -> Result<Vec<ScheduleStep>, StoreError> {
+        let query = "SELECT document FROM schedule_step WHERE schedule = ?1 ORDER BY id DESC LIMIT ?2";
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+    }
+
+    /// Loads the newest runs of a schedule, newest first, at most 100.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_schedule_runs(&self, id: &ScheduleId) -> Result<Vec<ScheduleRun>, StoreError> {
+        let query =
+            "SELECT document FROM schedule_run WHERE schedule = ?1 ORDER BY occurrence DESC, attempt DESC LIMIT ?2";
+        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+    }
+
+    /// Loads an attempt.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_schedule_run(
+        &self,
+        id: &ScheduleId,
+        occurrence: Timestamp,
+        attempt: u32,
+    ) -> Result<Option<ScheduleRun>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT document FROM schedule_run WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3";
+            load_one(connection, query, params![id.as_str(), occurrence.as_millisecond(), attempt])
+        })
+    }
+
+    /// Lets a schedule be due at a moment of the machine's clock, because nothing could be done now.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn postpone_schedule(&self, id: &ScheduleId, until: Timestamp) -> Result<(), StoreError> {
+        let id = id.as_str().to_owned();
+        self.run_write(move |connection| {
+            let query = "UPDATE schedule SET due = ?2 WHERE id = ?1 AND due IS NOT NULL";
+            connection.prepare_cached(query)?.execute(params![id, until.as_millisecond()])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use jiff::SignedDuration;
+    use tillgate_domain::schedule::{MissedRuns, RunOutcome, StepType};
+    use tillgate_shared::parameter::Parameters;
+    use tillgate_shared::result::codes;
+
+    use super::super::suite::samples::{sample_entity, sample_registration, sample_time, write_changes};
+    use super::*;
+    use crate::directory::Directory;
+    use crate::{AdminStore, StoreErrorKind};
+
+    fn sample_schedule(number: u8, next: i64) -> Schedule {
+        let id = ScheduleId::new(sample_time(0), [number; 9]);
+        Schedule {
+            id: id.clone(),
+            entity: sample_entity(1).id,
+            registration: sample_registration(1).id,
+            created: sample_time(0),
+            live: ScheduleStep { id, step_type: StepType::Schedule, at: sample_time(0), ndc: None },
+            parameters: Parameters::default(),
+            job: Parameters::default(),
+            zone: "UTC".to_owned(),
+            missed: MissedRuns::Once,
+            ends: None,
+            ended: None,
+            next: Some(sample_time(next)),
+            open: None,
+            version: 0,
+        }
+    }
+
+    fn sample_run(attempt: u32) -> ScheduleRun {
+        ScheduleRun {
+            occurrence: sample_time(60),
+            attempt,
+            at: sample_time(61),
+            since: None,
+            outcome: RunOutcome::Refused,
+            code: codes::REQUEST_SUCCEEDED,
+            reason: None,
+            payment: None,
+            retry: None,
+        }
+    }
+
+    /// Opens a store with one entity.
+    fn open_store(folder: &std::path::Path) -> Store {
+        AdminStore::open(folder).unwrap().add_entity(&sample_entity(1), sample_time(0)).unwrap();
+        Store::open(folder, Arc::new(Directory::default()), Sources::system()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_attempt_is_written_once_and_a_second_one_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_store(folder.path());
+        let schedule = sample_schedule(1, 60);
+        write_changes(&store, Changes::default().with_schedule_step(&schedule)).await.unwrap();
+        let run = |next, attempt| {
+            let schedule = sample_schedule(1, next);
+            Changes::default().with_schedule_run(&schedule, Some(RunWrite::New(sample_run(attempt))))
+        };
+        write_changes(&store, run(120, 1)).await.unwrap();
+        let failure = write_changes(&store, run(180, 1)).await.unwrap_err();
+        assert_eq!(failure.kind(), StoreErrorKind::ConstraintViolated);
+        assert_eq!(store.load_schedule_of_step(&schedule.id).unwrap().unwrap().next, Some(sample_time(120)));
+        write_changes(&store, run(180, 2)).await.unwrap();
+        let attempts: Vec<u32> =
+            store.load_schedule_runs(&schedule.id).unwrap().iter().map(|run| run.attempt).collect();
+        assert_eq!(attempts, [2, 1]);
+    }
+
+    #[tokio::test]
+    async fn the_longest_due_comes_first_and_an_ended_one_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_store(folder.path());
+        for (number, next) in [(1, 300), (2, 100), (3, 200)] {
+            let changes = Changes::default().with_schedule_step(&sample_schedule(number, next));
+            write_changes(&store, changes).await.unwrap();
+        }
+        let due = |seconds, limit| -> Vec<Option<Timestamp>> {
+            let found = store.load_due_schedules(sample_time(seconds), limit, "").unwrap().schedules;
+            found.iter().map(|schedule| schedule.next).collect()
+        };
+        assert_eq!(due(250, 9), [Some(sample_time(100)), Some(sample_time(200))]);
+        assert_eq!(due(999, 1), [Some(sample_time(100))]);
+        store.postpone_schedule(&sample_schedule(2, 0).id, sample_time(400)).await.unwrap();
+        assert_eq!(due(250, 9), [Some(sample_time(200))]);
+        // Moving the clock of the entity moves all of them.
+        let by = SignedDuration::from_secs(150);
+        write_changes(&store, Changes::default().with_clock_move(&sample_entity(1), by)).await.unwrap();
+        assert_eq!(due(150, 9), [Some(sample_time(200)), Some(sample_time(300))]);
+        let ended = sample_schedule(3, 200).with_deleted_registration();
+        write_changes(&store, Changes::default().with_schedule_run(&ended, None)).await.unwrap();
+        assert_eq!(due(999, 9), [Some(sample_time(300)), Some(sample_time(100))]);
+    }
+
+    #[tokio::test]
+    async fn no_entity_waits_for_all_runs_of_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open_store(folder.path());
+        AdminStore::open(folder.path()).unwrap().add_entity(&sample_entity(2), sample_time(0)).unwrap();
+        for number in 0..40 {
+            let changes = Changes::default().with_schedule_step(&sample_schedule(number, 100));
+            write_changes(&store, changes).await.unwrap();
+        }
+        let last = Schedule { entity: sample_entity(2).id, ..sample_schedule(90, 900) };
+        write_changes(&store, Changes::default().with_schedule_step(&last)).await.unwrap();
+        for after in [String::new(), sample_entity(1).id.to_string(), sample_entity(2).id.to_string()] {
+            let due = store.load_due_schedules(sample_time(999), 8, &after).unwrap();
+            let has_last = due.schedules.iter().any(|schedule| schedule.id == last.id);
+            let ids: HashSet<&str> = due.schedules.iter().map(|schedule| schedule.id.as_str()).collect();
+            assert!(due.has_more && ids.len() == due.schedules.len() && ids.len() <= 8, "{due:?}");
+            // After the last entity, the first one is next.
+            assert_eq!(has_last, after != sample_entity(2).id.as_str(), "{after}");
+            assert_eq!(due.last, "");
+        }
+        let all = store.load_due_schedules(sample_time(999), 99, "").unwrap();
+        assert!(!all.has_more && all.schedules.len() == 41, "{all:?}");
+    }
+}

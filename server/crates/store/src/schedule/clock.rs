@@ -1,0 +1,247 @@
+//! Clocks of sandbox entities. Moving a clock moves everything that has started by it.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::schedule::{ClockJump, Schedule};
+
+use crate::admin::Act;
+use crate::rows::decode_document;
+use crate::settlement::ledger;
+use crate::timer::TimerKind;
+use crate::{AdminStore, Cancellation, Changes, Store, StoreError};
+
+/// Time within which a running gateway does what schedules have to do.
+const LATE: SignedDuration = SignedDuration::from_secs(2);
+
+/// A pending change of an entity's sandbox clock.
+#[derive(Debug)]
+pub(crate) struct ClockMove {
+    clock: EntityId,
+    by: SignedDuration,
+}
+
+impl Changes {
+    /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
+    /// checked with [`Entity::parse_clock_advance`].
+    #[must_use]
+    pub fn with_clock_move(mut self, entity: &Entity, by: SignedDuration) -> Self {
+        self.clocks.push(ClockMove { clock: entity.clock_owner().clone(), by });
+        self
+    }
+}
+
+impl ClockMove {
+    /// Moves the clock, with its entry in the audit log. `now` is the machine's time.
+    pub(crate) fn apply(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
+        record_jump(connection, &self.clock, self.by, now)?;
+        move_clock(connection, &self.clock, self.by)?;
+        let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
+        ledger::write_entry(connection, Some(&self.clock), &entry, now)
+    }
+}
+
+impl Store {
+    /// Loads the jumps of a clock over time in which something may still have to run, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_clock_jumps(&self, clock: &EntityId) -> Result<Vec<ClockJump>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT began, ended FROM clock_jump WHERE clock = ?1 ORDER BY began";
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = statement.query([clock.as_str()])?;
+            let mut jumps = Vec::new();
+            while let Some(row) = rows.next()? {
+                let time = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::MAX);
+                jumps.push(ClockJump { began: time(row.get(0)?), ended: time(row.get(1)?) });
+            }
+            Ok(jumps)
+        })
+    }
+
+    /// Returns the number of runs of schedules that are due when a clock is `by` further than now, but at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read, a schedule is damaged, or too many long reads wait.
+    pub async fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
+        let (now, readers, counted) = (self.sources.now(), Arc::clone(&self.readers), entity.clone());
+        // Schedules of every second have thousands of runs, so counting is a long read: otherwise a merchant that moves
+        // its clock in a loop would take the processor from the payments of others.
+        let count = move |_: &Cancellation<'_>| {
+            readers.with_connection(|connection| count_due_runs(connection, &counted, by, now, limit))
+        };
+        self.long_reads.run_read(entity.clock_owner(), count).await?
+    }
+
+    /// Returns true if a run of a schedule of an entity is due.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a schedule is damaged.
+    pub fn has_due_runs(&self, entity: &Entity) -> Result<bool, StoreError> {
+        // More than one, because schedules without readable terms are due but never run.
+        const EXAMINED: u64 = 100;
+        let now = self.sources.now();
+        self.run_read(|connection| Ok(count_due_runs(connection, entity, SignedDuration::ZERO, now, EXAMINED)? > 0))
+    }
+
+    /// Returns true if a schedule of an entity is late, by more than a running gateway needs for it.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn has_late_runs(&self, entity: &Entity) -> Result<bool, StoreError> {
+        let late = (self.sources.now() - LATE).as_millisecond();
+        self.run_read(|connection| {
+            let query = "SELECT EXISTS (SELECT 1 FROM schedule WHERE entity = ?1 AND due <= ?2)";
+            Ok(connection.prepare_cached(query)?.query_row(params![entity.id.as_str(), late], |row| row.get(0))?)
+        })
+    }
+
+    /// Returns the number of timers of the entities of a clock that are due, a time after they have started.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_due_timers(&self, clock: &EntityId, kind: TimerKind, wait: SignedDuration) -> Result<u64, StoreError> {
+        let since = self.sources.now().checked_sub(wait).unwrap_or(Timestamp::MIN).as_millisecond();
+        self.run_read(|connection| {
+            let query = "SELECT count(*) FROM timer WHERE kind = ?1 AND since <= ?2 AND waits = 0
+                 AND entity IN (SELECT ?3 UNION SELECT id FROM entity WHERE merchant = ?3)";
+            let values = params![kind.as_str(), since, clock.as_str()];
+            let count: i64 = connection.prepare_cached(query)?.query_row(values, |row| row.get(0))?;
+            Ok(u64::try_from(count).unwrap_or_default())
+        })
+    }
+}
+
+impl AdminStore {
+    /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
+    /// checked with [`Entity::parse_clock_advance`]. Run it in the transaction that loads the entity. `is_served`: a
+    /// gateway is running, so that nothing is missed in the time that is left out.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn move_clock(&self, entity: &Entity, by: SignedDuration, is_served: bool) -> Result<(), StoreError> {
+        let (clock, by_text) = (entity.clock_owner(), by.to_string());
+        let details = [("by", &*by_text)];
+        let act = Act { action: "clock advance", subject: clock.as_str(), entity: Some(clock), details: &details };
+        self.record_act(&act, |connection| {
+            if is_served {
+                record_jump(connection, clock, by, Timestamp::now())?;
+            }
+            move_clock(connection, clock, by)
+        })
+    }
+
+    /// Returns the number of runs of schedules that are due when a clock is `by` further than now, but at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a schedule is damaged.
+    pub fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
+        count_due_runs(&self.connection, entity, by, Timestamp::now(), limit)
+    }
+}
+
+/// Records the time that a clock leaves out when it is moved, and deletes earlier jumps in which nothing has to run any
+/// more.
+fn record_jump(
+    connection: &Connection,
+    clock: &EntityId,
+    by: SignedDuration,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if by.is_zero() {
+        return Ok(());
+    }
+    let began = now + ledger::load_clock_advance(connection, clock)?;
+    // Rows of `schedule` have their times by the machine's clock.
+    let lead = to_milliseconds(began.duration_since(now));
+    connection
+        .prepare_cached(
+            "DELETE FROM clock_jump WHERE clock = ?1 AND ended < coalesce((
+                 SELECT min(due) + ?2 FROM schedule
+                     WHERE due IS NOT NULL AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)),
+                 ended + 1)",
+        )?
+        .execute(params![clock.as_str(), lead])?;
+    let ended = began.saturating_add(by).unwrap_or(Timestamp::MAX);
+    connection
+        .prepare_cached(
+            "INSERT INTO clock_jump (clock, began, ended) VALUES (?1, ?2, ?3)
+             ON CONFLICT (clock, began) DO UPDATE SET ended = max(ended, excluded.ended)",
+        )?
+        .execute(params![clock.as_str(), began.as_millisecond(), ended.as_millisecond()])?;
+    Ok(())
+}
+
+/// Counts the runs of schedules that are due when the clock of an entity is `by` further than `now`, up to `limit`.
+/// Reads at most as many schedules, because each of them has a run.
+fn count_due_runs(
+    connection: &Connection,
+    entity: &Entity,
+    by: SignedDuration,
+    now: Timestamp,
+    limit: u64,
+) -> Result<u64, StoreError> {
+    let until = now.saturating_add(by).unwrap_or(Timestamp::MAX);
+    let query = "SELECT document FROM schedule
+         WHERE due <= ?2 AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1) LIMIT ?3";
+    let mut statement = connection.prepare_cached(query)?;
+    let limit_of_rows = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![entity.clock_owner().as_str(), until.as_millisecond(), limit_of_rows])?;
+    let until = until.saturating_add(entity.ahead).unwrap_or(Timestamp::MAX);
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let schedule: Schedule = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
+        // A schedule whose terms cannot be read any more does not run.
+        if let Ok(terms) = schedule.terms() {
+            count += schedule.count_due_runs(&terms, until, limit.saturating_sub(count)).max(1);
+        }
+        if count >= limit {
+            return Ok(limit);
+        }
+    }
+    Ok(count)
+}
+
+/// Moves an entity's clock ahead, and by the same duration moves the timers, schedules, reviews and unfinished
+/// messages of the entity and its channels earlier. An unknown entity changes nothing.
+fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
+    let parameters = params![clock.as_str(), to_milliseconds(by)];
+    connection.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
+    // Everything that started by this clock has then started earlier by the machine's clock.
+    connection.execute(
+        "UPDATE timer SET since = since - ?2
+         WHERE entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1)",
+        parameters,
+    )?;
+    connection.execute(
+        "UPDATE message SET due = due - ?2
+         WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
+        parameters,
+    )?;
+    connection.execute(
+        "UPDATE schedule SET due = due - ?2
+         WHERE due IS NOT NULL AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)",
+        parameters,
+    )?;
+    // One statement for each of the indexes, which lead to the reviews of these entities.
+    for ended in ["IS NULL", "IS NOT NULL"] {
+        connection.execute(
+            &format!(
+                "UPDATE review SET since = since - ?2, claimed = claimed - ?2
+                 WHERE ended {ended} AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)"
+            ),
+            parameters,
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns the stored form of a clock's advance, in milliseconds. A clock is at most years ahead, so the value fits.
+pub(crate) fn to_milliseconds(ahead: SignedDuration) -> i64 {
+    i64::try_from(ahead.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,195 @@
+//! Refusal of writes while another program has changed the schema of the store: a trigger in the file runs on our
+//! connections, so the seal would take its writes for ours, and nothing would show them once it is dropped.
+//!
+//! Both checks run with the write lock held, so the schema cannot change between a check and its commit.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tillgate_domain::access::audit::AuditEntry;
+
+use super::error::Cause;
+use super::schema::open_reader;
+use super::{StoreError, schema_check};
+use crate::settlement::ledger;
+
+/// The action of the entry about a schema that was refused, written as soon as the schema is in order again.
+const SCHEMA_REFUSE: &str = "schema refuse";
+/// The detail of that entry with the differences.
+const FOUND: &str = "found";
+
+/// Refuses each commit of a connection to the store in `folder` while the schema has a hazard for writes.
+///
+/// Commands write in many places, with and without a transaction. SQLite calls the hook before each commit.
+pub(super) fn check_commits(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
+    let folder = folder.to_owned();
+    let mut reader: Option<Connection> = None;
+    let is_refused = move || {
+        // The hook must not use its own connection. Another one sees the same schema, which nobody else can change now.
+        let opened = reader.take().map_or_else(|| open_reader(&folder), Ok);
+        let hazards = opened.and_then(|opened| schema_check::find_write_hazards(reader.insert(opened)));
+        match hazards {
+            Ok(hazards) if hazards.is_empty() => false,
+            Ok(hazards) => {
+                tracing::error!(
+                    found = hazards.join("; "),
+                    "writing to the store failed: another program has changed its schema"
+                );
+                true
+            }
+            Err(error) => {
+                tracing::error!(%error, "reading the schema of the store failed");
+                true
+            }
+        }
+    };
+    Ok(connection.commit_hook(Some(is_refused))?)
+}
+
+/// The check of the server's writer, which reads the schema only after another connection has written.
+#[derive(Debug, Default)]
+pub(super) struct SchemaGuard {
+    /// SQLite's `data_version` at the last check that found no hazard. In contrast to `schema_version` it cannot be
+    /// set, so nobody can add a trigger and put the number back.
+    version: Option<i64>,
+    /// The hazards of the last check. `None` if there were none, or the audit log has them.
+    refused: Option<String>,
+}
+
+impl SchemaGuard {
+    /// Takes over from [`check_commits`] on the connection of the writer, and checks the schema for the first time.
+    pub(super) fn start(connection: &Connection) -> Result<Self, StoreError> {
+        connection.commit_hook(None::<fn() -> bool>)?;
+        let mut guard = Self::default();
+        guard.find_hazards(connection)?;
+        Ok(guard)
+    }
+
+    /// Checks the schema before a commit, inside the transaction. Logs hazards once. Writes an entry about earlier
+    /// hazards into the transaction after they are gone.
+    ///
+    /// # Errors
+    /// If the schema has a hazard for writes or cannot be read: the transaction must be undone.
+    pub(super) fn check_transaction(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let version: i64 = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version == Some(version) {
+            return Ok(());
+        }
+        if self.find_hazards(connection)? {
+            return Err(Cause::ForeignSchema.into());
+        }
+        if let Some(found) = &self.refused {
+            let now = Timestamp::now();
+            let entry = AuditEntry::new(now, SCHEMA_REFUSE, "store").with_detail(FOUND, found);
+            ledger::write_entry(connection, None, &entry, now)?;
+            tracing::info!("the schema of the store is in order again, and writing continues");
+        }
+        (self.refused, self.version) = (None, Some(version));
+        Ok(())
+    }
+
+    /// Returns true if the schema has hazards for writes. Logs them unless the last check found the same.
+    fn find_hazards(&mut self, connection: &Connection) -> Result<bool, StoreError> {
+        let hazards = schema_check::find_write_hazards(connection)?;
+        if hazards.is_empty() {
+            return Ok(false);
+        }
+        let found = hazards.join("; ");
+        if self.refused.as_ref() != Some(&found) {
+            tracing::error!(
+                found,
+                "writing to the store failed: another program has changed its schema. Undo that change"
+            );
+            self.refused = Some(found);
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::{DiskFault, open_connection, store_path};
+
+    const WRITE: &str = "INSERT INTO fx_rate (source, target, day, rate) VALUES ('USD', 'EUR', ?1, '0.9')";
+    const TRIGGER: &str = "CREATE TRIGGER helper AFTER INSERT ON fx_rate BEGIN
+        INSERT OR IGNORE INTO entity_level (level, parent) VALUES ('forged', 'psp'); END";
+
+    /// Opens a new store twice: for the program, and for somebody else.
+    fn open_twice() -> (tempfile::TempDir, Connection, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let own = open_connection(folder.path()).unwrap();
+        let other = Connection::open(store_path(folder.path())).unwrap();
+        (folder, own, other)
+    }
+
+    #[test]
+    fn every_commit_beside_a_foreign_trigger_is_refused_and_nothing_of_it_stays() {
+        let (folder, own, other) = open_twice();
+        check_commits(&own, folder.path()).unwrap();
+        own.execute(WRITE, ["2020-01-01"]).unwrap();
+        other.execute_batch(TRIGGER).unwrap();
+        let error = StoreError::from(own.execute(WRITE, ["2020-01-02"]).unwrap_err());
+        assert_eq!(error.disk_fault(), Some(DiskFault::SchemaChanged), "{error}");
+        other.execute_batch("DROP TRIGGER helper").unwrap();
+        own.execute(WRITE, ["2020-01-03"]).unwrap();
+        let days: String = own.query_row("SELECT group_concat(day) FROM fx_rate", [], |row| row.get(0)).unwrap();
+        assert_eq!(days, "2020-01-01,2020-01-03");
+    }
+
+    #[test]
+    fn what_can_change_a_write_is_a_hazard_and_what_only_reads_is_none() {
+        for (edit, expected) in [
+            (TRIGGER, 1),
+            ("CREATE TEMP TRIGGER own AFTER INSERT ON fx_rate BEGIN SELECT 1; END", 0),
+            ("DROP TRIGGER audit_entry_stays", 1),
+            // A row that collides in a foreign index is replaced, or makes a write fail.
+            ("CREATE UNIQUE INDEX helper ON fx_rate (rate)", 1),
+            ("CREATE INDEX helper ON fx_rate (rate)", 0),
+            ("DROP INDEX audit_entry_entity", 0),
+            ("CREATE TABLE note (text TEXT)", 0),
+            ("ALTER TABLE fx_rate ADD COLUMN note TEXT", 1),
+        ] {
+            let (_folder, own, _) = open_twice();
+            own.execute_batch(edit).unwrap();
+            assert_eq!(schema_check::find_write_hazards(&own).unwrap().len(), expected, "{edit}");
+        }
+    }
+
+    #[test]
+    fn a_schema_version_that_was_put_back_hides_no_trigger_and_the_audit_log_names_it_later() {
+        let (_folder, own, other) = open_twice();
+        let mut guard = SchemaGuard::start(&own).unwrap();
+        let mut write = |day: &str| {
+            own.execute_batch("BEGIN IMMEDIATE").unwrap();
+            own.execute(WRITE, [day]).unwrap();
+            let checked = guard.check_transaction(&own);
+            own.execute_batch(if checked.is_ok() { "COMMIT" } else { "ROLLBACK" }).unwrap();
+            checked
+        };
+        write("2020-01-01").unwrap();
+        let version: i64 = other.pragma_query_value(None, "schema_version", |row| row.get(0)).unwrap();
+        other.execute_batch(TRIGGER).unwrap();
+        // Our connection reads the new schema before the number is put back.
+        own.query_row("SELECT count(*) FROM fx_rate", [], |_| Ok(())).unwrap();
+        other.pragma_update(None, "schema_version", version).unwrap();
+        for _ in 0..2 {
+            let error = write("2020-01-02").unwrap_err();
+            assert_eq!(error.disk_fault(), Some(DiskFault::SchemaChanged), "{error}");
+        }
+        other.execute_batch("DROP TRIGGER helper").unwrap();
+        write("2020-01-03").unwrap();
+        write("2020-01-04").unwrap();
+        let query = "SELECT CAST(document AS TEXT) FROM audit_entry";
+        let entries: Vec<String> =
+            own.prepare(query).unwrap().query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+        assert!(entries.len() == 1 && entries[0].contains("a foreign trigger: helper"), "{entries:?}");
+        let forged: i64 =
+            own.query_row("SELECT count(*) FROM entity_level WHERE level = 'forged'", [], |row| row.get(0)).unwrap();
+        assert_eq!(forged, 0);
+    }
+}

@@ -1,0 +1,277 @@
+//! The audit log as rows, and the balances of its movements. An entry is written in the commit of its cause.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Deserialize;
+use tillgate_domain::access::audit::compute_hash;
+use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{EarlierState, Payment, PaymentType, result_code};
+use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
+use tillgate_shared::money::Currency;
+use tillgate_shared::result::{ResultCode, ResultGroup};
+
+use crate::error::unreadable_column;
+use crate::rows::{decode_document, encode_document};
+use crate::settlement::record_digest;
+use crate::timer::start_settlement_timer;
+use crate::{PaymentHistory, Sources, Store, StoreError};
+
+/// Largest number of entries on a page.
+const PAGE: u16 = 1000;
+
+/// The balances of an entity: the sums of all its movements by currency.
+pub type Balances = BTreeMap<&'static str, LedgerSums>;
+
+/// Writes the entry and the movement of a payment when it is approved. Does nothing at its other writes. `actor` is the
+/// token of the request, if the payment names none.
+pub(crate) fn record_payment(
+    connection: &Connection,
+    sources: &Sources,
+    before: Option<&EarlierState>,
+    payment: &Payment,
+    actor: Option<&str>,
+) -> Result<(), StoreError> {
+    // A final result never changes, so a payment is approved once.
+    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
+    let was_approved =
+        |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
+    if before.is_some_and(was_approved) {
+        return Ok(());
+    }
+    let time = match before {
+        None => payment.created,
+        Some(_) => sources.now() + load_clock_advance(connection, &payment.entity)?,
+    };
+    let actor = payment.actor.as_deref().or(actor);
+    write_payment_entry(connection, sources.now(), time, &approved, actor)
+}
+
+/// Writes the entry of an approved payment, and adds its movement to the balances.
+pub(crate) fn write_payment_entry(
+    connection: &Connection,
+    now: Timestamp,
+    time: Timestamp,
+    payment: &ApprovedPayment<'_>,
+    actor: Option<&str>,
+) -> Result<(), StoreError> {
+    let referenced = match payment.referenced {
+        Some(referenced) => load_referenced(connection, payment.entity, referenced)?,
+        None => None,
+    };
+    let movement = payment.compute_movement(referenced);
+    let entry = AuditEntry {
+        actor: actor.map(str::to_owned),
+        payment_type: Some(payment.payment_type),
+        referenced: payment.referenced.cloned(),
+        money: BTreeMap::from([(movement.currency.code().to_owned(), movement.sums)]),
+        ..AuditEntry::new(time, PAYMENT, payment.id.as_str())
+    };
+    write_entry(connection, Some(payment.entity), &entry, now)
+}
+
+/// Appends an entry to the audit log, and adds its movements to the balances of the entity. `now` is the machine's
+/// time; the first movement of an entity starts the timer of its settlements then. An entry that follows changes of
+/// reconciliation records binds their digest.
+pub(crate) fn write_entry(
+    connection: &Connection,
+    entity: Option<&EntityId>,
+    entry: &AuditEntry,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(connection)? };
+    let key = load_key_id(connection)?;
+    let is_keyed = key.is_some();
+    let entry = AuditEntry { key, ..entry.clone() };
+    let document = match bound {
+        Some(digest) => encode_document(&entry.clone().with_detail(RECORD_DIGEST, digest.to_hex())),
+        None => encode_document(&entry),
+    };
+    let owner = entity.map_or("", EntityId::as_str);
+    let (last, previous) = load_chain_end(connection)?;
+    let number = last + 1;
+    let hash = match is_keyed {
+        true => compute_keyed_hash(connection, &previous, number, owner, &document)?,
+        false => compute_hash(&previous, number, owner, &document),
+    };
+    connection
+        .prepare_cached("INSERT INTO audit_entry (number, entity, document, hash) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![number, owner, document, hash])?;
+    let Some(entity) = entity else { return Ok(()) };
+    for (currency, sums) in &entry.money {
+        add_to_balance(connection, entity, currency, *sums, now)?;
+    }
+    Ok(())
+}
+
+/// Returns the id of the key that this connection has. `None` if it has none: the store is not sealed then, or the
+/// connection cannot write.
+fn load_key_id(connection: &Connection) -> Result<Option<String>, StoreError> {
+    match connection.prepare_cached("SELECT audit_key_id()") {
+        Ok(mut statement) => Ok(Some(statement.query_row([], |row| row.get(0))?)),
+        // The function is not registered.
+        Err(rusqlite::Error::SqlInputError { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Computes the hash of an entry with the key of this connection.
+fn compute_keyed_hash(
+    connection: &Connection,
+    previous: &ChainHash,
+    number: i64,
+    owner: &str,
+    document: &[u8],
+) -> Result<ChainHash, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT audit_hash(?1, ?2, ?3, ?4)")?;
+    Ok(statement.query_row(params![previous, number, owner, document], |row| row.get(0))?)
+}
+
+/// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.
+fn load_chain_end(connection: &Connection) -> Result<(i64, ChainHash), StoreError> {
+    let query = "SELECT number, hash FROM audit_entry ORDER BY number DESC LIMIT 1";
+    let end = connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(end.unwrap_or((0, FIRST_HASH)))
+}
+
+/// Adds a movement to the balances of an entity.
+fn add_to_balance(
+    connection: &Connection,
+    entity: &EntityId,
+    currency: &str,
+    sums: LedgerSums,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let [receivable, payable, fees, reserve, cash] = sums.to_array();
+    let parameters = params![entity.as_str(), currency, receivable, payable, fees, reserve, cash];
+    let updated = connection
+        .prepare_cached(
+            "UPDATE balance SET receivable = receivable + ?3, payable = payable + ?4, fees = fees + ?5,
+                 reserve = reserve + ?6, cash = cash + ?7 WHERE entity = ?1 AND currency = ?2",
+        )?
+        .execute(parameters)?;
+    if updated == 0 {
+        connection
+            .prepare_cached(
+                "INSERT INTO balance (entity, currency, receivable, payable, fees, reserve, cash)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(parameters)?;
+        start_settlement_timer(connection, entity, now)?;
+    }
+    Ok(())
+}
+
+/// Loads the time by which the clock of an entity is ahead of the machine's.
+pub(crate) fn load_clock_advance(connection: &Connection, entity: &EntityId) -> Result<SignedDuration, StoreError> {
+    let query = "SELECT coalesce(owner.ahead, entity.ahead)
+         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?1";
+    let ahead = connection.prepare_cached(query)?.query_row([entity.as_str()], |row| row.get(0)).optional()?;
+    Ok(SignedDuration::from_millis(ahead.unwrap_or(0)))
+}
+
+/// Loads the type of a payment.
+pub(crate) fn load_payment_type(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<PaymentType>, StoreError> {
+    Ok(load_referenced(connection, entity, id)?.map(|referenced| referenced.payment_type))
+}
+
+/// Loads the part of a payment that the bookings of its follow-up payments depend on.
+pub(crate) fn load_referenced(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<ReferencedPayment>, StoreError> {
+    #[derive(Deserialize)]
+    struct StoredPayment {
+        payment_type: PaymentType,
+        #[serde(with = "result_code")]
+        result: ResultCode,
+    }
+    let query = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2";
+    let mut statement = connection.prepare_cached(query)?;
+    let document: Option<Vec<u8>> = statement.query_row([entity.as_str(), id.as_str()], |row| row.get(0)).optional()?;
+    let stored: Option<StoredPayment> = document.map(|document| decode_document(&document)).transpose()?;
+    Ok(stored.map(|StoredPayment { payment_type, result }| ReferencedPayment {
+        payment_type,
+        is_approved: payment_type.is_approved_with(result),
+    }))
+}
+
+/// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.
+pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
+    let entity: String = row.get(1)?;
+    let id = EntityId::parse(&entity);
+    if id.is_none() && !entity.is_empty() {
+        return Err(unreadable_column(1, "entity"));
+    }
+    Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
+}
+
+impl Store {
+    /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
+        let (number, hash) = self.run_read(load_chain_end)?;
+        Ok((number > 0).then_some((number, hash)))
+    }
+}
+
+impl PaymentHistory {
+    /// Loads the first entries of the audit log after a number, at most 1,000.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let entries = statement.query_map(params![after, PAGE], read_entry)?.collect::<Result<_, _>>()?;
+        Ok(entries)
+    }
+
+    /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or an entry is damaged.
+    pub fn load_entity_entries(
+        &self,
+        entity: &EntityId,
+        after: i64,
+        limit: u16,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+        let query = "SELECT number, document FROM audit_entry
+             WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query(params![entity.as_str(), after, limit])?;
+        let mut entries = Vec::new();
+        while let Some(row) = rows.next()? {
+            entries.push((row.get(0)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
+        }
+        Ok(entries)
+    }
+
+    /// Loads the balances of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_balances(&self, entity: &EntityId) -> Result<Balances, StoreError> {
+        let query = "SELECT currency, receivable, payable, fees, reserve, cash FROM balance WHERE entity = ?1";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query([entity.as_str()])?;
+        let mut balances = Balances::new();
+        while let Some(row) = rows.next()? {
+            let sums = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
+            if let Some(currency) = Currency::parse(&row.get::<_, String>(0)?) {
+                balances.insert(currency.code(), LedgerSums::from_array(sums));
+            }
+        }
+        Ok(balances)
+    }
+}

@@ -1,0 +1,59 @@
+//! The entries of payments from before there was an audit log. The migration 40 writes them.
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use serde::Deserialize;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::settlement::ledger::ApprovedPayment;
+use tillgate_shared::money::{Amount, Currency};
+use tillgate_shared::result::{ResultCode, ResultGroup};
+
+use crate::StoreError;
+use crate::rows::decode_document;
+use crate::settlement::ledger;
+
+/// The fields of a stored payment that its movement depends on. Documents of tests have only some of them.
+#[derive(Deserialize)]
+struct StoredPayment {
+    id: Option<PaymentId>,
+    entity: Option<EntityId>,
+    created: Option<Timestamp>,
+    payment_type: Option<PaymentType>,
+    amount: Option<(String, String)>,
+    result: Option<String>,
+    referenced: Option<PaymentId>,
+}
+
+impl StoredPayment {
+    /// Returns the approved payment with its time. `None` if it is not approved.
+    fn find_approved(&self) -> Option<(ApprovedPayment<'_>, Timestamp)> {
+        let result = ResultCode::find(self.result.as_deref()?)?;
+        let payment_type = self.payment_type?;
+        let is_chargeback = payment_type == PaymentType::Chargeback && result.group() == ResultGroup::Chargeback;
+        if !result.is_success() && !is_chargeback {
+            return None;
+        }
+        let (amount, currency) = self.amount.as_ref()?;
+        let amount = Amount::parse(amount, Currency::parse(currency)?).ok()?;
+        let (id, entity) = (self.id.as_ref()?, self.entity.as_ref()?);
+        Some((
+            ApprovedPayment { id, entity, payment_type, amount, referenced: self.referenced.as_ref() },
+            self.created?,
+        ))
+    }
+}
+
+/// Writes the entries of all stored payments.
+pub(crate) fn record_earlier_payments(connection: &Connection) -> Result<(), StoreError> {
+    let now = Timestamp::now();
+    let mut statement = connection.prepare("SELECT document FROM payment ORDER BY entity, id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let stored: StoredPayment = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
+        if let Some((payment, created)) = stored.find_approved() {
+            ledger::write_payment_entry(connection, now, created, &payment, None)?;
+        }
+    }
+    Ok(())
+}

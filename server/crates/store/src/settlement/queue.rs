@@ -1,0 +1,103 @@
+//! The queue of settlement lines without a payment as rows, and the decisions about them.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::RecordId;
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_machine::process;
+
+use crate::admin::Act;
+use crate::rows::decode_document;
+use crate::settlement::file::{EntityScope, SettledParts};
+use crate::settlement::ledger;
+use crate::settlement::reconciliation;
+use crate::{AdminStore, StoreError};
+
+impl AdminStore {
+    /// Loads a record by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is damaged.
+    pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
+        let query = "SELECT document FROM reconciliation_record WHERE id = ?1";
+        let document: Option<Vec<u8>> =
+            self.connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0)).optional()?;
+        Ok(document.map(|document| decode_document(&document)).transpose()?)
+    }
+
+    /// Loads the first records of the queue after a record, in the order of their ids. `entities` are those for which
+    /// the files were imported; all without it.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
+    pub fn load_unmatched_records(
+        &self,
+        entities: Option<&EntityScope>,
+        after: Option<&RecordId>,
+        limit: usize,
+    ) -> Result<Vec<ReconciliationRecord>, StoreError> {
+        let query = "SELECT document FROM settlement_unmatched AS queue
+             JOIN reconciliation_record AS line ON line.id = queue.record
+             WHERE (?1 IS NULL OR queue.entity IN (SELECT value FROM json_each(?1))) AND queue.record > ?2
+             ORDER BY queue.record LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let after = after.map_or("", RecordId::as_str);
+        let mut rows = statement.query(params![entities.map(EntityScope::as_json), after, limit])?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next()? {
+            records.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+        }
+        Ok(records)
+    }
+
+    /// Writes the match of a record, takes it from the queue, and moves the money of its line. Belongs into a
+    /// transaction.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn save_match(
+        &self,
+        record: &ReconciliationRecord,
+        parts: &SettledParts,
+        time: Timestamp,
+        money: BTreeMap<String, LedgerSums>,
+    ) -> Result<(), StoreError> {
+        reconciliation::write_record(&self.connection, record)?;
+        self.add_settled_parts(&record.id, parts)?;
+        self.delete_from_queue(&record.id)?;
+        let payments = record.matching.iter().flat_map(|matching| &matching.payments);
+        let payments: Vec<&str> = payments.map(|payment| payment.as_str()).collect();
+        let entry = AuditEntry::new(time, "settlement match", record.id.as_str())
+            .by(process::describe_user())
+            .with_detail("payments", payments.join(" "));
+        let entry = AuditEntry { money, ..entry };
+        ledger::write_entry(&self.connection, Some(&record.owner.account), &entry, Timestamp::now())
+    }
+
+    /// Writes the rejection of a record, and takes it from the queue. Belongs into a transaction.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn save_rejection(&self, record: &ReconciliationRecord, reason: &str) -> Result<(), StoreError> {
+        let act = Act {
+            action: "settlement reject",
+            subject: record.id.as_str(),
+            entity: Some(&record.owner.account),
+            details: &[("reason", reason)],
+        };
+        self.record_act(&act, |connection| reconciliation::write_record(connection, record))?;
+        self.delete_from_queue(&record.id)
+    }
+
+    fn delete_from_queue(&self, record: &RecordId) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("DELETE FROM settlement_unmatched WHERE record = ?1")?
+            .execute([record.as_str()])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! The calendar of reconciliation files: the day up to which the files of an entity are complete, and the complete
+//! files with their sizes. Their lines are the records themselves, which [`super::reconciliation`] protects from
+//! changes.
+
+use std::collections::HashMap;
+
+use jiff::civil::Date;
+use rusqlite::{OptionalExtension as _, Row, params};
+use tillgate_domain::id::EntityId;
+
+use crate::delivery::file_delivery;
+use crate::error::unreadable_column;
+use crate::settlement::reconciliation::RecordOwnership;
+use crate::settlement::reconciliation::parse_day;
+use crate::{Store, StoreError};
+
+/// Progress of an entity's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileCalendar {
+    /// The last day whose file is complete. No record is written for this day or one before.
+    pub closed: Date,
+    /// The last day up to which the complete files are listed. `None` if none is.
+    pub filed: Option<Date>,
+}
+
+/// A complete file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredFile {
+    /// The day.
+    pub day: Date,
+    /// Number of its records.
+    pub records: u64,
+    /// Size in bytes, with the header.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Loads the progress of every entity with files.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_file_calendars(&self) -> Result<HashMap<EntityId, FileCalendar>, StoreError> {
+        self.run_read(|connection| {
+            let mut statement = connection.prepare("SELECT owner, closed, filed FROM reconciliation_calendar")?;
+            let rows = statement.query_map([], |row| {
+                let owner: String = row.get(0)?;
+                let owner = EntityId::parse(&owner).ok_or_else(|| unreadable_column(0, "owner of files"))?;
+                let filed: Option<String> = row.get(2)?;
+                let filed = filed.as_deref().map(parse_day).transpose()?;
+                Ok((owner, FileCalendar { closed: parse_day(&row.get::<_, String>(1)?)?, filed }))
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Completes the files of entities up to a day each. Days never become open again.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn close_file_days(&self, days: Vec<(EntityId, Date)>) -> Result<(), StoreError> {
+        self.run_write(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO reconciliation_calendar (owner, closed) VALUES (?1, ?2)
+                 ON CONFLICT (owner) DO UPDATE SET closed = max(closed, excluded.closed)",
+            )?;
+            for (owner, day) in &days {
+                statement.execute(params![owner.as_str(), day.to_string()])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Finds the days with records after the listed files, up to the last complete one, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_unlisted_days(
+        &self,
+        ownership: RecordOwnership<'_>,
+        calendar: FileCalendar,
+    ) -> Result<Vec<Date>, StoreError> {
+        self.run_read(|connection| {
+            let (condition, [entity, merchant]) = ownership.condition();
+            let filed = ownership.filed_condition();
+            let query = format!(
+                "SELECT DISTINCT day FROM reconciliation_record
+                 WHERE {condition} {filed} AND day > ?3 AND day <= ?4 ORDER BY day"
+            );
+            let listed = calendar.filed.map(|day| day.to_string()).unwrap_or_default();
+            let mut statement = connection.prepare_cached(&query)?;
+            let days = statement.query_map(params![entity, merchant, listed, calendar.closed.to_string()], |row| {
+                parse_day(&row.get::<_, String>(0)?)
+            })?;
+            Ok(days.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Lists complete files of an entity, and records that all of them up to a day are listed. A listed file stays as
+    /// it is. If the entity has a server to which its files are pushed, the delivery of each file is due at once.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn list_complete_files(
+        &self,
+        owner: EntityId,
+        files: Vec<StoredFile>,
+        filed: Date,
+    ) -> Result<(), StoreError> {
+        let now = self.sources.now();
+        self.run_write(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO reconciliation_file (owner, day, records, bytes) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (owner, day) DO NOTHING",
+            )?;
+            for file in &files {
+                let [records, bytes] =
+                    [file.records, file.bytes].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+                if statement.execute(params![owner.as_str(), file.day.to_string(), records, bytes])? == 1 {
+                    file_delivery::write_delivery(connection, &owner, file.day, now)?;
+                }
+            }
+            let query = "UPDATE reconciliation_calendar SET filed = max(coalesce(filed, ''), ?2) WHERE owner = ?1";
+            connection.prepare_cached(query)?.execute(params![owner.as_str(), filed.to_string()])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Loads the complete files of an entity from a day to another one, both included, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_files(&self, owner: &EntityId, from: Date, to: Date) -> Result<Vec<StoredFile>, StoreError> {
+        self.run_read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT day, records, bytes FROM reconciliation_file
+                 WHERE owner = ?1 AND day BETWEEN ?2 AND ?3 ORDER BY day",
+            )?;
+            let files = statement.query_map(params![owner.as_str(), from.to_string(), to.to_string()], read_file)?;
+            Ok(files.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Loads a complete file of an entity. `None` if there is none for this day.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_file(&self, owner: &EntityId, day: Date) -> Result<Option<StoredFile>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT day, records, bytes FROM reconciliation_file WHERE owner = ?1 AND day = ?2";
+            let mut statement = connection.prepare_cached(query)?;
+            Ok(statement.query_row(params![owner.as_str(), day.to_string()], read_file).optional()?)
+        })
+    }
+}
+
+/// Reads a file from a row with day, records and bytes.
+fn read_file(row: &Row<'_>) -> rusqlite::Result<StoredFile> {
+    let number = |index| Ok::<_, rusqlite::Error>(u64::try_from(row.get::<_, i64>(index)?).unwrap_or_default());
+    Ok(StoredFile { day: parse_day(&row.get::<_, String>(0)?)?, records: number(1)?, bytes: number(2)? })
+}

@@ -1,0 +1,118 @@
+//! The digest of all reconciliation records: the sum of the hashes of their rows. The audit log binds it, so the
+//! verification finds any changed byte of a record, and any record that is missing.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use sha2::{Digest as _, Sha256};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::id::{RecordId, to_hex};
+
+use crate::StoreError;
+use crate::settlement::ledger;
+use crate::value_encoding::encode_value;
+
+/// The columns of a record.
+const COLUMNS: &str = "id, owner, day, account, merchant, unfiled, filed, document";
+
+/// A sum of hashes. The order of the records does not matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RecordDigest(u128);
+
+impl RecordDigest {
+    /// Adds a row with [`COLUMNS`].
+    fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        self.0 = self.0.wrapping_add(hash_row(row)?);
+        Ok(())
+    }
+
+    /// Returns the hexadecimal digits.
+    pub fn to_hex(self) -> String {
+        to_hex(&self.0.to_be_bytes())
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        Self(bytes.first_chunk::<16>().copied().map_or(0, u128::from_be_bytes))
+    }
+}
+
+/// The change of a digest by the records of a commit.
+#[derive(Debug, Default)]
+pub(crate) struct DigestChange(u128);
+
+impl DigestChange {
+    /// Leaves out the stored version of a record. Returns false if the record is not stored.
+    pub(crate) fn remove_record(&mut self, connection: &Connection, id: &RecordId) -> Result<bool, StoreError> {
+        let hash = load_hash(connection, id)?;
+        self.0 = self.0.wrapping_sub(hash.unwrap_or_default());
+        Ok(hash.is_some())
+    }
+
+    /// Adds the stored version of a record.
+    pub(crate) fn add_record(&mut self, connection: &Connection, id: &RecordId) -> Result<(), StoreError> {
+        self.0 = self.0.wrapping_add(load_hash(connection, id)?.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Changes the stored digest. The next entry of the audit log binds it.
+    pub(crate) fn save_change(self, connection: &Connection) -> Result<(), StoreError> {
+        let digest = load_digest(connection)?.0.wrapping_add(self.0);
+        connection
+            .prepare_cached(
+                "INSERT INTO record_digest (id, digest, bound) VALUES (1, ?1, 0)
+                 ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, bound = 0",
+            )?
+            .execute([digest.to_be_bytes()])?;
+        Ok(())
+    }
+}
+
+/// Returns the digest if no entry of the audit log has it yet, and marks it as bound.
+pub(crate) fn bind_digest(connection: &Connection) -> Result<Option<RecordDigest>, StoreError> {
+    let query = "UPDATE record_digest SET bound = 1 WHERE NOT bound RETURNING digest";
+    let digest: Option<Vec<u8>> = connection.prepare_cached(query)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(digest.map(|digest| RecordDigest::parse(&digest)))
+}
+
+/// Loads the stored digest: 0 before the first record.
+fn load_digest(connection: &Connection) -> Result<RecordDigest, StoreError> {
+    let query = "SELECT digest FROM record_digest";
+    let found: Option<Vec<u8>> = connection.prepare_cached(query)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(found.map(|digest| RecordDigest::parse(&digest)).unwrap_or_default())
+}
+
+/// Computes the digest of all stored records.
+pub(crate) fn compute_digest(connection: &Connection) -> Result<RecordDigest, StoreError> {
+    let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM reconciliation_record"))?;
+    let mut rows = statement.query([])?;
+    let mut digest = RecordDigest::default();
+    while let Some(row) = rows.next()? {
+        digest.add_row(row)?;
+    }
+    Ok(digest)
+}
+
+/// Stores the digest of the records that are there already, with an entry in the audit log.
+pub(crate) fn begin_digest(connection: &Connection) -> Result<(), StoreError> {
+    let digest = compute_digest(connection)?;
+    if digest == RecordDigest::default() {
+        return Ok(());
+    }
+    DigestChange(digest.0).save_change(connection)?;
+    let now = Timestamp::now();
+    ledger::write_entry(connection, None, &AuditEntry::new(now, "migration", "record_digest"), now)
+}
+
+fn load_hash(connection: &Connection, id: &RecordId) -> Result<Option<u128>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM reconciliation_record WHERE id = ?1");
+    Ok(connection.prepare_cached(&query)?.query_row(params![id.as_str()], hash_row).optional()?)
+}
+
+/// Computes the hash of a row with [`COLUMNS`]: the first half of SHA-256 of the type, the length and the bytes of each
+/// column.
+fn hash_row(row: &Row<'_>) -> rusqlite::Result<u128> {
+    let mut hash = Sha256::new();
+    for column in 0..row.as_ref().column_count() {
+        encode_value(row.get_ref(column)?, |bytes| hash.update(bytes));
+    }
+    Ok(hash.finalize().first_chunk::<16>().copied().map_or(0, u128::from_be_bytes))
+}

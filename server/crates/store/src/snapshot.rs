@@ -1,0 +1,248 @@
+//! A snapshot of the whole store, read row by row: for the verification of the books while a server goes on writing.
+//!
+//! While it is open, the write-ahead log cannot be shortened and grows.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Row, params};
+use tillgate_domain::access::audit::ChainedEntry;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::settlement::SettlementState;
+use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_shared::money::Currency;
+use tillgate_vault::Vault;
+
+use super::restore::open_immutable;
+use super::rows::decode_document;
+use super::schema::open_reader;
+use super::settlement::StoredBatch;
+use super::{AdminStore, StoreError, settlement};
+use crate::keys::sealed_key;
+use crate::keys::table_seal;
+use crate::payment::shared_parameters;
+use crate::settlement::ledger;
+use crate::settlement::record_digest;
+use crate::settlement::record_digest::RecordDigest;
+
+/// A read transaction on the store.
+pub struct StoreSnapshot {
+    connection: Connection,
+    audit_key: Option<AuditKey>,
+}
+
+/// A stored balance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredBalance {
+    /// The currency.
+    pub currency: Currency,
+    /// The sums.
+    pub sums: LedgerSums,
+}
+
+impl AdminStore {
+    /// Opens a snapshot of the store of a data folder, which has to exist and be migrated. `vault` has the keys that
+    /// open the one of the audit log.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
+        let connection = open_reader(folder)?;
+        StoreSnapshot::begin_read(connection, vault)
+    }
+}
+
+impl StoreSnapshot {
+    /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        Self::begin_read(open_immutable(file)?, vault)
+    }
+
+    /// Begins a snapshot on a connection.
+    pub(super) fn begin_read(connection: Connection, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        connection.execute_batch("BEGIN")?;
+        // The snapshot is taken by the first read.
+        connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
+        let audit_key = vault.and_then(|vault| sealed_key::open_audit_key(&connection, vault).ok().flatten());
+        Ok(Self { connection, audit_key })
+    }
+
+    /// Returns the key of the audit log. `None` if the store is not sealed, or the vault does not open it.
+    pub fn audit_key(&self) -> Option<&AuditKey> {
+        self.audit_key.as_ref()
+    }
+
+    /// Returns true if the store is sealed.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_sealed(&self) -> Result<bool, StoreError> {
+        table_seal::is_sealed(&self.connection)
+    }
+
+    /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
+        table_seal::find_differences(&self.connection, self.audit_key.as_ref())
+    }
+
+    /// Runs a comparison of rows with the seal, which gets the key of the audit log if the vault opens it.
+    pub(super) fn find_changes<T>(&self, compare: impl FnOnce(&Connection, Option<&AuditKey>) -> T) -> T {
+        compare(&self.connection, self.audit_key.as_ref())
+    }
+
+    /// Calls a function with each row of a query.
+    fn for_each_row(
+        &self,
+        query: &str,
+        parameters: impl rusqlite::Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut rows = statement.query(parameters)?;
+        while let Some(row) = rows.next()? {
+            visit(row)?;
+        }
+        Ok(())
+    }
+
+    /// Calls a function with each entry of the audit log, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn for_each_entry(&self, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry ORDER BY number";
+        self.for_each_row(query, [], |row| {
+            visit(ledger::read_entry(row)?);
+            Ok(())
+        })
+    }
+
+    /// Calls a function with each entry of an entity, in the order of their numbers.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn for_each_entry_of(&self, entity: &EntityId, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry WHERE entity = ?1 ORDER BY number";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(ledger::read_entry(row)?);
+            Ok(())
+        })
+    }
+
+    /// Loads the part of a payment that the bookings of its follow-up payments depend on. `None` if it is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the payment is damaged.
+    pub fn load_referenced(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<ReferencedPayment>, StoreError> {
+        ledger::load_referenced(&self.connection, entity, id)
+    }
+
+    /// Loads a payment of an entity. `None` if it is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the payment is damaged.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        shared_parameters::load_payment(&self.connection, [entity.as_str(), id.as_str()])
+    }
+
+    /// Calls a function with each payment of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a payment is damaged.
+    pub fn for_each_payment(
+        &self,
+        entity: &EntityId,
+        mut visit: impl FnMut(Payment) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let query = "SELECT document FROM payment WHERE entity = ?1 ORDER BY id";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(shared_parameters::decode_payment(&self.connection, &row.get::<_, Vec<u8>>(0)?)?)
+        })
+    }
+
+    /// Calls a function with each reconciliation record of an entity's own payments.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
+    pub fn for_each_record(
+        &self,
+        entity: &EntityId,
+        mut visit: impl FnMut(ReconciliationRecord),
+    ) -> Result<(), StoreError> {
+        let query = "SELECT document FROM reconciliation_record WHERE account = ?1";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            Ok(())
+        })
+    }
+
+    /// Calls a function with each batch of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a batch is damaged.
+    pub fn for_each_batch(&self, entity: &EntityId, mut visit: impl FnMut(StoredBatch)) -> Result<(), StoreError> {
+        let query = "SELECT document FROM settlement_batch WHERE entity = ?1";
+        self.for_each_row(query, [entity.as_str()], |row| {
+            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            Ok(())
+        })
+    }
+
+    /// Computes the digest of the stored reconciliation records.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn compute_record_digest(&self) -> Result<RecordDigest, StoreError> {
+        record_digest::compute_digest(&self.connection)
+    }
+
+    /// Loads the state of an entity's settlements. `None` before the first one.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the state is damaged.
+    pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
+        settlement::load_state(&self.connection, entity)
+    }
+
+    /// Loads the entities that have payments, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_paying_entities(&self) -> Result<Vec<EntityId>, StoreError> {
+        let mut found = Vec::new();
+        let query = "SELECT id FROM entity
+             WHERE EXISTS (SELECT 1 FROM payment WHERE payment.entity = entity.id)
+                 OR EXISTS (SELECT 1 FROM balance WHERE balance.entity = entity.id) ORDER BY id";
+        self.for_each_row(query, params![], |row| {
+            found.extend(EntityId::parse(&row.get::<_, String>(0)?));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Loads every balance with its entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_all_balances(&self) -> Result<Vec<(EntityId, StoredBalance)>, StoreError> {
+        let mut found = Vec::new();
+        let query = "SELECT entity, currency, receivable, payable, fees, reserve, cash FROM balance";
+        self.for_each_row(query, params![], |row| {
+            let (entity, currency): (String, String) = (row.get(0)?, row.get(1)?);
+            let sums = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?];
+            if let (Some(entity), Some(currency)) = (EntityId::parse(&entity), Currency::parse(&currency)) {
+                found.push((entity, StoredBalance { currency, sums: LedgerSums::from_array(sums) }));
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,150 @@
+//! Sample records for the tests of the suite, each with only the data that a test needs.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::level::Level;
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
+use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
+use tillgate_domain::registration::Registration;
+use tillgate_shared::money::{Amount, Currency};
+use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::{ResultCode, codes};
+use tillgate_vault::Sealed;
+
+use crate::{Changes, RecordKeys, Store, StoreError};
+
+/// Returns the time `seconds` after the moment at which all samples begin.
+pub(crate) fn sample_time(seconds: i64) -> Timestamp {
+    let first: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    first + SignedDuration::from_secs(seconds)
+}
+
+/// Returns a sandbox merchant without a parent. Its id is the number nine times.
+pub(crate) fn sample_entity(number: u8) -> Entity {
+    Entity {
+        id: EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]),
+        name: format!("Bakery {number}"),
+        live: false,
+        level: Level::Merchant,
+        parent: None,
+        ahead: SignedDuration::ZERO,
+        settings: EntitySettings::default(),
+    }
+}
+
+/// Returns an open checkout of the first entity, without attempts.
+pub(super) fn sample_checkout(number: u8) -> Checkout {
+    let id = CheckoutId::new(sample_time(0), [number; 10], "tx01");
+    Checkout::new(id, sample_entity(1).id, sample_time(0), "build".to_owned(), Parameters::default())
+}
+
+/// Creates an approved debit of 92.00 EUR of the first entity. `seconds` determines its id.
+pub(super) fn sample_payment(seconds: i64) -> Payment {
+    let random = u8::try_from(seconds.rem_euclid(251)).unwrap();
+    Payment {
+        id: PaymentId::new(sample_time(seconds), [random; 9]),
+        entity: sample_entity(1).id,
+        checkout: None,
+        ndc: None,
+        actor: None,
+        referenced: None,
+        registration: None,
+        created: sample_time(seconds),
+        payment_type: PaymentType::Debit,
+        brand: "VISA".to_owned(),
+        amount: sample_amount("92.00"),
+        result: codes::TEST_INTERNAL,
+        avs: None,
+        cvv: None,
+        details: BTreeMap::new(),
+        redirect: None,
+        pay_to: None,
+        connector: None,
+        schedule: None,
+        acquirer_merchant: None,
+        connector_tx_ids: ConnectorTxIds::default(),
+        unannounced: false,
+        descriptor: String::new(),
+        account: Account::Unknown,
+        parameters: Parameters::default(),
+        risk: None,
+        shares: None,
+    }
+}
+
+/// Creates a pending payment whose shopper is on a brand's page. `seconds` determines its id and that of its page.
+pub(super) fn pending_payment(seconds: i64) -> Payment {
+    let redirect = Redirect {
+        url: "https://brand.example/".to_owned(),
+        method: "GET".to_owned(),
+        parameters: Vec::new(),
+        preconditions: Vec::new(),
+        result_url: String::new(),
+        shop_origin: None,
+        page: Some(PageId::new(sample_time(seconds), [7; 16])),
+        abandoned: false,
+        authentication: None,
+        asked: None,
+    };
+    Payment { result: codes::PENDING, redirect: Some(redirect), ..sample_payment(seconds) }
+}
+
+/// Creates an approved follow-up payment. `seconds` determines its id.
+pub(super) fn follow_up(original: &Payment, seconds: i64, payment_type: PaymentType, amount: &str) -> Payment {
+    Payment {
+        referenced: Some(original.id.clone()),
+        payment_type,
+        amount: sample_amount(amount),
+        ..sample_payment(seconds)
+    }
+}
+
+/// Returns the payment with a result.
+pub(super) fn with_result(payment: &Payment, result: ResultCode) -> Payment {
+    Payment { result, ..payment.clone() }
+}
+
+/// Returns the payment with an additional parameter.
+pub(super) fn with_parameter(mut payment: Payment, name: &str, value: &str) -> Payment {
+    payment.parameters.set(name, value);
+    payment
+}
+
+/// Parses an amount in EUR, such as `92.00`.
+pub(super) fn sample_amount(text: &str) -> Amount {
+    Amount::parse(text, Currency::parse("EUR").unwrap()).unwrap()
+}
+
+/// Returns a valid registration of the first entity, retained for an hour. `number` determines its id.
+pub(crate) fn sample_registration(number: u8) -> Registration {
+    Registration {
+        id: RegistrationId::new(sample_time(0), [number; 9]),
+        entity: sample_entity(1).id,
+        checkout: None,
+        ndc: None,
+        created: sample_time(0),
+        brand: "VISA".to_owned(),
+        result: codes::TEST_INTERNAL,
+        account: Account::Unknown,
+        initial: None,
+        retained_until: Some(sample_time(3600)),
+        ended: None,
+        parameters: Parameters::default(),
+        from_browser: None,
+    }
+}
+
+/// Creates a sealed record of 30 equal bytes, which no vault opens. The store does not open it.
+pub(crate) fn sealed_record(byte: u8) -> Sealed {
+    Sealed::from_bytes(vec![byte; 30])
+}
+
+/// Writes changes that depend on no loaded records. Returns the failure of the store.
+pub(crate) async fn write_changes(store: &Store, changes: Changes) -> Result<(), StoreError> {
+    let written = store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await?;
+    assert!(written.is_ok(), "the decision refuses nothing");
+    Ok(())
+}
