@@ -45,7 +45,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "check",
-        summary: "check the documents' links, the comments' words and the names",
+        summary: "check the documents' links, the comments' words and the names of types",
         help: check::HELP,
         run: check::run_checks,
     },
