@@ -39,7 +39,8 @@ impl Gateway {
     }
 
     /// Handles the return of a shopper from a page of an external connector: asks the connector for the outcome unless
-    /// the payment has ended. An inquiry from before the return does not count: the shopper has decided since. Returns the payment with its current state.
+    /// the payment has ended. An inquiry from before the return does not count: the shopper has decided since. Returns
+    /// the payment with its current state.
     ///
     /// # Errors
     /// 404 if no payment of an external connector has this page; also if the store fails.

@@ -38,7 +38,7 @@ pub(super) struct TestHost {
     /// The order of the last authorization, as its `Debug` shows it.
     last_order: Mutex<String>,
     capabilities: Capabilities,
-    /// How many inquiries have arrived.
+    /// Number of inquiries that have arrived.
     pub(super) inquiries: AtomicUsize,
     /// One permit for each request that may be answered.
     pub(super) permits: Semaphore,
