@@ -1,5 +1,5 @@
-//! `cargo xtask check`: checks the documents' links, the comments' words, the names of types, and the boundaries between
-//! modules. The tests of this package run the same checks.
+//! `cargo xtask check`: checks the documents' links, the comments' words, the names of types, and the boundaries
+//! between modules. The tests of this package run the same checks.
 
 mod boundaries;
 mod comments;

@@ -2,6 +2,7 @@
 //! in a row of the table below.
 
 mod bench;
+mod cargo;
 mod check;
 mod crash;
 mod demo;

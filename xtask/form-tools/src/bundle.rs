@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::wire;
 
-use super::compile::CompiledModule;
+use super::bindings::CompiledModule;
 use super::{es5, fields, glue, locale, modules, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
