@@ -13,8 +13,8 @@ use crate::{cargo, toolchain};
 pub enum Profile {
     /// Quick to build; for the demo and the tests. The gateway reads the form from `target/form`.
     Development,
-    /// Optimised; for operators and benches. The form is inside the gateway.
-    Release,
+    /// Fast, and slow to build; for packages and benches. The form is inside the gateway.
+    Distribution,
 }
 
 impl Profile {
@@ -22,7 +22,7 @@ impl Profile {
     fn folder(self) -> &'static str {
         match self {
             Self::Development => "debug",
-            Self::Release => "release",
+            Self::Distribution => "dist",
         }
     }
 }
