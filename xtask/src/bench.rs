@@ -32,7 +32,7 @@ use table::ResultRow;
 
 /// Text of `cargo xtask bench --help`.
 pub const HELP: &str = "\
-Builds the gateway for release and prints what it reaches against its goals, as ratios to floors that
+Builds the gateway for distribution and prints what it reaches against its goals, as ratios to floors that
 are measured in the same run. Takes about five minutes after the build; the first run also fills a
 store with a million payments, which is kept in target/bench.
 

@@ -1,11 +1,9 @@
 //! `cargo xtask crash`: kills a gateway and an acquirer's host at random moments under load, and checks that nothing is
 //! lost.
 
-use std::process::Command;
-
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::{form, server};
+use crate::{cargo, server};
 
 /// Text of `cargo xtask crash --help`.
 pub const HELP: &str = "\
@@ -28,10 +26,8 @@ pub fn run_crash_test(arguments: &[String]) -> Result<()> {
         [name, count] if name == "--rounds" => count.parse::<u32>().context("--rounds needs a number")?,
         _ => bail!("there is no option {:?}", arguments.join(" ")),
     };
-    form::build_form(form::BuildOptions::default())?;
-    let gateway = server::build_gateway(server::Profile::Development)?;
-    let status = Command::new("cargo")
-        .current_dir(crate::workspace_root())
+    let gateway = server::build_with_form()?;
+    let status = cargo::command()
         .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "crash", "--", &rounds.to_string()])
         .env("TILLGATE_BIN", gateway)
         .status()

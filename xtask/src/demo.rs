@@ -31,8 +31,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Builds everything, and replaces this process with the demo. With `--reload` it restarts the demo instead. Returns
 /// only if the demo ends or cannot be started.
 pub fn run_demo(arguments: &[String]) -> Result<()> {
-    form::build_form(form::BuildOptions::default())?;
-    let binary = server::build_with_shop(server::Profile::Development)?;
+    let binary = server::build_with_form()?;
     let (own, others): (Vec<&String>, Vec<&String>) = arguments.iter().partition(|argument| *argument == "--reload");
     if !own.is_empty() {
         return serve_drafts(&binary, &others);

@@ -1,20 +1,11 @@
 //! Builds the hosted form: both wasm modules, the loader, the frame document, styles and languages, into `target/form`.
 //! Nothing is rebuilt while no source has changed.
 
-mod bundle;
 mod compile;
 mod draft;
-mod es5;
-mod fields;
-mod glue;
 mod inputs;
-mod locale;
-mod modules;
-mod plain_js;
-mod script;
-#[cfg(test)]
-mod script_tests;
 mod sizes;
+pub mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,8 +14,7 @@ use anyhow::{Context, Result};
 
 pub use self::draft::{build_draft, draft_folder, read_draft_id};
 
-use self::bundle::{Compression, PageScripts};
-use self::glue::ModuleSource;
+use self::tools::PendingTools;
 use crate::toolchain::{self, Toolchain, run_step};
 
 /// Text of `cargo xtask form --help`.
@@ -44,6 +34,9 @@ loads. Without changes to the sources it returns at once.
 
 Example: cargo xtask form";
 
+/// File with the hash of the sources of the last build.
+const STAMP: &str = "target/form-build/stamp";
+
 /// Options of a build.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuildOptions {
@@ -53,8 +46,7 @@ pub struct BuildOptions {
     pub force: bool,
 }
 
-/// Permission to build the form. Only one build runs at a time, and `server/build.rs`, which embeds the form, waits for
-/// its end.
+/// Permission to build the form. Only one build runs at a time.
 #[derive(Debug)]
 pub struct BuildLock(#[expect(dead_code, reason = "the lock goes with the file")] fs::File);
 
@@ -92,24 +84,38 @@ pub fn build_and_report(arguments: &[String]) -> Result<()> {
 /// # Errors
 /// If no toolchain builds for wasm, or the sources do not compile.
 pub fn build_form(options: BuildOptions) -> Result<PathBuf> {
-    build_with_lock(&lock_build()?, options)
+    let lock = lock_build()?;
+    if !options.force && is_current(options.stock)? {
+        return Ok(form_folder());
+    }
+    tools::build_beside(|tools| build_with_lock(&lock, options, tools))
 }
 
-/// Same as [`build_form`], for a caller that already has the permission.
+/// Returns the folder of the form.
+fn form_folder() -> PathBuf {
+    crate::workspace_root().join("target/form")
+}
+
+/// Returns true if the form is that of the current sources. The compiler is not considered: a new version alone does
+/// not make the form build again.
+fn is_current(stock: bool) -> Result<bool> {
+    let root = crate::workspace_root();
+    let known = fs::read_to_string(root.join(STAMP)).unwrap_or_default();
+    Ok(form_folder().join("manifest.json").exists() && known == inputs::hash_inputs(root, stock)?)
+}
+
+/// Same as [`build_form`], for a caller that already has the permission, and compiles the tools itself, beside this.
 ///
 /// # Errors
-/// The same.
-pub fn build_with_lock(_: &BuildLock, options: BuildOptions) -> Result<PathBuf> {
+/// The same, or if the tools do not compile.
+pub fn build_with_lock(_: &BuildLock, options: BuildOptions, tools: &PendingTools) -> Result<PathBuf> {
     let root = crate::workspace_root();
-    let out = root.join("target/form");
-    let work = root.join("target/form-build");
-    let stamp_file = work.join("stamp");
-    // The compiler is not part of the hash: a new version alone does not make the form build again.
-    let sources = inputs::hash_inputs(root, options.stock)?;
-    let known = fs::read_to_string(&stamp_file).unwrap_or_default();
-    if !options.force && known == sources && out.join("manifest.json").exists() {
+    let out = form_folder();
+    if !options.force && is_current(options.stock)? {
         return Ok(out);
     }
+    let work = root.join("target/form-build");
+    let sources = inputs::hash_inputs(root, options.stock)?;
     eprintln!("Building the hosted form:");
     let toolchain = toolchain::ensure_toolchain()?;
     let std = if options.stock {
@@ -120,18 +126,16 @@ pub fn build_with_lock(_: &BuildLock, options: BuildOptions) -> Result<PathBuf> 
     let made_by = describe_compiler(&toolchain, std)?;
     fs::create_dir_all(&work)?;
     let page = run_step(&format!("the page module ({std})"), || {
-        compile::compile_module(&toolchain, std, root, &work, "page", ModuleSource::Bytes)
+        compile::compile_module(&toolchain, std, root, &work, "page")
     })?;
-    let frame = run_step("the frame module", || {
-        compile::compile_module(&toolchain, std, root, &work, "frame", ModuleSource::Response)
-    })?;
+    let frame = run_step("the frame module", || compile::compile_module(&toolchain, std, root, &work, "frame"))?;
+    let program = tools.wait()?;
     run_step("packing", || {
         let fresh = work.join("bundle");
-        let _ = fs::remove_dir_all(&fresh);
-        bundle::write_bundle(root, &fresh, PageScripts::join(&page)?, &frame, &made_by, Compression::Best)?;
+        tools::run_tools(program, "bundle", &[&fresh, &work, Path::new(&made_by), &frame, &page])?;
         replace_folder(&fresh, &out)
     })?;
-    fs::write(&stamp_file, sources)?;
+    fs::write(root.join(STAMP), sources)?;
     Ok(out)
 }
 
@@ -158,10 +162,15 @@ pub fn uses_small_library() -> Result<bool> {
     Ok(compile::StandardLibrary::for_toolchain(&toolchain::ensure_toolchain()?) == compile::StandardLibrary::Small)
 }
 
-/// Deletes the old folder if it exists, and moves the finished one to its place.
+/// Moves the finished folder to its place, and deletes the old one if there is one. A gateway for development may start
+/// at any moment and read it, so the old one is there until the new one is.
 fn replace_folder(fresh: &Path, out: &Path) -> Result<()> {
+    let old = fresh.with_extension("old");
+    let _ = fs::remove_dir_all(&old);
     if out.exists() {
-        fs::remove_dir_all(out).context("removing the old bundle")?;
+        fs::rename(out, &old).context("putting the old bundle aside")?;
     }
-    fs::rename(fresh, out).context("putting the new bundle in place")
+    fs::rename(fresh, out).context("putting the new bundle in place")?;
+    let _ = fs::remove_dir_all(&old);
+    Ok(())
 }

@@ -1,11 +1,9 @@
 //! `cargo xtask fuzz-api`: runs Schemathesis on a gateway, with the gateway's own OpenAPI document.
 
-use std::process::Command;
-
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::toolchain::python::PythonProgram;
-use crate::{form, server};
+use crate::{cargo, server};
 
 /// Text of `cargo xtask fuzz-api --help`.
 pub const HELP: &str = "\
@@ -36,10 +34,8 @@ pub fn run_fuzzer(arguments: &[String]) -> Result<()> {
         _ => bail!("there is no option {:?}", own.join(" ")),
     };
     let fuzzer = SCHEMATHESIS.ensure_installed()?.join(SCHEMATHESIS.name);
-    form::build_form(form::BuildOptions::default())?;
-    let gateway = server::build_gateway(server::Profile::Development)?;
-    let status = Command::new("cargo")
-        .current_dir(crate::workspace_root())
+    let gateway = server::build_with_form()?;
+    let status = cargo::command()
         .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "fuzz-api", "--"])
         .arg(fuzzer)
         .arg(examples.to_string())

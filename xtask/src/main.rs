@@ -2,6 +2,7 @@
 //! in a row of the table below.
 
 mod bench;
+mod cargo;
 mod check;
 mod crash;
 mod demo;
@@ -45,7 +46,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "check",
-        summary: "check the documents' links, the comments' words and the names",
+        summary: "check the documents' links, the comments' words and the names of types",
         help: check::HELP,
         run: check::run_checks,
     },

@@ -6,13 +6,14 @@ mod shops;
 pub mod tools;
 mod widget;
 
-use std::process::Command;
+use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context as _, Result, ensure};
 
 use self::phases::Phases;
 use self::programs::TestTime;
+use crate::form::tools::PendingTools;
 use crate::toolchain::run_beside;
 use crate::{form, server};
 
@@ -48,33 +49,23 @@ pub fn run_tests(arguments: &[String]) -> Result<()> {
 }
 
 /// Builds the form, the gateway and the test programs, and sets up their tools. Returns the programs and their
-/// environment. Downloads run beside compilations, and so does the first build of the form: its compiler keeps only one
-/// core busy. A later build comes first, because cargo looks for a changed form before it compiles.
+/// environment. Downloads run beside compilations, and so does the build of the form: its compiler keeps only one core
+/// busy.
 fn prepare_tests(selection: &Selection, phases: &Phases) -> Result<(Vec<programs::Program>, tools::Environment)> {
-    let has_form = crate::workspace_root().join("target/form/manifest.json").exists();
-    let wants_form = selection.needs_form() || !has_form;
-    // From here on, the gateway's build waits for the form.
-    let lock = if wants_form { Some(form::lock_build()?) } else { None };
+    let wants_form = selection.needs_form() || !crate::workspace_root().join("target/form/manifest.json").exists();
+    let (build, pending) = form::tools::open_channel();
     thread::scope(|scope| {
         let tools =
             scope.spawn(|| phases.time_phase("tools", || run_beside(|| tools::set_up(selection.needs_browsers()))));
-        let build_form = move |lock| {
-            let folder = phases
-                .time_phase("form", || run_beside(|| form::build_with_lock(&lock, form::BuildOptions::default())))?;
-            form::check_size(&folder)
-        };
-        let mut form = lock.map(|lock| scope.spawn(move || build_form(lock)));
-        let join_form = |form: Option<ScopedJoinHandle<'_, _>>| form.map_or(Ok(()), join_thread).context("the form");
-        if has_form {
-            join_form(form.take())?;
-        }
-        let programs =
-            phases.time_phase("gateway and test programs", || programs::build_programs(selection.selected_program()));
-        join_form(form)?;
-        let programs = programs?;
-        let widget = selection
-            .needs_widget()
-            .then(|| phases.time_phase("the widget's own tests", widget::build_page))
+        let form = scope.spawn(move || if wants_form { build_form(phases, &pending).map(Some) } else { Ok(None) });
+        let programs = phases.time_phase("gateway and test programs", || {
+            programs::build_programs(selection.selected_program(), wants_form, build)
+        });
+        let form = join_thread(form).context("the form");
+        let (programs, form) = (programs?, form?);
+        let widget = form
+            .filter(|_| selection.needs_widget())
+            .map(|program| phases.time_phase("the widget's own tests", || widget::build_page(&program)))
             .transpose()?;
         let mut environment = join_thread(tools).context("setting up what the tests need")?;
         let binary = server::program_folder(server::Profile::Development).join("tillgate");
@@ -82,6 +73,15 @@ fn prepare_tests(selection: &Selection, phases: &Phases) -> Result<(Vec<programs
         environment.extend(widget.map(|folder| ("TILLGATE_WIDGET_TESTS", folder.into())));
         Ok((programs, environment))
     })
+}
+
+/// Builds the form with tools that are being compiled, and checks its size. Returns the program with the tools.
+fn build_form(phases: &Phases, tools: &PendingTools) -> Result<PathBuf> {
+    let lock = form::lock_build()?;
+    let options = form::BuildOptions::default();
+    let folder = phases.time_phase("form", || run_beside(|| form::build_with_lock(&lock, options, tools)))?;
+    form::check_size(&folder)?;
+    tools.wait().map(Path::to_owned)
 }
 
 /// Waits for a thread and returns its result, or resumes its panic.
@@ -144,13 +144,6 @@ fn print_slowest(mut tests: Vec<TestTime>) {
     for test in tests.iter().take(10) {
         println!("{:>38.1}  {}", test.seconds, test.name);
     }
-}
-
-/// Runs a call of cargo that compiles tests, which has to succeed. Returns its standard output.
-fn run_cargo(command: &mut Command) -> Result<String> {
-    let done = command.stderr(std::process::Stdio::inherit()).output().context("running cargo")?;
-    ensure!(done.status.success(), "the tests do not compile");
-    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 #[cfg(test)]

@@ -34,14 +34,14 @@ pub struct Builds {
 }
 
 impl Builds {
-    /// Loads the build in a folder, or without one the build inside this binary. If the frames have a host of their
-    /// own, `frame_base` is their address there, with a trailing slash. If there is a `key`, the build has to be signed
-    /// by its owner.
+    /// Loads the build in a folder, or without one the build inside this binary, which a binary for development reads
+    /// from `target/form`. If the frames have a host of their own, `frame_base` is their address there, with a trailing
+    /// slash. If there is a `key`, the build has to be signed by its owner.
     ///
     /// # Errors
     /// If there is no build, or if it is incomplete, changed or not signed as required.
     pub fn load(folder: Option<&Path>, frame_base: Option<&str>, key: Option<&[u8]>) -> Result<Self, FormBuildError> {
-        let files = match folder {
+        let files = match folder.or(FOLDER.map(Path::new).filter(|built| built.exists())) {
             Some(folder) => bundle::read_folder(folder)?,
             None => EMBEDDED.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect(),
         };

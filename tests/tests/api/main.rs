@@ -2,6 +2,7 @@
 //! own data folder, one module per subject.
 
 #![allow(missing_docs)]
+#![allow(clippy::too_many_lines, reason = "a test is one story, which is read from its beginning to its end")]
 
 mod access;
 mod acquirer;

@@ -1,5 +1,6 @@
 //! The hosted form in a real Chromium, with the real bundle. Gateway and shop are on different sites.
 #![allow(clippy::unwrap_used)]
+#![allow(clippy::too_many_lines, reason = "a test is one story, which is read from its beginning to its end")]
 
 mod accessibility;
 mod app_addresses;

@@ -1,11 +1,10 @@
-//! The programs of a bench, all built for release: the gateway, and the floors and tools of `tests/src/bin`.
+//! The programs of a bench, all built for distribution: the gateway, and the floors and tools of `tests/src/bin`.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::{form, server};
+use crate::{cargo, form, server};
 
 /// Paths of the programs.
 #[derive(Debug, Clone)]
@@ -27,20 +26,19 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds the form, and then all programs for release. Returns their paths.
+    /// Builds the form, and then all programs for distribution. Returns their paths.
     ///
     /// # Errors
     /// If something does not compile.
     pub fn build_all() -> Result<Self> {
         form::build_form(form::BuildOptions::default())?;
+        let folder = server::program_folder(server::Profile::Distribution);
         // One call of cargo, so that the floors use exactly the same crates as the gateway.
-        let status = Command::new("cargo")
-            .current_dir(crate::workspace_root())
-            .args(["build", "--release", "--bins", "--package", "tillgate", "--package", "tillgate-tests"])
+        let status = cargo::command()
+            .args(["build", "--profile", "dist", "--bins", "--package", "tillgate", "--package", "tillgate-tests"])
             .status()
             .context("running cargo")?;
         ensure!(status.success(), "the gateway or the bench's programs do not compile");
-        let folder = server::program_folder(server::Profile::Release);
         let program = |name: &str| folder.join(name);
         Ok(Self {
             gateway: program("tillgate"),

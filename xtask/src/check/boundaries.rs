@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::{lexer, names};
+use super::lexer;
 
 /// Sources of the gateway.
 const SOURCES: &str = "server/src";
@@ -71,7 +71,7 @@ fn find_forbidden_uses(path: &str, source: &str) -> Vec<String> {
     let Some((_, forbidden)) = FORBIDDEN.iter().find(|(name, _)| *name == module) else { return Vec::new() };
     let code = lexer::blank_literals(source);
     let code = code.split_once("#[cfg(test)]").map_or(code.as_str(), |(before, _)| before);
-    let tokens = names::split_tokens(code);
+    let tokens = lexer::split_tokens(code);
     let uses = tokens.windows(7).filter_map(|window| match window {
         [("crate", line), (":", _), (":", _), (used, _), (":", _), (":", _), (item, _)] => Some((*used, *item, *line)),
         _ => None,

@@ -1,6 +1,5 @@
 //! Checks the comments of Rust sources: their first words, and the length of their lines.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -11,42 +10,24 @@ use super::lexer::{self, Comment};
 /// Folders whose sources are checked.
 const FOLDERS: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask"];
 
-/// Folders and files whose comments are still to be rewritten. Delete an entry to switch the check on for it, or
-/// replace a folder by those of its parts that remain.
-const PENDING: &[&str] = &[];
-
 /// First words that make a comment a riddle: a comment begins with a noun phrase or a verb.
 const RIDDLES: [&str; 7] = ["what", "who", "whose", "whether", "where", "how", "as"];
 /// Maximum number of characters in a line with a comment.
 const WIDTH: usize = 120;
 
-/// Outcome of the check.
-pub struct CommentFaults {
-    /// A line for each fault.
-    pub faults: Vec<String>,
-    /// Number of faults in each pending folder or file.
-    pub pending: BTreeMap<&'static str, usize>,
-}
-
-/// Checks the comments of a repository. Faults in pending folders are only counted.
+/// Checks the comments of a repository. Returns a line for each fault.
 ///
 /// # Errors
 /// If a file cannot be read.
-pub fn check_comments(root: &Path) -> Result<CommentFaults> {
-    let mut checked = CommentFaults { faults: Vec::new(), pending: PENDING.iter().map(|path| (*path, 0)).collect() };
+pub fn check_comments(root: &Path) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
     for folder in FOLDERS {
         for name in super::list_files(root, folder, ".rs")? {
             let source = fs::read_to_string(root.join(&name)).with_context(|| format!("reading {name}"))?;
-            let faults = find_faults(&source);
-            match PENDING.iter().find(|path| name.starts_with(*path)) {
-                Some(path) => *checked.pending.entry(path).or_default() += faults.len(),
-                None => {
-                    checked.faults.extend(faults.into_iter().map(|(line, fault)| format!("{name}:{line}: {fault}")))
-                }
-            }
+            faults.extend(find_faults(&source).into_iter().map(|(line, fault)| format!("{name}:{line}: {fault}")));
         }
     }
-    Ok(checked)
+    Ok(faults)
 }
 
 /// Returns the faults of a source, each with the number of its line. Only the first line of a block of comments is
@@ -93,9 +74,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_of_folders_that_are_switched_on_have_no_faults() {
-        let checked = check_comments(crate::workspace_root()).unwrap();
-        assert!(checked.faults.is_empty(), "{}", checked.faults.join("\n"));
+    fn the_comments_of_the_repository_have_no_faults() {
+        let faults = check_comments(crate::workspace_root()).unwrap();
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 
     #[test]

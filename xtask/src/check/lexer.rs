@@ -52,6 +52,28 @@ pub fn blank_literals(source: &str) -> String {
     code
 }
 
+/// Splits code without literals into names, numbers and single characters, each with the number of its line.
+pub fn split_tokens(code: &str) -> Vec<(&str, usize)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut tokens = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        let mut rest = line.trim_start();
+        while let Some(first) = rest.chars().next() {
+            let length =
+                if is_word(first) { rest.find(|c: char| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+            let (token, after) = rest.split_at(length);
+            tokens.push((token, index + 1));
+            rest = after.trim_start();
+        }
+    }
+    tokens
+}
+
+/// Returns true for a name, and false for a number or a mark.
+pub fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
 /// Parses the line comment `text`, which begins at the byte `at` of the source.
 fn parse_comment<'a>(source: &str, at: usize, text: &'a str) -> Comment<'a> {
     let before = &source[..at];

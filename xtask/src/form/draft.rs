@@ -3,16 +3,15 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use super::bundle::{self, Compression, PageScripts};
 use super::compile::{self, StandardLibrary};
-use super::glue::ModuleSource;
+use super::tools;
 use crate::toolchain::{self, run_step};
 
 /// Address of the gateway, which `widget/Trunk.toml` names too.
@@ -66,20 +65,20 @@ pub fn build_draft() -> Result<()> {
     let root = crate::workspace_root();
     let built = root.join("target/form");
     if !built.join("manifest.json").exists() {
-        super::build_with_lock(&lock, super::BuildOptions::default())?;
+        tools::build_beside(|tools| super::build_with_lock(&lock, super::BuildOptions::default(), tools))?;
     }
     let toolchain = toolchain::ensure_toolchain()?;
     let std = StandardLibrary::for_toolchain(&toolchain);
     let work = root.join("target/form-build");
     fs::create_dir_all(&work)?;
-    let frame = run_step("the frame module", || {
-        compile::compile_module(&toolchain, std, root, &work, "frame", ModuleSource::Response)
-    })?;
+    let compile_frame =
+        || run_step("the frame module", || compile::compile_module(&toolchain, std, root, &work, "frame"));
+    let (frame, program) = tools::build_beside(|tools| Ok((compile_frame()?, tools.wait()?.to_owned())))?;
     run_step("packing", || {
         let fresh = work.join("draft");
-        let _ = fs::remove_dir_all(&fresh);
         let made_by = super::describe_compiler(&toolchain, std)?;
-        bundle::write_bundle(root, &fresh, PageScripts::read(&built)?, &frame, &made_by, Compression::Skip)?;
+        let paths = [&fresh, &work, Path::new(&made_by), &frame, &built];
+        tools::run_tools(&program, "draft", &paths)?;
         super::replace_folder(&fresh, &draft_folder())
     })
 }

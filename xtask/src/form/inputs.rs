@@ -7,8 +7,16 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 /// Folders and files that the form depends on, relative to the workspace's root.
-const INPUTS: [&str; 7] =
-    ["Cargo.lock", "Cargo.toml", "shared/Cargo.toml", "shared/src", "widget", "xtask/src/form", "xtask/src/form.rs"];
+const INPUTS: [&str; 8] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    "shared/Cargo.toml",
+    "shared/src",
+    "widget",
+    "xtask/form-tools",
+    "xtask/src/form",
+    "xtask/src/form.rs",
+];
 /// Folders inside them that are ignored.
 const SKIPPED: [&str; 5] = ["dist", "pkg", "sizes.toml", "target", "tests"];
 
@@ -28,7 +36,7 @@ pub fn hash_inputs(root: &Path, stock: bool) -> Result<String> {
         hasher.update((bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     }
-    Ok(super::script::to_hex(&hasher.finalize()))
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Adds a file, or all files below a folder, except [`SKIPPED`] ones. A path that does not exist adds nothing.

@@ -10,6 +10,8 @@ use std::thread;
 use anyhow::{Context as _, Result};
 
 use super::phases::Phases;
+use crate::form::tools::ToolsBuild;
+use crate::{cargo, form};
 
 /// Name of the program with the HTTP tests.
 pub const API: &str = "api";
@@ -45,29 +47,32 @@ pub struct Program {
     folder: PathBuf,
 }
 
-/// Builds the gateway, and either all test programs of the workspace or the black-box test program with this name. Uses
-/// as few cargo calls as possible: another selection of packages has other crate features, and compiles those crates
-/// again. `xtask` is such a selection, and is built before.
+/// Builds the gateway, the tools of the form if `with_tools` is true, and either all test programs of the workspace or
+/// the black-box test program with this name. Uses as few cargo calls as possible: another selection of packages has
+/// other crate features, and compiles those crates again. `xtask` is such a selection, and is built before.
 ///
 /// # Errors
 /// If something does not compile.
-pub fn build_programs(only: Option<&str>) -> Result<Vec<Program>> {
+pub fn build_programs(only: Option<&str>, with_tools: bool, tools: ToolsBuild) -> Result<Vec<Program>> {
     let workspace: &[&str] = &["--workspace", "--exclude", "xtask"];
-    let calls = match only {
-        Some(name) => vec![[workspace, &["--bin", "tillgate", "--bin", "tillgate-shop", "--test", name]].concat()],
-        None => vec![
-            [workspace, &["--lib", "--bins", "--tests", "--examples"]].concat(),
-            vec!["--package", "xtask", "--bins", "--tests"],
-        ],
-    };
     let mut programs = Vec::new();
-    for call in calls {
-        let mut cargo = Command::new("cargo");
-        cargo
-            .current_dir(crate::workspace_root())
-            .args(["build", "--message-format", "json-render-diagnostics"])
-            .args(call);
-        programs.extend(super::run_cargo(&mut cargo)?.lines().filter_map(parse_program));
+    let mut build = |arguments: &[&str]| {
+        let read = |message: &str| {
+            tools.read_message(message);
+            programs.extend(parse_program(message));
+        };
+        cargo::build(arguments, read).context("the tests do not compile")
+    };
+    match only {
+        Some(name) => {
+            let tools: &[&str] = if with_tools { &["--bin", form::tools::NAME] } else { &[] };
+            let selected = ["--bin", "tillgate", "--bin", "tillgate-shop", "--test", name];
+            build(&[workspace, &selected, tools].concat())?;
+        }
+        None => {
+            build(&[workspace, &["--lib", "--bins", "--tests", "--examples"]].concat())?;
+            build(&["--package", "xtask", "--bins", "--tests"])?;
+        }
     }
     // Unit tests come first: they are quick, and their failures explain the others.
     programs.sort_by_key(|program| (program.name == BROWSER, program.name == API, program.title()));

@@ -56,6 +56,7 @@ fn other_names_are_unknown() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
     for name in [
         "paymentBrand",

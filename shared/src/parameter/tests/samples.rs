@@ -11,6 +11,7 @@ pub(super) struct Samples {
 }
 
 /// Returns samples of a format. The match is exhaustive, so a new format needs samples.
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn format_samples(format: Format) -> Samples {
     match format {
         Format::Text { min, max } | Format::Verbatim { min, max } => {

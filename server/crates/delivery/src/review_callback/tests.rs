@@ -91,6 +91,7 @@ fn defaults_are_five_retries_of_five_minutes_and_status_200() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn every_fault_of_a_file_has_its_place_and_says_what_helps() {
     for (text, expected) in [
         ("", "1:1: missing field `keys`"),

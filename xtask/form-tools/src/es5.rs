@@ -86,6 +86,7 @@ fn check_declarations(source: &str) -> Result<()> {
 }
 
 /// Returns true if ES5 has this kind of node of the syntax tree. Nested nodes are checked on their own.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn is_es5_node(node: &AstNode<'_>, nodes: &AstNodes<'_>) -> bool {
     match node.kind() {
         AstKind::Program(_)

@@ -6,11 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-
-use crate::toolchain::{binaryen, run_command};
 
 /// Newer features of wasm that compilers use; binaryen replaces them by older ones.
 const FEATURES: [&str; 4] =
@@ -36,23 +34,29 @@ pub struct PlainJs {
 }
 
 /// Makes a module smaller and translates it to JavaScript. Returns both. `work` is a folder for intermediate files.
-/// Installs binaryen if it is missing.
 ///
 /// # Errors
 /// If binaryen is not available, or its output has an unknown format.
 pub fn shrink_and_translate(wasm: &[u8], work: &Path) -> Result<(Vec<u8>, PlainJs)> {
-    binaryen::ensure_binaryen()?;
     let (input, small, written) = (work.join("given.wasm"), work.join("small.wasm"), work.join("plain.js"));
     fs::write(&input, wasm)?;
-    let help = run_command(Command::new("wasm-opt").arg("--help"))?;
+    let help = run_program(Command::new("wasm-opt").arg("--help"))?;
     let run = |program: &str, from: &Path, to: &Path, passes: &[&str]| {
         let mut command = Command::new(program);
         command.args(FEATURES).args(help.contains(BULK_MEMORY).then_some(BULK_MEMORY)).args(passes);
-        run_command(command.arg(from).arg("-o").arg(to))
+        run_program(command.arg(from).arg("-o").arg(to))
     };
     run("wasm-opt", &input, &small, &[PASSES, INLINING].concat())?;
     run("wasm2js", &small, &written, &JAVASCRIPT_PASSES)?;
     Ok((fs::read(small)?, split_output(&fs::read_to_string(written)?)?))
+}
+
+/// Runs a program, and returns its standard output.
+fn run_program(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let done = command.output().with_context(|| format!("could not start {name}"))?;
+    ensure!(done.status.success(), "{name} failed ({}):\n{}", done.status, String::from_utf8_lossy(&done.stderr));
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 /// Extracts the module's function and its data from the output of wasm2js. Fails if the output has another shape than

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::wire;
 
-use super::compile::CompiledModule;
+use super::bindings::CompiledModule;
 use super::{es5, fields, glue, locale, modules, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -129,31 +129,34 @@ pub fn write_bundle(
         write_file(out.join("static").join(name), &file.bytes)?;
     }
     write_file(out.join("paymentWidgets.js"), loader.as_bytes())?;
-    write_file(out.join("pciIframe.html"), document.text.as_bytes())?;
-    write_file(out.join("textIframe.html"), text.text.as_bytes())?;
-    write_file(out.join("internalRequestIframe.html"), relay.text.as_bytes())?;
-    let listed: BTreeMap<&String, Value> = files
-        .iter()
-        .map(|(name, file)| {
-            let entry = json!({"type": file.media_type, "integrity": script::integrity_hash(&file.bytes)});
-            (name, entry)
-        })
-        .collect();
+    let documents = [("pciIframe.html", &document), ("textIframe.html", &text), ("internalRequestIframe.html", &relay)];
+    for (name, document) in documents {
+        write_file(out.join(name), document.text.as_bytes())?;
+    }
     let manifest = json!({
         "build": build,
         "made_by": made_by,
         "loader": {"type": SCRIPT, "integrity": script::integrity_hash(loader.as_bytes())},
-        "frame": {"csp_script": document.scripts, "csp_style": document.styles},
-        "text": {"csp_script": text.scripts, "csp_style": text.styles},
-        "relay": {"csp_script": relay.scripts, "csp_style": relay.styles},
-        "files": listed,
-        "documents": {
-            "pciIframe.html": {"integrity": script::integrity_hash(document.text.as_bytes())},
-            "textIframe.html": {"integrity": script::integrity_hash(text.text.as_bytes())},
-            "internalRequestIframe.html": {"integrity": script::integrity_hash(relay.text.as_bytes())},
-        },
+        "frame": document.policy(),
+        "text": text.policy(),
+        "relay": relay.policy(),
+        "files": list_files(&files),
+        "documents": BTreeMap::from(documents.map(|(name, document)| {
+            (name, json!({"integrity": script::integrity_hash(document.text.as_bytes())}))
+        })),
     });
-    let manifest = serde_json::to_string_pretty(&manifest)?;
+    write_manifest(out, &manifest)
+}
+
+/// Returns type and hash of each file, for the manifest.
+fn list_files(files: &BTreeMap<String, BundleFile>) -> BTreeMap<&str, Value> {
+    let entry = |file: &BundleFile| json!({"type": file.media_type, "integrity": script::integrity_hash(&file.bytes)});
+    files.iter().map(|(name, file)| (name.as_str(), entry(file))).collect()
+}
+
+/// Writes the manifest, and its signature if the environment names a key.
+fn write_manifest(out: &Path, manifest: &Value) -> Result<()> {
+    let manifest = serde_json::to_string_pretty(manifest)?;
     if let Some(key) = std::env::var_os(SIGNING_KEY) {
         fs::write(out.join("manifest.sig"), sign_manifest(Path::new(&key), &manifest)?)?;
     }
@@ -243,6 +246,13 @@ struct FrameDocument {
     /// Sources for the content security policy: hashes of the scripts, and of the styles.
     scripts: Vec<String>,
     styles: Vec<String>,
+}
+
+impl FrameDocument {
+    /// Returns the sources for its policy, for the manifest.
+    fn policy(&self) -> Value {
+        json!({"csp_script": self.scripts, "csp_style": self.styles})
+    }
 }
 
 /// Inserts style and script into a document, and computes their hashes for the policy. Fails unless the document
