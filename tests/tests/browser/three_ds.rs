@@ -26,10 +26,7 @@ const CANCELLED: &str = "100.396.101";
 
 /// Creates a fixture with a channel that authenticates if possible, and a checkout with these fields.
 async fn fixture_with_three_ds(fields: &[(&str, &str)]) -> anyhow::Result<CheckoutFixture> {
-    let mut fixture = CheckoutFixture::new().await?;
-    fixture.merchant = fixture.gateway.create_merchant_with(&["--3d", "when-enrolled"])?;
-    fixture.checkout = fixture.merchant.create_checkout(&[&[("integrity", "true")], fields].concat()).await?;
-    Ok(fixture)
+    CheckoutFixture::with_options(&["--3d", "when-enrolled"], fields).await
 }
 
 /// Records the callbacks of the merchant's page, and the element in `this`.
