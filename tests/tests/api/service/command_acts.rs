@@ -152,7 +152,7 @@ struct PreparedStore {
 }
 
 /// All rows of a store, by table.
-type Rows = BTreeMap<String, Vec<String>>;
+type Rows = BTreeMap<String, Vec<Vec<rusqlite::types::Value>>>;
 
 /// Returns a text of a command's output.
 fn field(output: &Value, name: &str) -> anyhow::Result<String> {
@@ -329,10 +329,7 @@ fn read_rows(file: &Path) -> anyhow::Result<Rows> {
         let order = if table == "audit_entry" { "ORDER BY number" } else { "" };
         let mut statement = database.prepare(&format!("SELECT * FROM {table} {order}"))?;
         let columns = statement.column_count();
-        let rows = statement.query_map([], |row| {
-            let values = (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column));
-            Ok(format!("{:?}", values.collect::<Result<Vec<_>, _>>()?))
-        })?;
+        let rows = statement.query_map([], |row| (0..columns).map(|column| row.get(column)).collect())?;
         all.insert(table, rows.collect::<Result<_, _>>()?);
     }
     Ok(all)
