@@ -161,54 +161,90 @@ async fn fill_in_holder(browser: &Browser, number: &str) -> anyhow::Result<()> {
 /// A card without a challenge.
 const WITHOUT_CHALLENGE: &str = "4200000000000000";
 
-/// Options of a page in the frame `holder`, with the place in which its result arrives.
-const ARRIVALS: [(&str, &str); 15] = [
+/// Options with which the page in the frame `holder` pays inside of that frame, each with the place in which its result
+/// arrives.
+const IN_FRAME: [(&str, &str); 7] = [
     ("", "top"),
-    ("paymentTarget: '_top'", "top"),
     ("paymentTarget: 'holder'", "top"),
-    ("paymentTarget: 'inner'", "top"),
     ("paymentTarget: 'holder', shopperResultTarget: 'holder'", "holder"),
     ("paymentTarget: '_self', shopperResultTarget: '_self'", "holder"),
     ("paymentTarget: 'holder', shopperResultTarget: '_parent'", "top"),
     ("paymentTarget: 'holder', shopperResultTarget: 'inner'", "inner"),
     ("paymentTarget: 'holder', shopperResultTarget: 'mine'", "mine"),
+];
+
+/// Options with which it pays in the whole window or in the frame `inner`.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("paymentTarget: '_top'", "top"),
     ("paymentTarget: '_top', shopperResultTarget: 'holder'", "holder"),
     ("paymentTarget: '_top', shopperResultTarget: 'inner'", "inner"),
     ("paymentTarget: '_top', shopperResultTarget: 'mine'", "mine"),
+    ("paymentTarget: 'inner'", "top"),
     ("paymentTarget: 'inner', shopperResultTarget: 'inner'", "inner"),
     ("paymentTarget: 'inner', shopperResultTarget: 'holder'", "holder"),
     ("paymentTarget: 'inner', shopperResultTarget: 'mine'", "mine"),
 ];
 
 /// Pays with a card with each of the options, and asserts that each result arrives in its place.
-async fn check_arrivals(number: &'static str) -> anyhow::Result<()> {
+async fn check_arrivals(number: &'static str, arrivals: &'static [(&str, &str)]) -> anyhow::Result<()> {
     let stage = CheckoutFixture::with_options(&["--3d", "when-enrolled"], &[]).await?;
     stage.site.set_policy(WITH_FRAMES);
     run_in_browser(move |browser| async move {
-        for (options, expected) in ARRIVALS {
-            assert_eq!(pay_in_holder(&stage, &browser, options, number).await?, expected, "{options} {number}");
+        for (options, expected) in arrivals {
+            assert_eq!(pay_in_holder(&stage, &browser, options, number).await?, *expected, "{options} {number}");
         }
         Ok(())
     })
     .await
 }
 
-#[tokio::test]
-async fn the_result_arrives_at_its_target_without_a_challenge() -> anyhow::Result<()> {
-    check_arrivals(WITHOUT_CHALLENGE).await
-}
+/// The tests of each kind of card.
+mod arrivals {
+    use super::{ELSEWHERE, IN_FRAME, WITHOUT_CHALLENGE, check_arrivals};
 
-#[tokio::test]
-async fn the_result_arrives_after_a_challenge_where_it_would_have_arrived_without_one() -> anyhow::Result<()> {
-    check_arrivals("4200000000000018").await
-}
+    const CHALLENGE: &str = "4200000000000018";
+    /// The challenge comes after the issuer's method page.
+    const CHALLENGE_WITH_METHOD: &str = "4200000000000042";
+    /// The challenge is one of version 1, to which the browser posts a form.
+    const VERSION_1: &str = "4711100000000000";
 
-#[tokio::test]
-async fn the_result_arrives_at_its_target_after_the_issuers_method_page_and_a_challenge() -> anyhow::Result<()> {
-    check_arrivals("4200000000000042").await
-}
+    #[tokio::test]
+    async fn the_result_of_a_payment_in_its_frame_arrives_at_its_target() -> anyhow::Result<()> {
+        check_arrivals(WITHOUT_CHALLENGE, &IN_FRAME).await
+    }
 
-#[tokio::test]
-async fn the_result_arrives_at_its_target_after_a_challenge_of_version_1_which_is_posted() -> anyhow::Result<()> {
-    check_arrivals("4711100000000000").await
+    #[tokio::test]
+    async fn the_result_of_a_payment_elsewhere_arrives_at_its_target() -> anyhow::Result<()> {
+        check_arrivals(WITHOUT_CHALLENGE, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_challenge_in_its_frame_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_challenge_elsewhere_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_method_page_and_a_challenge_in_its_frame_the_result_arrives_as_without() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE_WITH_METHOD, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_method_page_and_a_challenge_elsewhere_the_result_arrives_as_without() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE_WITH_METHOD, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_posted_challenge_in_its_frame_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(VERSION_1, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_posted_challenge_elsewhere_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(VERSION_1, &ELSEWHERE).await
+    }
 }
