@@ -1,5 +1,7 @@
 //! A merchant's server: an entity, its token, and the API calls that merchants make.
 
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
 
 use crate::api_response::{ApiResponse, encode_form};
@@ -17,23 +19,25 @@ pub struct MerchantClient {
     pub token: String,
     /// HTTP client, for calls that have no method here.
     pub client: Client,
+    /// HTTP client of a shopper's browser. It does not follow redirects, because they lead to other hosts.
+    pub browser: Client,
 }
 
 impl MerchantClient {
     /// Creates a client for this entity and token.
     pub fn new(base: String, entity_id: String, token: String) -> Self {
-        Self { base, entity_id, token, client: Client::new() }
+        Self { base, entity_id, token, client: Client::new(), browser: build_browser(HeaderMap::new()) }
     }
 
     /// Returns the same merchant behind a proxy that terminates TLS. The gateway has to trust this machine
     /// (`--trusted-proxy`).
     #[must_use]
     pub fn behind_proxy(self) -> Self {
-        let mut headers = reqwest::header::HeaderMap::new();
+        let mut headers = HeaderMap::new();
         headers.insert("x-forwarded-proto", reqwest::header::HeaderValue::from_static("https"));
         // These options cannot fail.
-        let client = Client::builder().default_headers(headers).build().unwrap_or_default();
-        Self { client, ..self }
+        let client = Client::builder().default_headers(headers.clone()).build().unwrap_or_default();
+        Self { client, browser: build_browser(headers), ..self }
     }
 
     /// Returns a request to `path` (without a leading slash) without any headers or entity.
@@ -119,6 +123,12 @@ impl MerchantClient {
     pub async fn read_status(&self, id: &str) -> anyhow::Result<ApiResponse> {
         self.get(&format!("v1/checkouts/{id}/payment")).await
     }
+}
+
+/// Builds a client that sends these headers with each request and does not follow redirects.
+fn build_browser(headers: HeaderMap) -> Client {
+    // These options cannot fail.
+    Client::builder().default_headers(headers).redirect(Policy::none()).build().unwrap_or_default()
 }
 
 /// A card that the simulator approves.

@@ -69,8 +69,13 @@ struct CheckoutFixture {
 impl CheckoutFixture {
     /// Creates a fixture with a checkout over 92.00 EUR, with `integrity` and additional `fields`.
     async fn with_fields(fields: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::with_options(&[], fields).await
+    }
+
+    /// Creates a fixture like [`Self::with_fields`], whose merchant has additional arguments of `entity create`.
+    async fn with_options(options: &[&str], fields: &[(&str, &str)]) -> anyhow::Result<Self> {
         let gateway = TestGateway::shared();
-        let merchant = gateway.create_merchant()?;
+        let merchant = gateway.create_merchant_with(options)?;
         let site = MerchantSite::start(gateway).await?;
         let mut all = vec![("integrity", "true")];
         all.extend(fields);

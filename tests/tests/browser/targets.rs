@@ -110,16 +110,18 @@ async fn enter_challenge(browser: &Browser) -> anyhow::Result<()> {
     .await
 }
 
-/// Pays in a form that is in a frame of the shop, and returns the place in which the result arrives.
-async fn pay_in_holder(browser: &Browser, options: &str, number: &str) -> anyhow::Result<String> {
-    let mut stage = CheckoutFixture::new().await?;
-    stage.merchant = stage.gateway.create_merchant_with(&["--3d", "when-enrolled"])?;
-    stage.checkout =
-        stage.merchant.create_checkout(&[("shopperResultUrl", &format!("{}result", stage.site.public))]).await?;
-    stage.site.set_policy(WITH_FRAMES);
+/// Pays a new checkout in a form that is in a frame of the shop, and returns the place in which the result arrives.
+async fn pay_in_holder(
+    stage: &CheckoutFixture,
+    browser: &Browser,
+    options: &str,
+    number: &str,
+) -> anyhow::Result<String> {
+    let result = format!("{}result", stage.site.public);
+    let checkout = stage.merchant.create_checkout(&[("shopperResultUrl", &result)]).await?;
     let inner = r#"<iframe name="inner" title="Inner" src="about:blank"></iframe>"#;
     let script = format!("var wpwlOptions = {{ {options} }};");
-    let page = MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_markup_after(inner);
+    let page = MerchantPage::for_checkout(&checkout).with_script(&script).with_markup_after(inner);
     let page = stage.site.add_page(page);
     browser.goto(format!("{}shop", stage.site.public)).await?;
     let frames = format!(
@@ -129,14 +131,15 @@ async fn pay_in_holder(browser: &Browser, options: &str, number: &str) -> anyhow
     browser.execute("document.body.innerHTML = arguments[0]", vec![json!(frames)]).await?;
     browser.query(By::Css("[name=holder]")).first().await?.enter_frame().await?;
     fill_in_holder(browser, number).await?;
-    if number != "4200000000000000" {
+    if number != WITHOUT_CHALLENGE {
         enter_challenge(browser).await?;
         click_element(browser, &format!("select[name=returnCode] option[value='{APPROVED}']")).await?;
         click_element(browser, "input[type=submit]").await?;
     }
     browser.enter_default_frame().await?;
     browser.wait_until(ARRIVAL).await.map_err(|error| error.context(format!("{options} {number}")))?;
-    assert_eq!(stage.read_result_code().await?, APPROVED, "{options} {number}");
+    let status = stage.merchant.read_status(checkout.id()).await?;
+    assert_eq!(status.result_code(), APPROVED, "{options} {number}");
     Ok(browser.evaluate(ARRIVAL).await?.as_str().unwrap_or_default().to_owned())
 }
 
@@ -155,33 +158,93 @@ async fn fill_in_holder(browser: &Browser, number: &str) -> anyhow::Result<()> {
     click_element(browser, ".wpwl-button-pay").await
 }
 
-#[tokio::test]
-async fn the_result_arrives_after_a_challenge_where_it_would_have_arrived_without_one() -> anyhow::Result<()> {
-    let cases = [
-        ("", "top"),
-        ("paymentTarget: '_top'", "top"),
-        ("paymentTarget: 'holder'", "top"),
-        ("paymentTarget: 'inner'", "top"),
-        ("paymentTarget: 'holder', shopperResultTarget: 'holder'", "holder"),
-        ("paymentTarget: '_self', shopperResultTarget: '_self'", "holder"),
-        ("paymentTarget: 'holder', shopperResultTarget: '_parent'", "top"),
-        ("paymentTarget: 'holder', shopperResultTarget: 'inner'", "inner"),
-        ("paymentTarget: 'holder', shopperResultTarget: 'mine'", "mine"),
-        ("paymentTarget: '_top', shopperResultTarget: 'holder'", "holder"),
-        ("paymentTarget: '_top', shopperResultTarget: 'inner'", "inner"),
-        ("paymentTarget: '_top', shopperResultTarget: 'mine'", "mine"),
-        ("paymentTarget: 'inner', shopperResultTarget: 'inner'", "inner"),
-        ("paymentTarget: 'inner', shopperResultTarget: 'holder'", "holder"),
-        ("paymentTarget: 'inner', shopperResultTarget: 'mine'", "mine"),
-    ];
+/// A card without a challenge.
+const WITHOUT_CHALLENGE: &str = "4200000000000000";
+
+/// Options with which the page in the frame `holder` pays inside of that frame, each with the place in which its result
+/// arrives.
+const IN_FRAME: [(&str, &str); 7] = [
+    ("", "top"),
+    ("paymentTarget: 'holder'", "top"),
+    ("paymentTarget: 'holder', shopperResultTarget: 'holder'", "holder"),
+    ("paymentTarget: '_self', shopperResultTarget: '_self'", "holder"),
+    ("paymentTarget: 'holder', shopperResultTarget: '_parent'", "top"),
+    ("paymentTarget: 'holder', shopperResultTarget: 'inner'", "inner"),
+    ("paymentTarget: 'holder', shopperResultTarget: 'mine'", "mine"),
+];
+
+/// Options with which it pays in the whole window or in the frame `inner`.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("paymentTarget: '_top'", "top"),
+    ("paymentTarget: '_top', shopperResultTarget: 'holder'", "holder"),
+    ("paymentTarget: '_top', shopperResultTarget: 'inner'", "inner"),
+    ("paymentTarget: '_top', shopperResultTarget: 'mine'", "mine"),
+    ("paymentTarget: 'inner'", "top"),
+    ("paymentTarget: 'inner', shopperResultTarget: 'inner'", "inner"),
+    ("paymentTarget: 'inner', shopperResultTarget: 'holder'", "holder"),
+    ("paymentTarget: 'inner', shopperResultTarget: 'mine'", "mine"),
+];
+
+/// Pays with a card with each of the options, and asserts that each result arrives in its place.
+async fn check_arrivals(number: &'static str, arrivals: &'static [(&str, &str)]) -> anyhow::Result<()> {
+    let stage = CheckoutFixture::with_options(&["--3d", "when-enrolled"], &[]).await?;
+    stage.site.set_policy(WITH_FRAMES);
     run_in_browser(move |browser| async move {
-        for (options, expected) in cases {
-            // Without a challenge, with one, with the issuer's method page before it, and in version 1, by POST.
-            for number in ["4200000000000000", "4200000000000018", "4200000000000042", "4711100000000000"] {
-                assert_eq!(pay_in_holder(&browser, options, number).await?, expected, "{options} {number}");
-            }
+        for (options, expected) in arrivals {
+            assert_eq!(pay_in_holder(&stage, &browser, options, number).await?, *expected, "{options} {number}");
         }
         Ok(())
     })
     .await
+}
+
+/// The tests of each kind of card.
+mod arrivals {
+    use super::{ELSEWHERE, IN_FRAME, WITHOUT_CHALLENGE, check_arrivals};
+
+    const CHALLENGE: &str = "4200000000000018";
+    /// The challenge comes after the issuer's method page.
+    const CHALLENGE_WITH_METHOD: &str = "4200000000000042";
+    /// The challenge is one of version 1, to which the browser posts a form.
+    const VERSION_1: &str = "4711100000000000";
+
+    #[tokio::test]
+    async fn the_result_of_a_payment_in_its_frame_arrives_at_its_target() -> anyhow::Result<()> {
+        check_arrivals(WITHOUT_CHALLENGE, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn the_result_of_a_payment_elsewhere_arrives_at_its_target() -> anyhow::Result<()> {
+        check_arrivals(WITHOUT_CHALLENGE, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_challenge_in_its_frame_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_challenge_elsewhere_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_method_page_and_a_challenge_in_its_frame_the_result_arrives_as_without() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE_WITH_METHOD, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_method_page_and_a_challenge_elsewhere_the_result_arrives_as_without() -> anyhow::Result<()> {
+        check_arrivals(CHALLENGE_WITH_METHOD, &ELSEWHERE).await
+    }
+
+    #[tokio::test]
+    async fn after_a_posted_challenge_in_its_frame_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(VERSION_1, &IN_FRAME).await
+    }
+
+    #[tokio::test]
+    async fn after_a_posted_challenge_elsewhere_the_result_arrives_as_without_one() -> anyhow::Result<()> {
+        check_arrivals(VERSION_1, &ELSEWHERE).await
+    }
 }

@@ -26,10 +26,7 @@ const CANCELLED: &str = "100.396.101";
 
 /// Creates a fixture with a channel that authenticates if possible, and a checkout with these fields.
 async fn fixture_with_three_ds(fields: &[(&str, &str)]) -> anyhow::Result<CheckoutFixture> {
-    let mut fixture = CheckoutFixture::new().await?;
-    fixture.merchant = fixture.gateway.create_merchant_with(&["--3d", "when-enrolled"])?;
-    fixture.checkout = fixture.merchant.create_checkout(&[&[("integrity", "true")], fields].concat()).await?;
-    Ok(fixture)
+    CheckoutFixture::with_options(&["--3d", "when-enrolled"], fields).await
 }
 
 /// Records the callbacks of the merchant's page, and the element in `this`.
@@ -111,16 +108,10 @@ async fn after_a_challenge_the_shopper_returns_to_the_app() -> anyhow::Result<()
     .await
 }
 
-#[tokio::test]
-async fn a_challenge_stands_in_the_place_of_the_form_and_leads_to_the_result_however_it_ends() -> anyhow::Result<()> {
-    for (number, code) in [
-        (CHALLENGE, APPROVED),
-        (CHALLENGE_WITH_METHOD, APPROVED),
-        (SOFT_DECLINED, APPROVED),
-        (VERSION_1, APPROVED),
-        (CHALLENGE, FAILED),
-        (CHALLENGE, CANCELLED),
-    ] {
+/// Pays with each of these cards, and asserts that a challenge stands in the place of the form and that this answer to
+/// it leads to the result.
+async fn check_challenges(cases: &[(&'static str, &'static str)]) -> anyhow::Result<()> {
+    for &(number, code) in cases {
         let stage = fixture_with_three_ds(&[]).await?;
         run_in_browser(move |browser| async move {
             stage.open_forms(&browser, "VISA", CALLBACKS).await?;
@@ -158,6 +149,17 @@ async fn a_challenge_stands_in_the_place_of_the_form_and_leads_to_the_result_how
         .await?;
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn a_challenge_of_any_card_stands_in_the_place_of_the_form_and_leads_to_the_result() -> anyhow::Result<()> {
+    let numbers = [CHALLENGE, CHALLENGE_WITH_METHOD, SOFT_DECLINED, VERSION_1];
+    check_challenges(&numbers.map(|number| (number, APPROVED))).await
+}
+
+#[tokio::test]
+async fn a_challenge_that_fails_or_is_cancelled_by_the_issuers_page_leads_to_the_result_too() -> anyhow::Result<()> {
+    check_challenges(&[(CHALLENGE, FAILED), (CHALLENGE, CANCELLED)]).await
 }
 
 #[tokio::test]

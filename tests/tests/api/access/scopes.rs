@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
 use tillgate_shared::parameter::all_parameters;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
 use crate::access::tokens::create_token;
 use crate::checkout::browser_parameters::{concrete_name, sample_value};
+use crate::checkout::presence::CONCURRENT_REQUESTS;
 use crate::support::*;
 
 /// Payment types that pay money out or belong to that work.
@@ -76,23 +78,25 @@ async fn a_token_that_may_only_take_payments_pays_nothing_out_whatever_its_param
         (format!("v1/registrations/{registration}/payments"), &by_registration),
         ("v1/schedules".to_owned(), &schedule),
     ];
-    let (mut made, mut refused) = (0, 0);
-    for (name, value) in all_worded_requests() {
-        for (path, fields) in &routes {
-            // A token for payments may make a payment of what was a payout.
-            let ends_payout = path.contains(payout.id()) && name == "paymentType" && !PAY_OUT.contains(&value.as_str());
-            if ends_payout {
-                continue;
-            }
-            let answer = limited.post(path, &with_field(fields, &name, &value)).await?;
-            assert!(answer.status < 500, "{path} {name}={value}: {}", answer.text);
-            refused += usize::from((answer.status, answer.result_code()) == (403, "800.900.301"));
-            if path == "v1/checkouts" && answer.status == 200 {
-                shop.submit_card(answer.id(), &[]).await?;
-                made += 1;
-            }
+    let worded = all_worded_requests();
+    let cases = worded.iter().flat_map(|field| routes.iter().map(move |route| (field, route)));
+    let sent = cases.filter(|((name, value), (path, _))| {
+        // A token for payments may make a payment of what was a payout.
+        let ends_payout = path.contains(payout.id()) && name == "paymentType" && !PAY_OUT.contains(&value.as_str());
+        !ends_payout
+    });
+    let sent = sent.map(async |((name, value), (path, fields))| {
+        let answer = limited.post(path, &with_field(fields, name, value)).await?;
+        assert!(answer.status < 500, "{path} {name}={value}: {}", answer.text);
+        let is_made = path == "v1/checkouts" && answer.status == 200;
+        if is_made {
+            shop.submit_card(answer.id(), &[]).await?;
         }
-    }
+        anyhow::Ok((is_made, (answer.status, answer.result_code()) == (403, "800.900.301")))
+    });
+    let sent: Vec<(bool, bool)> = stream::iter(sent).buffer_unordered(CONCURRENT_REQUESTS).try_collect().await?;
+    let made = sent.iter().filter(|(is_made, _)| *is_made).count();
+    let refused = sent.iter().filter(|(_, is_refused)| *is_refused).count();
     assert!(made > 100 && refused > 300, "{made} checkouts, {refused} refusals");
     shop.submit_card(open.id(), &[]).await?;
     shop.advance_clock("48h").await?;

@@ -1,11 +1,13 @@
 //! The tree of entities over HTTP: credentials of an entity give access to its descendants only, and settings are
 //! inherited by descendants.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::access::entities::with_credentials_of;
+use crate::checkout::presence::CONCURRENT_REQUESTS;
 use crate::delivery::webhooks::WebhookScene;
 use crate::support::*;
 
@@ -110,8 +112,9 @@ async fn every_route_takes_credentials_for_what_is_below_them_and_for_nothing_el
         let above = forest.accessible_groups().into_iter().find(|(upper, _)| upper.entity_id == holder.entity_id);
         let above = above.map(|(_, above)| above).unwrap_or_default();
         for target in forest.all_entities() {
-            for route in merchant_routes() {
-                let answer = call_route(&with_credentials_of(target, holder), route).await?;
+            let shop = with_credentials_of(target, holder);
+            let sent = merchant_routes().map(async |route| {
+                let answer = call_route(&shop, route).await?;
                 let what = format!("{} {}: {}", route.method.as_str(), route.path, answer.text);
                 let named = !parameter_error(&answer, "entityId").is_null();
                 if is_among(target, &covered) {
@@ -125,7 +128,9 @@ async fn every_route_takes_credentials_for_what_is_below_them_and_for_nothing_el
                 } else {
                     assert_eq!((answer.status, answer.result_code()), (403, "800.900.201"), "{what}");
                 }
-            }
+                anyhow::Ok(())
+            });
+            stream::iter(sent).buffer_unordered(CONCURRENT_REQUESTS).try_collect::<Vec<()>>().await?;
         }
     }
     Ok(())

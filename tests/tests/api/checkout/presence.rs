@@ -165,10 +165,10 @@ async fn pay_by_click(
 
 /// Posts without credentials and without following redirects. Ignores the response, which may be a page.
 pub async fn post_as_browser(shop: &MerchantClient, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<()> {
-    let request =
-        shop.bare_request(reqwest::Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
-    client.execute(request.body(tillgate_tests::encode_form(fields.iter().copied())).build()?).await?;
+    let request = shop.browser.post(format!("{}{path}", shop.base));
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    // The body is read to its end, so that the connection can be used again.
+    request.body(tillgate_tests::encode_form(fields.iter().copied())).send().await?.bytes().await?;
     Ok(())
 }
 
@@ -185,9 +185,10 @@ async fn no_parameter_of_a_browser_takes_the_challenge_away() -> anyhow::Result<
     let all = browser_parameters();
     assert!(all.len() > 100, "{}", all.len());
     let cases = SUBMIT_FLOWS.iter().flat_map(|way| all.iter().map(move |fields| (*way, fields)));
+    let shop = &three_ds_required_shop();
     let asked: Vec<bool> = stream::iter(cases)
         .map(|(way, fields)| async move {
-            let status = submit_in_flow(&three_ds_required_shop(), way, CHALLENGE, "123", &[], fields).await?;
+            let status = submit_in_flow(shop, way, CHALLENGE, "123", &[], fields).await?;
             assert_unpaid(&status, way, fields);
             anyhow::Ok(status.result_code() == PENDING && status.json["redirect"]["url"].is_string())
         })
@@ -209,14 +210,11 @@ async fn no_brand_of_a_card_or_wallet_takes_the_challenge_away() -> anyhow::Resu
             [to_fields(&[brand]), to_fields(&[brand, ("walletPay.paymentToken", "{}"), ("walletPay.source", "web")])]
         })
         .collect();
+    let shop = &three_ds_required_shop();
     for way in [SubmitFlow::Form, SubmitFlow::Plain, SubmitFlow::Summary, SubmitFlow::Registration] {
         stream::iter(&cases)
             .map(|fields| async move {
-                assert_unpaid(
-                    &submit_in_flow(&three_ds_required_shop(), way, CHALLENGE, "123", &[], fields).await?,
-                    way,
-                    fields,
-                );
+                assert_unpaid(&submit_in_flow(shop, way, CHALLENGE, "123", &[], fields).await?, way, fields);
                 anyhow::Ok(())
             })
             .buffer_unordered(CONCURRENT_REQUESTS)

@@ -75,9 +75,10 @@ async fn no_parameter_of_a_browser_takes_a_demanded_code_away() -> anyhow::Resul
     let mut all = browser_parameters();
     all.push(to_fields(&[("requireCvv", "false"), ("registrationsRequireCvv", "false"), ("allowEmptyCvv", "true")]));
     let cases = SUBMIT_FLOWS.iter().flat_map(|way| all.iter().map(move |fields| (*way, fields)));
+    let shop = &codes_required_shop();
     stream::iter(cases)
         .map(|(way, fields)| async move {
-            assert_unpaid(&submit_in_flow(&codes_required_shop(), way, CARD, "", &[], fields).await?, way, fields);
+            assert_unpaid(&submit_in_flow(shop, way, CARD, "", &[], fields).await?, way, fields);
             anyhow::Ok(())
         })
         .buffer_unordered(CONCURRENT_REQUESTS)

@@ -1,6 +1,7 @@
 //! Card numbers in places where they do not belong: every parameter, header, path and query. No file, log line,
 //! response or request to a merchant contains one, whatever separates its digits.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use memchr::memmem;
 use reqwest::{Method, RequestBuilder};
 use tillgate::api::docs::ROUTES;
@@ -8,6 +9,7 @@ use tillgate_shared::parameter::all_parameters;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, Receiver, TestGateway, encode_form};
 
 use crate::checkout::browser_parameters::concrete_name;
+use crate::checkout::presence::CONCURRENT_REQUESTS;
 use crate::keys::secrets::{RecordedResponses, group_digits, number_with_check_digit};
 use crate::request::catalogue::repeated_parameters;
 use crate::support::*;
@@ -99,6 +101,78 @@ fn assert_masked_or_named(answer: &ApiResponse, name: &str, value: &str) {
     assert!(is_named || is_payment || answer.status == 403, "{name}={value}: {}", answer.text);
 }
 
+/// Sends a value of one parameter in a payment with all parameters of `everything`, in queries, and in a checkout, its
+/// update and its form. Asserts that it is masked or refused by name. Returns whether the payment was made, and the
+/// responses.
+async fn send_in_parameter(
+    shop: &MerchantClient,
+    everything: &[(String, String)],
+    (name, value): (&str, &str),
+    notified: &str,
+) -> anyhow::Result<(bool, RecordedResponses)> {
+    let mut answers = RecordedResponses::default();
+    // Sent with all other parameters, so that only this value can be invalid.
+    let beside = everything.iter().filter(|(other, _)| other != name);
+    let beside: Vec<(&str, &str)> = beside.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let paid = answers.record(shop.pay_by_card(&[&beside[..], &[(name, value)]].concat()).await?);
+    assert_masked_or_named(&paid, name, value);
+    answers.record(shop.get(&format!("v1/payments/{}", paid.id())).await?);
+    // One payment of the list, which `list_payments` reads as a whole. Each payment has hundreds of parameters.
+    let mut query = vec![(name, value), ("date.from", "2026-01-01"), ("date.to", "2026-12-31"), ("limit", "1")];
+    query.truncate(if name == "limit" { 3 } else { 4 });
+    answers.record(shop.get(&format!("v1/query?{}", encode_form(query))).await?);
+    // The same value in a checkout, its update and its form.
+    let made = answers.record(shop.create_checkout(&[("notificationUrl", notified), (name, value)]).await?);
+    let made = if made.status == 200 { made } else { shop.create_checkout(&[]).await? };
+    answers.record(shop.post(&format!("v1/checkouts/{}", made.id()), &[(name, value)]).await?);
+    let submitted = answers.record(shop.submit_card(made.id(), &[(name, value)]).await?);
+    // Alone, the parameter may lack others that it requires.
+    assert!(submitted.status < 500, "{name}={value}: {}", submitted.text);
+    answers.record(shop.read_status(made.id()).await?);
+    Ok((paid.status == 200, answers))
+}
+
+/// Reads the list of all payments of a merchant, page by page, and records the responses. Returns the number of
+/// payments.
+async fn list_payments(shop: &MerchantClient, answers: &mut RecordedResponses) -> anyhow::Result<usize> {
+    let mut count = 0;
+    let mut cursor = String::new();
+    loop {
+        let path = format!("v1/query?date.from=2026-01-01&date.to=2026-12-31&limit=100{cursor}");
+        let page = answers.record(shop.get(&path).await?);
+        count += page.json["payments"].as_array().map_or(0, Vec::len);
+        let Some(at) = page.json["cursor"].as_str() else { return Ok(count) };
+        cursor = format!("&cursor={at}");
+    }
+}
+
+/// Sends a value in references and free text of registrations, of payments with and without one, and of a redirect to
+/// a shopper's account. Returns the responses.
+async fn send_in_follow_ups(
+    shop: &MerchantClient,
+    (payment, registration): (&str, &str),
+    value: &str,
+    notified: &str,
+) -> anyhow::Result<RecordedResponses> {
+    let mut answers = RecordedResponses::default();
+    for name in ["merchantTransactionId", "merchantMemo", "customParameters[abc]", "customer.merchantCustomerId"] {
+        let card: Vec<_> = CARD.into_iter().chain([(name, value)]).collect();
+        answers.record(shop.post("v1/registrations", &card).await?);
+        let fields = [("paymentType", "CP"), ("amount", "0.01"), ("currency", "EUR"), (name, value)];
+        answers.record(shop.post(&format!("v1/payments/{payment}"), &fields).await?);
+        let path = format!("v1/registrations/{registration}/payments");
+        answers.record(shop.post(&path, &[&fields[1..], &[("paymentType", "DB")]].concat()).await?);
+        let redirected = [("paymentBrand", "PAYPAL"), (name, value), ("notificationUrl", notified)];
+        let redirected: Vec<_> = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")]
+            .into_iter()
+            .chain(redirected)
+            .chain([crate::payment::asynchronous::BACK])
+            .collect();
+        answers.record(shop.post("v1/payments", &redirected).await?);
+    }
+    Ok(answers)
+}
+
 #[tokio::test]
 async fn a_number_in_any_parameter_is_masked_or_refused_by_name_and_kept_nowhere() -> anyhow::Result<()> {
     let (gateway, shop) = start_tracing_gateway()?;
@@ -106,48 +180,20 @@ async fn a_number_in_any_parameter_is_masked_or_refused_by_name_and_kept_nowhere
     let notified = receiver.url("told");
     let number = number_with_check_digit("491633850608283", 0);
     let written = number_notations(&number);
-    let mut answers = RecordedResponses::default();
     let everything = repeated_parameters();
-    let mut kept = 0;
-    for (at, row) in all_parameters().filter(|row| !row.secret).enumerate() {
-        let (name, value) = (concrete_name(row.name), written[at % written.len()].as_str());
-        // Sent with all other parameters, so that only this value can be invalid.
-        let beside = everything.iter().filter(|(other, _)| *other != name);
-        let beside: Vec<(&str, &str)> = beside.map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let paid = answers.record(shop.pay_by_card(&[&beside[..], &[(&name, value)]].concat()).await?);
-        assert_masked_or_named(&paid, &name, value);
-        kept += usize::from(paid.status == 200);
-        answers.record(shop.get(&format!("v1/payments/{}", paid.id())).await?);
-        let query = encode_form([(name.as_str(), value), ("date.from", "2026-01-01"), ("date.to", "2026-12-31")]);
-        answers.record(shop.get(&format!("v1/query?{query}")).await?);
-        // The same value in a checkout, its update and its form.
-        let made = answers.record(shop.create_checkout(&[("notificationUrl", &notified), (&name, value)]).await?);
-        let made = if made.status == 200 { made } else { shop.create_checkout(&[]).await? };
-        answers.record(shop.post(&format!("v1/checkouts/{}", made.id()), &[(&name, value)]).await?);
-        let submitted = answers.record(shop.submit_card(made.id(), &[(&name, value)]).await?);
-        // Alone, the parameter may lack others that it requires.
-        assert!(submitted.status < 500, "{name}={value}: {}", submitted.text);
-        answers.record(shop.read_status(made.id()).await?);
-    }
+    let sent = all_parameters().filter(|row| !row.secret).enumerate().map(async |(at, row)| {
+        let value = written[at % written.len()].as_str();
+        send_in_parameter(&shop, &everything, (&concrete_name(row.name), value), &notified).await
+    });
+    let sent: Vec<_> = stream::iter(sent).buffer_unordered(CONCURRENT_REQUESTS).try_collect().await?;
+    let kept = sent.iter().filter(|(is_paid, _)| *is_paid).count();
     assert!(kept > 100, "most free text is masked: {kept}");
+    let mut answers = RecordedResponses(sent.into_iter().flat_map(|(_, answers)| answers.0).collect());
+    assert!(list_payments(&shop, &mut answers).await? >= kept);
     let registered = answers.record(shop.post("v1/registrations", &CARD).await?);
     let paid = answers.record(shop.pay_by_card(&[("paymentType", "PA")]).await?);
     for value in &written {
-        for name in ["merchantTransactionId", "merchantMemo", "customParameters[abc]", "customer.merchantCustomerId"] {
-            let card: Vec<_> = CARD.into_iter().chain([(name, value.as_str())]).collect();
-            answers.record(shop.post("v1/registrations", &card).await?);
-            let fields = [("paymentType", "CP"), ("amount", "0.01"), ("currency", "EUR"), (name, value.as_str())];
-            answers.record(shop.post(&format!("v1/payments/{}", paid.id()), &fields).await?);
-            let path = format!("v1/registrations/{}/payments", registered.id());
-            answers.record(shop.post(&path, &[&fields[1..], &[("paymentType", "DB")]].concat()).await?);
-            let redirected = [("paymentBrand", "PAYPAL"), (name, value.as_str()), ("notificationUrl", &notified)];
-            let redirected: Vec<_> = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB")]
-                .into_iter()
-                .chain(redirected)
-                .chain([crate::payment::asynchronous::BACK])
-                .collect();
-            answers.record(shop.post("v1/payments", &redirected).await?);
-        }
+        answers.0.extend(send_in_follow_ups(&shop, (paid.id(), registered.id()), value, &notified).await?.0);
     }
     shop.advance_clock("2h").await?;
     receiver.next_request().await?;
@@ -155,79 +201,100 @@ async fn a_number_in_any_parameter_is_masked_or_refused_by_name_and_kept_nowhere
     assert_number_absent(&gateway, &answers, &received, &number)
 }
 
+/// Headers in which a value is sent.
+const HEADERS: [&str; 15] = [
+    "user-agent",
+    "accept",
+    "accept-language",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "host",
+    "origin",
+    "referer",
+    "idempotency-key",
+    "content-encoding",
+    "authorization",
+    "cookie",
+    "sec-fetch-site",
+    "x-request-id",
+    "content-type",
+];
+
+/// Sends a value in names of parameters of payments and forms. Returns the responses.
+async fn send_in_names(shops: [&MerchantClient; 2], value: &str) -> anyhow::Result<RecordedResponses> {
+    let mut answers = RecordedResponses::default();
+    for name in [value.to_owned(), format!("customParameters[{value}]"), format!("cart.items[0].{value}")] {
+        for shop in shops {
+            answers.record(shop.pay_by_card(&[(&name, "x")]).await?);
+            answers.record(shop.pay_by_card(&[(&name, value)]).await?);
+        }
+        let made = shops[0].create_checkout(&[]).await?;
+        answers.record(shops[0].submit_card(made.id(), &[(&name, value)]).await?);
+    }
+    Ok(answers)
+}
+
+/// Sends a value in each of [`HEADERS`] to a form, to a payment and to a page. Returns the responses.
+async fn send_in_headers(shop: &MerchantClient, value: &str) -> anyhow::Result<RecordedResponses> {
+    let mut answers = RecordedResponses::default();
+    let with = |request: RequestBuilder, name: &str| match value.is_ascii() {
+        true => request.header(name, value),
+        false => request,
+    };
+    for header in HEADERS {
+        let made = shop.create_checkout(&[("entityId", shop.entity_id.as_str())]).await?;
+        let browser =
+            [("customer.browser.screenWidth", "100"), ("paymentBrand", "PAYPAL"), crate::payment::asynchronous::BACK];
+        let kind = "application/x-www-form-urlencoded";
+        let submit = shop.bare_request(Method::POST, &format!("v1/checkouts/{}/payment", made.id()));
+        let submit = submit.header("content-type", kind).body(encode_form(browser));
+        let entity = ("entityId", shop.entity_id.as_str());
+        let basic = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), entity];
+        let pay = shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", kind);
+        let pay = pay.body(encode_form(basic.into_iter().chain(browser)));
+        let frame = shop.bare_request(Method::GET, &format!("v1/pciIframe.html?checkoutId={}&brands=VISA", made.id()));
+        for request in [submit, pay, frame] {
+            answers.record(ApiResponse::read_from(with(request, header).send().await?).await?);
+        }
+        answers.record(shop.read_status(made.id()).await?);
+    }
+    Ok(answers)
+}
+
+/// Sends a value in the path and in the query of each route, without and with the merchant's token. Returns the
+/// responses.
+async fn send_in_addresses(shop: &MerchantClient, value: &str) -> anyhow::Result<RecordedResponses> {
+    let mut answers = RecordedResponses::default();
+    for route in ROUTES.iter() {
+        let mut path = route.path.trim_start_matches('/').to_owned();
+        for name in ["{id}", "{registration}", "{build}", "{*path}", "{path}", "{advance}"] {
+            path = path.replace(name, &value.replace(['#', '/', '%'], "."));
+        }
+        let query =
+            encode_form([("checkoutId", value), ("brands", value), ("lang", value), ("id", value), (value, value)]);
+        let method: Method = route.method.as_str().parse()?;
+        let request = shop.bare_request(method.clone(), &format!("{path}?{query}"));
+        answers.record(ApiResponse::read_from(request.send().await?).await?);
+        let request = shop.bare_request(method, &format!("{path}?{query}")).bearer_auth(&shop.token);
+        answers.record(ApiResponse::read_from(request.body(query).send().await?).await?);
+    }
+    Ok(answers)
+}
+
 #[tokio::test]
 async fn a_number_in_a_name_a_header_a_path_or_a_query_is_kept_nowhere() -> anyhow::Result<()> {
     let (gateway, shop) = start_tracing_gateway()?;
     let strict = gateway.create_merchant_with(&["--strict"])?;
     let number = number_with_check_digit("491633850608283", 0);
-    let mut answers = RecordedResponses::default();
-    let with = |request: RequestBuilder, name: &str, value: &str| match value.is_ascii() {
-        true => request.header(name, value),
-        false => request,
-    };
-    let headers = [
-        "user-agent",
-        "accept",
-        "accept-language",
-        "x-forwarded-for",
-        "x-forwarded-proto",
-        "host",
-        "origin",
-        "referer",
-        "idempotency-key",
-        "content-encoding",
-        "authorization",
-        "cookie",
-        "sec-fetch-site",
-        "x-request-id",
-        "content-type",
-    ];
-    for value in &number_notations(&number) {
-        for name in [value.clone(), format!("customParameters[{value}]"), format!("cart.items[0].{value}")] {
-            for shop in [&shop, &strict] {
-                answers.record(shop.pay_by_card(&[(&name, "x")]).await?);
-                answers.record(shop.pay_by_card(&[(&name, value)]).await?);
-            }
-            let made = shop.create_checkout(&[]).await?;
-            answers.record(shop.submit_card(made.id(), &[(&name, value)]).await?);
-        }
-        for header in headers {
-            let made = shop.create_checkout(&[("entityId", shop.entity_id.as_str())]).await?;
-            let browser = [
-                ("customer.browser.screenWidth", "100"),
-                ("paymentBrand", "PAYPAL"),
-                crate::payment::asynchronous::BACK,
-            ];
-            let kind = "application/x-www-form-urlencoded";
-            let submit = shop.bare_request(Method::POST, &format!("v1/checkouts/{}/payment", made.id()));
-            let submit = submit.header("content-type", kind).body(encode_form(browser));
-            let entity = ("entityId", shop.entity_id.as_str());
-            let basic = [("amount", "1.00"), ("currency", "EUR"), ("paymentType", "DB"), entity];
-            let pay =
-                shop.bare_request(Method::POST, "v1/payments").bearer_auth(&shop.token).header("content-type", kind);
-            let pay = pay.body(encode_form(basic.into_iter().chain(browser)));
-            let frame =
-                shop.bare_request(Method::GET, &format!("v1/pciIframe.html?checkoutId={}&brands=VISA", made.id()));
-            for request in [submit, pay, frame] {
-                answers.record(ApiResponse::read_from(with(request, header, value).send().await?).await?);
-            }
-            answers.record(shop.read_status(made.id()).await?);
-        }
-        for route in ROUTES.iter() {
-            let mut path = route.path.trim_start_matches('/').to_owned();
-            for name in ["{id}", "{registration}", "{build}", "{*path}", "{path}", "{advance}"] {
-                path = path.replace(name, &value.replace(['#', '/', '%'], "."));
-            }
-            let query =
-                encode_form([("checkoutId", value), ("brands", value), ("lang", value), ("id", value), (value, value)]);
-            let method: Method = route.method.as_str().parse()?;
-            let request = shop.bare_request(method.clone(), &format!("{path}?{query}"));
-            answers.record(ApiResponse::read_from(request.send().await?).await?);
-            let request = shop.bare_request(method, &format!("{path}?{query}")).bearer_auth(&shop.token);
-            answers.record(ApiResponse::read_from(request.body(query).send().await?).await?);
-        }
-    }
-    assert_number_absent(&gateway, &answers, "", &number)
+    let written = number_notations(&number);
+    let sent = written.iter().map(async |value| {
+        let mut answers = send_in_names([&shop, &strict], value).await?;
+        answers.0.extend(send_in_headers(&shop, value).await?.0);
+        answers.0.extend(send_in_addresses(&shop, value).await?.0);
+        anyhow::Ok(answers.0)
+    });
+    let sent: Vec<_> = stream::iter(sent).buffer_unordered(CONCURRENT_REQUESTS).try_collect().await?;
+    assert_number_absent(&gateway, &RecordedResponses(sent.concat()), "", &number)
 }
 
 #[tokio::test]

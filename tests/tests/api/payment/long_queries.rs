@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use reqwest::Method;
-use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 use tokio::task::JoinSet;
 
@@ -19,21 +18,15 @@ const LONG: &str = "v1/query?date.from=2020-01-01&date.to=2099-12-31&paymentType
 /// preauthorization.
 fn copy_payments(data: &Path) -> anyhow::Result<()> {
     let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
-    let mut statement = database.prepare("SELECT entity, id, document FROM payment")?;
-    let payments: Vec<(String, String, Vec<u8>)> =
-        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?;
-    database.execute_batch("BEGIN")?;
-    for (entity, id, document) in payments {
-        let mut document: Value = serde_json::from_slice(&document)?;
-        for number in 1..PAYMENTS {
-            let copy = format!("{}{number:012x}", &id[..20]);
-            document["id"] = copy.clone().into();
-            document["payment_type"] = if number % 3 == 0 { "PA" } else { "DB" }.into();
-            let row = rusqlite::params![entity, copy, serde_json::to_vec(&document)?];
-            database.execute("INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3)", row)?;
-        }
-    }
-    database.execute_batch("COMMIT")?;
+    let copied = database.execute(
+        "WITH RECURSIVE copy(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM copy WHERE number + 1 < ?1),
+            new AS (SELECT entity, number, document, substr(id, 1, 20) || printf('%012x', number) AS id
+                FROM payment CROSS JOIN copy)
+        INSERT INTO payment (entity, id, document) SELECT entity, id, CAST(json_set(document,
+            '$.id', id, '$.payment_type', iif(number % 3 = 0, 'PA', 'DB')) AS BLOB) FROM new",
+        [PAYMENTS],
+    )?;
+    assert_eq!(copied % (PAYMENTS as usize - 1), 0, "of each payment");
     Ok(())
 }
 

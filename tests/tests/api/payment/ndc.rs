@@ -2,11 +2,13 @@
 //! which is that of the request that made the payment. The tests use a multi-threaded runtime, because commands block
 //! the test while the receiver has to answer.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
 use serde_json::Value;
-use tillgate::api::docs::ROUTES;
+use tillgate::api::docs::{ROUTES, Route};
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 
+use crate::checkout::presence::CONCURRENT_REQUESTS;
 use crate::delivery::webhooks::WebhookScene;
 use crate::payment::asynchronous::{BACK, press_button, redirect_url};
 use crate::registration::registrations::delete_registration;
@@ -52,43 +54,50 @@ async fn call_route(
     ApiResponse::read_from(request.send().await?).await
 }
 
+/// Calls a route about a payment or a new checkout as one of [`CALLERS`], and asserts that an `ndc` of the response is
+/// the checkout's id or one of the entity. Returns whether the response has one.
+async fn check_ndc(
+    shop: &MerchantClient,
+    (route, payment): (&Route, &str),
+    (caller, fields): (&str, &str),
+) -> anyhow::Result<bool> {
+    let of_checkout = route.path.starts_with("/v1/checkouts/{id}");
+    let id = if of_checkout { shop.create_checkout(&[]).await?.id().to_owned() } else { payment.to_owned() };
+    let path = route.path.replace("{id}", &id).replace("{registration}", &id).replace("{advance}", "1s");
+    let path = path.replace("{build}", "0").replace("{*path}", "x");
+    let answer = call_route(shop, route.method.as_str(), path.trim_start_matches('/'), caller, fields).await?;
+    if answer.json["ndc"].is_null() {
+        return Ok(false);
+    }
+    let told = response_ndc(&answer);
+    let case = format!("{} {path} {caller} {fields}: {}", route.method.as_str(), answer.text);
+    let fits = if of_checkout {
+        told == id
+    } else if answer.result_code() == "000.200.100" {
+        told == answer.id()
+    } else {
+        // Until the caller is authenticated, there is no entity to name.
+        is_server_ndc(told, &shop.entity_id) || has_shape(told, &"x".repeat(32))
+    };
+    assert!(fits, "{case}");
+    // The entity of a request whose body is a file is in the query.
+    let known = caller == "known" && route.scope.is_some() && !route.has_file && !fields.contains("%FF");
+    assert!(!known || !has_shape(told, &"x".repeat(32)), "{case}");
+    Ok(true)
+}
+
 #[tokio::test]
 async fn every_answer_carries_its_checkouts_id_or_one_of_its_entity() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
-    let shop = gateway.create_merchant()?;
-    let payment = shop.pay_by_card(&[]).await?;
-    let mut seen = 0;
-    for route in ROUTES.iter() {
-        for caller in CALLERS {
-            for fields in ["", "amount=x&merchantTransactionId=%01", "card.holder=%FF"] {
-                let checkout = shop.create_checkout(&[]).await?;
-                let of_checkout = route.path.starts_with("/v1/checkouts/{id}");
-                let id = if of_checkout { checkout.id() } else { payment.id() };
-                let path = route.path.replace("{id}", id).replace("{registration}", id).replace("{advance}", "1s");
-                let path = path.replace("{build}", "0").replace("{*path}", "x");
-                let answer =
-                    call_route(&shop, route.method.as_str(), path.trim_start_matches('/'), caller, fields).await?;
-                if answer.json["ndc"].is_null() {
-                    continue;
-                }
-                let told = response_ndc(&answer);
-                let case = format!("{} {path} {caller} {fields}: {}", route.method.as_str(), answer.text);
-                let fits = if of_checkout {
-                    told == checkout.id()
-                } else if answer.result_code() == "000.200.100" {
-                    told == answer.id()
-                } else {
-                    // Until the caller is authenticated, there is no entity to name.
-                    is_server_ndc(told, &shop.entity_id) || has_shape(told, &"x".repeat(32))
-                };
-                assert!(fits, "{case}");
-                // The entity of a request whose body is a file is in the query.
-                let known = caller == "known" && route.scope.is_some() && !route.has_file && !fields.contains("%FF");
-                assert!(!known || !has_shape(told, &"x".repeat(32)), "{case}");
-                seen += 1;
-            }
-        }
-    }
+    let shop = &gateway.create_merchant()?;
+    let paid = shop.pay_by_card(&[]).await?;
+    let cases = ROUTES.iter().flat_map(|route| {
+        let fields = ["", "amount=x&merchantTransactionId=%01", "card.holder=%FF"];
+        CALLERS.into_iter().flat_map(move |caller| fields.map(|fields| (route, (caller, fields))))
+    });
+    let checks = cases.map(|(route, request)| check_ndc(shop, (route, paid.id()), request));
+    let seen: Vec<bool> = stream::iter(checks).buffer_unordered(CONCURRENT_REQUESTS).try_collect().await?;
+    let seen = seen.into_iter().filter(|has_ndc| *has_ndc).count();
     assert!(seen > 200, "{seen}");
     Ok(())
 }
