@@ -1,9 +1,9 @@
 //! The parts of a running service that its HTTP interface, its worker and the command line share.
 
+use tillgate_gateway::Gateway;
 use tillgate_net::outgoing::OutgoingClient;
 
 use crate::form::Builds;
-use crate::gateway::Gateway;
 
 /// A running service without its HTTP interface.
 pub struct App {

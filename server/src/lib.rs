@@ -1,21 +1,18 @@
-//! The gateway of Tillgate: checkouts, payments and risk checks behind an HTTP API, stored in SQLite.
+//! The program of Tillgate: its HTTP API, its command line, its file servers and its worker, on the crates in
+//! `server/crates/`.
 //!
-//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. `domain`
-//! depends only on the crate `tillgate-shared`; it contains every business rule about money and does no I/O.
+//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. The compiler
+//! keeps that between the crates, and `cargo xtask check` between the modules here.
 
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
-pub mod acquirer_host;
 pub mod api;
 pub mod app;
 pub mod cli;
 pub mod file_push;
 pub mod form;
 pub mod ftp;
-pub mod gateway;
-pub mod registry;
-pub mod test_data;
 pub mod worker;
 
 /// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.

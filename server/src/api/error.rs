@@ -8,12 +8,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
 use tillgate_shared::result::codes;
 use tillgate_store::{StoreError, StoreErrorKind};
 
 use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc, result_fields, result_with_description};
-use crate::gateway::Failure;
 
 /// Error result of a handler.
 #[derive(Debug)]

@@ -18,6 +18,8 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_net::outgoing::{ADDRESS_PARAMETERS, Ports};
 use tillgate_shared::format::url;
 use tillgate_shared::parameter::{
@@ -38,8 +40,6 @@ use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client};
 use crate::api::access::credentials;
 use crate::api::access::transport;
-use crate::gateway::Failure;
-use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// The `{id}` of a path. An id that is not valid UTF-8 becomes the empty id, so that it is refused as unknown after the
 /// credentials are checked, like any other unknown id.

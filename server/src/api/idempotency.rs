@@ -10,12 +10,12 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::{IdempotencyKey, IdempotentRequest};
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
 use tillgate_shared::parameter::Parameters;
 use zeroize::Zeroizing;
 
 use super::AppState;
 use super::response::into_http_response;
-use crate::gateway::Failure;
 
 /// The header with the idempotency key.
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");

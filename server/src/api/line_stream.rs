@@ -10,10 +10,10 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::Failure;
 use tillgate_store::{Cancellation, StoreError};
 
 use super::AppState;
-use crate::gateway::Failure;
 
 /// Number of pages that wait for a slow client.
 const BUFFERED_PAGES: usize = 2;

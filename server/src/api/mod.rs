@@ -39,6 +39,7 @@ use axum::response::Response;
 use axum::routing::{delete, get, post};
 use ipnet::IpNet;
 use tillgate_domain::access::setup_fault::SetupFault;
+use tillgate_gateway::registry;
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
 use tower_http::CompressionLevel;
@@ -46,7 +47,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use crate::app::App;
-use crate::registry;
 pub use checkout::fields_host::FieldsUrl;
 pub use checkout::policy_reports::ReportLimiter;
 pub use idempotency::InFlight;

@@ -7,11 +7,10 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::urlencoded::{BodyError, DecodedBody, decode_body};
 use zeroize::Zeroizing;
-
-use crate::gateway::Failure;
 
 /// Maximum time for a body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);

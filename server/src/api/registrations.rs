@@ -7,6 +7,8 @@ use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::registration::Registration;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::pay::Addresses;
 
 use super::error::ApiError;
 use super::extract::{MerchantRequest, PathId, PublicUrl};
@@ -14,8 +16,6 @@ use super::json_object::JsonObject;
 use super::response::{encode_response, into_http_response};
 use super::{AppState, view};
 use crate::api::payment::payments;
-use crate::gateway::Failure;
-use crate::gateway::payment::pay::Addresses;
 
 /// The `paymentType` in responses about a registration that is created or read.
 pub(super) const REGISTERED: &str = "RG";

@@ -20,7 +20,7 @@ use crate::BUILD_NUMBER;
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {
     // If there is no randomness, the response is still sent; its identifier is then not unique.
-    Ndc::for_request(entity, crate::gateway::random_bytes().unwrap_or_default())
+    Ndc::for_request(entity, tillgate_gateway::random_bytes().unwrap_or_default())
 }
 
 /// Returns the request identifier of a call about a checkout: its id. An id that cannot be a checkout's is not

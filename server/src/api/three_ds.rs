@@ -16,6 +16,8 @@ use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::{Account, Payment};
 use tillgate_domain::three_ds::METHOD_TIME_LIMIT;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::challenge::{ChallengeStep, ProcessedChallenge};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 
@@ -30,8 +32,6 @@ use crate::api::payment::page::allows_auto_redirect;
 use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::payment_ancestors;
 use crate::api::payment::page::shop_return_url;
-use crate::gateway::Failure;
-use crate::gateway::payment::challenge::{ChallengeStep, ProcessedChallenge};
 
 const SCRIPT: &str = include_str!("three_d_secure.js");
 

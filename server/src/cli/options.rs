@@ -8,11 +8,11 @@ use tillgate_domain::access::inheritance;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::schedule::retry::RetryPlan;
+use tillgate_gateway::registry::is_for_sandboxes_only;
 use tillgate_store::AdminStore;
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::serve::place::PlaceOptions;
-use crate::registry::is_for_sandboxes_only;
 
 /// The value that allows every origin.
 const ANY: &str = "any";

@@ -20,6 +20,10 @@ use tillgate_domain::report::{AuthorizationReport, ChargebackReport, PaymentRepo
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_domain::settlement::report::FeeReport;
+use tillgate_gateway::Failure;
+use tillgate_gateway::report::ReportReader;
+use tillgate_gateway::settlement::reconciliation::RecordReader;
+use tillgate_gateway::settlement::report::read_settlements;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::directory::Directory;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
@@ -29,10 +33,6 @@ use super::{CommonOptions, describe_refusal, open_existing};
 use crate::cli::report::chart::draw_svg;
 use crate::cli::report::chart::format_table;
 use crate::cli::risk::versions::load_entity_argument;
-use crate::gateway::Failure;
-use crate::gateway::report::ReportReader;
-use crate::gateway::settlement::reconciliation::RecordReader;
-use crate::gateway::settlement::report::read_settlements;
 
 /// Subcommands of `tillgate report`.
 #[derive(Debug, Subcommand)]

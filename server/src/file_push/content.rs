@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::file::format_header;
+use tillgate_gateway::Gateway;
+use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_store::settlement::reconciliation_file::StoredFile;
 use tillgate_store::{Cancellation, StoreError};
 
 use super::{PART, PushFault};
-use crate::gateway::Gateway;
-use crate::gateway::settlement::reconciliation::RecordReader;
 
 /// A complete file that is being read.
 pub(super) struct FileContent<'a> {

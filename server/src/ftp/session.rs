@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_gateway::Failure;
 use tillgate_net::shares::Place;
 use tillgate_store::settlement::reconciliation_file::StoredFile;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
@@ -24,7 +25,6 @@ use super::login::{LoggedIn, LoginRefusal};
 use super::pattern::{fits_pattern, is_pattern};
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
-use crate::gateway::Failure;
 
 /// Maximum time until a client has logged in.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);

@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_gateway::{Failure, Gateway};
 use tillgate_store::timer::{Timer, TimerKind};
-
-use crate::gateway::{Failure, Gateway};
 
 /// Maximum number of timers that are loaded at once.
 const BATCH: u32 = 100;

@@ -23,13 +23,13 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
 use rusqlite::params;
-use tillgate::gateway::random_bytes;
 use tillgate_connector::http::wire::{
     AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
     SecretText,
 };
 use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_domain::id::PaymentId;
+use tillgate_gateway::random_bytes;
 use tillgate_machine::clock::SystemClock;
 use tillgate_store::directory::Directory;
 use tillgate_store::{Sources, Store, bench};

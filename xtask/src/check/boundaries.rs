@@ -10,14 +10,9 @@ use super::lexer;
 
 /// Sources of the gateway.
 const SOURCES: &str = "server/src";
-/// The modules of the upper floors, from the top down.
-const UPPER: [&str; 7] = ["cli", "worker", "api", "ftp", "file_push", "app", "gateway"];
 /// Modules that no module of a lower floor may use: the module, and those that it may not use. A module may use all
 /// others.
 const FORBIDDEN: &[(&str, &[&str])] = &[
-    ("registry", &["cli", "worker", "api", "ftp", "file_push", "app", "gateway", "acquirer_host"]),
-    ("acquirer_host", &UPPER),
-    ("gateway", &["cli", "worker", "api", "ftp", "file_push", "app"]),
     ("app", &["cli", "worker", "api", "ftp", "file_push"]),
     ("api", &["cli", "worker", "ftp", "file_push"]),
     ("ftp", &["cli", "worker", "api", "file_push"]),
@@ -31,8 +26,8 @@ const ALLOWED: &[(&str, [&str; 2])] = &[
 ];
 /// Places in which a word may occur: the word, and the beginnings of their paths.
 const PLACES: &[(&str, &[&str])] = &[
-    // The registry selects it, and the command line's demo describes its test data.
-    ("simulator", &["server/src/registry/", "server/src/cli/sandbox/demo"]),
+    // The command line's demo describes its test data.
+    ("simulator", &["server/src/cli/sandbox/demo"]),
 ];
 
 /// Checks the boundaries of the gateway. Returns a line for each fault. Test modules may use every module.
@@ -90,17 +85,17 @@ mod tests {
     #[test]
     fn a_module_uses_no_module_above_it() {
         let source =
-            "use crate::gateway::Gateway;\nuse crate::domain::id;\n// crate::api\n#[cfg(test)]\nuse crate::cli;\n";
-        let faults = find_forbidden_uses("server/src/registry/mod.rs", source);
-        assert_eq!(faults, ["server/src/registry/mod.rs:1: registry may not use gateway, see docs/architecture.md"]);
-        assert_eq!(find_forbidden_uses("server/src/gateway/pay.rs", source), [""; 0]);
+            "use crate::api::response;\nuse crate::form::Build;\n// crate::worker\n#[cfg(test)]\nuse crate::cli;\n";
+        let faults = find_forbidden_uses("server/src/app.rs", source);
+        assert_eq!(faults, ["server/src/app.rs:1: app may not use api, see docs/architecture.md"]);
+        assert_eq!(find_forbidden_uses("server/src/cli/serve.rs", source), [""; 0]);
         assert_eq!(find_forbidden_uses("server/src/clock.rs", source), [""; 0]);
     }
 
     #[test]
     fn the_simulator_stays_where_it_is() {
         let source = "// A simulator.\nlet simulator = 1;\n";
-        assert_eq!(find_misplaced_words("server/src/gateway/pay.rs", source).len(), 2);
+        assert_eq!(find_misplaced_words("server/src/api/form.rs", source).len(), 2);
         assert_eq!(find_misplaced_words("server/src/cli/sandbox/demo.rs", source).len(), 0);
     }
 

@@ -10,6 +10,7 @@ pub mod http;
 mod not_configured;
 mod order;
 mod outcome;
+mod route;
 pub mod sandbox;
 pub mod three_ds;
 
@@ -23,6 +24,7 @@ pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
 pub use not_configured::NotConfigured;
 pub use order::{AvsAddress, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters};
 pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
+pub use route::PaymentRoute;
 pub use three_ds::ThreeDsAuthenticator;
 
 /// A connection to an acquirer or another institution that moves money.

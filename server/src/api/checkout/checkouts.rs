@@ -13,6 +13,10 @@ use tillgate_domain::checkout::{Checkout, CheckoutStatus};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::{Payment, Redirect};
+use tillgate_gateway::Failure;
+use tillgate_gateway::checkout::StatusReport;
+use tillgate_gateway::checkout::submit::SubmitResult;
+use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::CacheStamp;
@@ -27,10 +31,6 @@ use crate::api::response::{
     build_response, encode_response, into_http_response, ndc_of_checkout, result_fields, result_with_description,
 };
 use crate::api::{AppState, client, registrations, view};
-use crate::gateway::Failure;
-use crate::gateway::checkout::StatusReport;
-use crate::gateway::checkout::submit::SubmitResult;
-use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use tillgate_domain::checkout::{Checkout, CheckoutState};
 use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_gateway::Failure;
 use tillgate_shared::wire::FrameField;
 
 use crate::api::checkout::form_config::Shopper;
@@ -27,7 +28,6 @@ use crate::api::checkout::form_config::relay_config;
 use crate::api::html_page::HtmlPage;
 use crate::api::{AppState, client, html_page};
 use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
-use crate::gateway::Failure;
 
 /// One year without revalidation, because the address contains the content's hash.
 const IMMUTABLE_CACHE: &str = "public, max-age=31536000, immutable";

@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::payment::Account;
 use tillgate_domain::registration::Registration;
+use tillgate_gateway::checkout::requirements::requires_mandate;
+use tillgate_gateway::payment::order;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
 
@@ -19,8 +21,6 @@ use crate::api::AppState;
 use crate::api::error::ApiError;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, ndc_of_checkout, result_fields, wire_time};
-use crate::gateway::checkout::requirements::requires_mandate;
-use crate::gateway::payment::order;
 
 /// The browser that requests a document of the form.
 pub(in crate::api) struct Shopper {

@@ -14,6 +14,7 @@ use ipnet::IpNet;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::policy_report;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
 use tillgate_shared::result::codes;
 
 use crate::api::error::ApiError;
@@ -22,7 +23,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::received::read_limited_body;
 use crate::api::response::{build_response, ndc_of_checkout, result_fields, set_request_clock, wire_time};
 use crate::api::{AppState, client};
-use crate::gateway::Failure;
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 16 * 1024;

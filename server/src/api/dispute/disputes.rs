@@ -13,6 +13,10 @@ use tillgate_domain::dispute::{Dispute, DisputeAction};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
+use tillgate_gateway::dispute::PAGE;
+use tillgate_gateway::dispute::decide::DisputeRequest;
+use tillgate_gateway::dispute::evidence::NewEvidence;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -22,10 +26,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields};
-use crate::gateway::Failure;
-use crate::gateway::dispute::PAGE;
-use crate::gateway::dispute::decide::DisputeRequest;
-use crate::gateway::dispute::evidence::NewEvidence;
 
 /// Handles `POST /v1/disputes`: a retrieval request or a chargeback.
 pub(in crate::api) async fn open_dispute(

@@ -2,6 +2,7 @@
 
 use axum::http::HeaderValue;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tillgate_gateway::registry;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::format::Format;
 use tillgate_shared::parameter::{DefaultValue, Parameter, ParameterGroup, all_parameters};
@@ -11,7 +12,6 @@ use super::page_text::TOPICS;
 use super::route::{AcceptedParameters, BrowserAccess, Caller, HttpMethod, Route, RouteHost, RouteSection};
 use super::{options, responses, schema, table};
 use crate::api::html_page::style_source;
-use crate::registry;
 
 const STYLE: &str = include_str!("page.css");
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use tillgate_connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
 use tillgate_domain::access::scope::Scope;
+use tillgate_gateway::registry;
 
 use super::route::HttpMethod::{self, Delete, Get, Post};
 use super::route::ResponseContent::{
@@ -15,7 +16,6 @@ use super::route::RouteSection::{
     Checkouts, Disputes, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Schedules, Service,
 };
 use super::route::{AcceptedParameters, Route, RouteParameter};
-use crate::registry;
 
 /// Pattern of any text. Merchants' pages write the parameters of the form's documents, so none is refused.
 const ANY_TEXT: &str = r"^[\s\S]*$";

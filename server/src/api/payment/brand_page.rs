@@ -16,6 +16,8 @@ use maud::{Markup, html};
 use tillgate_connector::sandbox::BrandPage;
 use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::Payment;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::complete::CompletionResult;
 use tillgate_shared::brand::{Brand, Flow};
 
 use crate::api::AppState;
@@ -28,8 +30,6 @@ use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::payment_ancestors;
 use crate::api::payment::page::shop_return_url;
 use crate::api::received::read_form_parameters;
-use crate::gateway::Failure;
-use crate::gateway::payment::complete::CompletionResult;
 
 const SCRIPT: &str = include_str!("brand_page.js");
 

@@ -12,6 +12,8 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::payment::query::{QueryCost, QueryPage, QueryResult};
+use tillgate_gateway::{Failure, Gateway};
 use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
@@ -22,8 +24,6 @@ use crate::api::payment::payments;
 use crate::api::payment::response_cache::cache_key;
 use crate::api::response::{encode_response, into_http_response, result_fields, wire_time};
 use crate::api::{AppState, view};
-use crate::gateway::payment::query::{QueryCost, QueryPage, QueryResult};
-use crate::gateway::{Failure, Gateway};
 
 /// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
 /// payments as a list.

@@ -14,6 +14,8 @@ use maud::{Markup, html};
 use tillgate_connector::sandbox::WalletSheet;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::order;
 use tillgate_shared::brand::{AccountType, Brand};
 
 use crate::api::checkout::form::FormQuery;
@@ -22,8 +24,6 @@ use crate::api::extract::PathId;
 use crate::api::html_page::{HtmlPage, STYLE, report_directive};
 use crate::api::received::read_form_parameters;
 use crate::api::{AppState, FieldsUrl};
-use crate::gateway::Failure;
-use crate::gateway::payment::order;
 
 const SCRIPT: &str = include_str!("wallet_sheet.js");
 

@@ -16,6 +16,8 @@ use tillgate_domain::report::{
     AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
     TotalsKey, TotalsReport,
 };
+use tillgate_gateway::Failure;
+use tillgate_gateway::report::ReportReader;
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::{Cancellation, StoreError};
 
@@ -24,8 +26,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields};
-use crate::gateway::Failure;
-use crate::gateway::report::ReportReader;
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);

@@ -8,6 +8,8 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::rows;
+use tillgate_gateway::Failure;
+use tillgate_gateway::report::ReportReader;
 use tillgate_store::StoreError;
 
 use crate::api::AppState;
@@ -17,8 +19,6 @@ use crate::api::line_stream::{LineSource, stream_lines};
 use crate::api::payment::query::list_entry_fields;
 use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::open_reader;
-use crate::gateway::Failure;
-use crate::gateway::report::ReportReader;
 
 /// The payments of a report as lines.
 struct TransactionLines {

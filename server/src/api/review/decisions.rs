@@ -14,13 +14,13 @@ use tillgate_delivery::review_callback::{
 };
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::Failure;
 use tillgate_store::StoreErrorKind;
 
 use crate::api::access::transport;
 use crate::api::extract::PathId;
 use crate::api::received::{is_form, read_limited_body};
 use crate::api::{AppState, client};
-use crate::gateway::Failure;
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 64 * 1024;

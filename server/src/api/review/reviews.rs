@@ -15,6 +15,8 @@ use tillgate_domain::payment::query::PAGE_SIZE;
 use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::filter::ReviewFilter;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
+use tillgate_gateway::review::queue::{ReviewOutcome, ReviewRemarks};
+use tillgate_gateway::{Failure, Gateway};
 use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
@@ -25,8 +27,6 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::payment::query;
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use crate::api::risk::rules::optional_time;
-use crate::gateway::review::queue::{ReviewOutcome, ReviewRemarks};
-use crate::gateway::{Failure, Gateway};
 
 /// Handles `GET /v2/reviews`: a page of the queue, those that are held longest first.
 pub(in crate::api) async fn list_reviews(
@@ -254,7 +254,7 @@ async fn respond(
         &Gateway,
         &MerchantRequest,
         ReviewRemarks,
-        crate::gateway::payment::response_recorder::ResponseRecorder<ReviewOutcome>,
+        tillgate_gateway::payment::response_recorder::ResponseRecorder<ReviewOutcome>,
     ) -> Result<ReviewOutcome, Failure>,
 ) -> Result<Response, ApiError> {
     let ndc = merchant.ndc.clone();

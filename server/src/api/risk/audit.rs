@@ -8,6 +8,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
 use tillgate_shared::result::codes;
 use tillgate_store::risk::audit::RiskAuditRow;
 
@@ -16,7 +17,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, result_fields, wire_time};
-use crate::gateway::Failure;
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;

@@ -15,6 +15,7 @@ use http_body_util::channel::{Channel, Sender};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::DryRunReport;
+use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 use tillgate_shared::result::codes;
 use tillgate_store::{StoreError, lower_priority};
 use tokio::runtime::Handle;
@@ -24,7 +25,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{encode_response, request_clock_lead, request_time, result_fields, with_clock_lead};
-use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);

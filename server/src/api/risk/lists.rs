@@ -11,6 +11,11 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::{ListPosition, RiskListEntry, RiskListKind};
+use tillgate_gateway::Failure;
+use tillgate_gateway::risk::rules::ChangedEntry;
+use tillgate_gateway::risk::rules::parse_list_key;
+use tillgate_gateway::risk::rules::parse_list_kind;
+use tillgate_gateway::risk::rules::parse_list_value;
 use tillgate_risk::find_list_key;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
@@ -22,11 +27,6 @@ use crate::api::extract::MerchantRequest;
 use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
 use crate::api::risk::rules::optional_time;
-use crate::gateway::Failure;
-use crate::gateway::risk::rules::ChangedEntry;
-use crate::gateway::risk::rules::parse_list_key;
-use crate::gateway::risk::rules::parse_list_kind;
-use crate::gateway::risk::rules::parse_list_value;
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;

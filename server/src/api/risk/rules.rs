@@ -10,6 +10,8 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::rules::VersionRole;
+use tillgate_gateway::Failure;
+use tillgate_gateway::risk::rules::{AddedVersion, UsedVersions};
 use tillgate_risk::RuleSet;
 use tillgate_shared::result::codes;
 use tillgate_store::risk::audit::RiskAuditKind;
@@ -20,8 +22,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
-use crate::gateway::Failure;
-use crate::gateway::risk::rules::{AddedVersion, UsedVersions};
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;

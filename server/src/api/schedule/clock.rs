@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::Value;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
+use tillgate_gateway::schedule::clock::ClockReading;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -15,7 +16,6 @@ use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
 use crate::api::response::{encode_response, into_http_response, result_fields, wire_time};
-use crate::gateway::schedule::clock::ClockReading;
 
 /// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time after
 /// what became due has run, or with the number of runs that are still due. 404 for a live entity.

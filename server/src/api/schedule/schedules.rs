@@ -9,6 +9,8 @@ use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::schedule::Schedule;
+use tillgate_gateway::Failure;
+use tillgate_gateway::schedule::FoundSchedules;
 use tillgate_shared::result::codes;
 
 use crate::api::AppState;
@@ -18,8 +20,6 @@ use crate::api::json_object::JsonObject;
 use crate::api::response::{build_response, encode_response, into_http_response, result_fields};
 use crate::api::schedule::view::detail_fields;
 use crate::api::schedule::view::schedule_fields;
-use crate::gateway::Failure;
-use crate::gateway::schedule::FoundSchedules;
 
 /// Handles `POST /scheduling/v1/schedules`: creates a schedule (SD).
 pub(in crate::api) async fn create(

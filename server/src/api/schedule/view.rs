@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep};
+use tillgate_gateway::schedule::ScheduleDetails;
 use tillgate_shared::result::{ResultCode, codes};
 
 use crate::api::json_object::JsonObject;
 use crate::api::response::result_fields;
 use crate::api::view::echo_parameters;
-use crate::gateway::schedule::ScheduleDetails;
 
 /// Number of next runs that an answer previews.
 const PREVIEWED: usize = 5;

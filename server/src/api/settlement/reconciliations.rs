@@ -13,6 +13,8 @@ use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_domain::settlement::reconciliation::file::format_header;
 use tillgate_domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
+use tillgate_gateway::Failure;
+use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_shared::result::codes;
 use tillgate_store::StoreError;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
@@ -26,8 +28,6 @@ use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::build_csv;
 use crate::api::response::{build_response, result_fields};
 use crate::api::settlement::reconciliation_record::write_record;
-use crate::gateway::Failure;
-use crate::gateway::settlement::reconciliation::RecordReader;
 
 /// The lines of a file.
 struct FileBody(RecordReader);

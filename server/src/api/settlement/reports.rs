@@ -12,6 +12,9 @@ use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, LedgerSums};
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_domain::settlement::report::{AMOUNT_NAMES, FeeKey, FeeReport, SettlementReport, SettlementRow};
+use tillgate_gateway::Failure;
+use tillgate_gateway::settlement::report::read_balances;
+use tillgate_gateway::settlement::report::read_settlements;
 use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
@@ -23,9 +26,6 @@ use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::build_csv;
 use crate::api::response::{build_response, result_fields};
 use crate::api::settlement::reconciliations::open_records;
-use crate::gateway::Failure;
-use crate::gateway::settlement::report::read_balances;
-use crate::gateway::settlement::report::read_settlements;
 
 /// Handles `GET /reports/v1/settlements`.
 pub(in crate::api) async fn report_settlements(

@@ -3,10 +3,9 @@
 use clap::{Args, ValueEnum};
 use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
+use tillgate_gateway::registry;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
-
-use crate::registry;
 
 /// The value that removes a limit.
 const ALL: &str = "all";

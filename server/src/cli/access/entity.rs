@@ -6,6 +6,7 @@ use serde::Serialize;
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::random_bytes;
 use tillgate_store::AdminStore;
 
 use crate::cli::access::token::issue_credentials;
@@ -17,7 +18,6 @@ use crate::cli::access::tree::format_tree;
 use crate::cli::options::{EntityOptions, load_existing_entity};
 use crate::cli::serve::setup_check::warn_of_running_server;
 use crate::cli::{CommonOptions, open_existing, open_store};
-use crate::gateway::random_bytes;
 
 /// Entities.
 #[derive(Debug, Subcommand)]

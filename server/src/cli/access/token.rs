@@ -9,13 +9,13 @@ use serde::Serialize;
 use tillgate_domain::access::scope::{Scope, Scopes};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_domain::ip_text;
+use tillgate_gateway::random_bytes;
 use tillgate_store::AdminStore;
 use tillgate_store::access::token::TokenInfo;
 use tillgate_store::credential::Credential;
 use tillgate_store::directory::bearer_token;
 
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::random_bytes;
 
 /// Access tokens.
 #[derive(Debug, Subcommand)]

@@ -6,13 +6,13 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use tillgate_domain::id::{decode_hex, to_hex};
+use tillgate_gateway::settlement::verification::{ExpectedEntry, Verification};
 use tillgate_store::AdminStore;
 use tillgate_store::snapshot::StoreSnapshot;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::settlement::verification::{ExpectedEntry, Verification};
 
 /// The audit log: every movement of money, and every act of an administrator.
 #[derive(Debug, Subcommand)]

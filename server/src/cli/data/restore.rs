@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use jiff::Timestamp;
+use tillgate_gateway::settlement::verification::Verification;
 use tillgate_store::restore::{Restored, has_current_version, restore_backup};
 use tillgate_store::snapshot::StoreSnapshot;
 use tillgate_vault::Vault;
 
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_store};
-use crate::gateway::settlement::verification::Verification;
 
 /// Put a backup in the place of the store, after checking it. The server must not be running.
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::settlement::reconciliation::has_files;
 use tillgate_store::delivery::file_push::PushTarget;
 
 use crate::cli::access::token::parse_entity_id;
@@ -21,7 +22,6 @@ use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
 use crate::file_push::load_ca_certificates;
 use crate::file_push::secret::PushSecret;
-use crate::gateway::settlement::reconciliation::has_files;
 
 /// Largest size of a file with a password, a key or certificates, in bytes.
 const MAX_FILE: u64 = 64 * 1024;

@@ -11,6 +11,7 @@ use tillgate_delivery::webhook::{Secret, WebhookDelivery, build_test_event};
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{MessageId, to_hex};
 use tillgate_domain::ip_text;
+use tillgate_gateway::random_bytes;
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_store::AdminStore;
 use tillgate_store::delivery::webhook::{DeliveryLogEntry, Webhook};
@@ -23,7 +24,6 @@ use crate::cli::options::load_existing_entity;
 use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::random_bytes;
 
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]

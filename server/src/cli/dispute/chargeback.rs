@@ -13,6 +13,12 @@ use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::MAX_FILE;
 use tillgate_domain::id::{DisputeId, EvidenceId, PaymentId};
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::dispute::PAGE;
+use tillgate_gateway::dispute::decide::{
+    DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment,
+};
+use tillgate_gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
+use tillgate_gateway::random_bytes;
 use tillgate_machine::process;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::AdminStore;
@@ -27,12 +33,6 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::options::load_existing_entity;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::dispute::PAGE;
-use crate::gateway::dispute::decide::{
-    DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment,
-};
-use crate::gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
-use crate::gateway::random_bytes;
 
 /// Disputes about charged payments.
 #[derive(Debug, Subcommand)]
@@ -270,7 +270,7 @@ impl EvidenceFile {
         let content_type = NewEvidence::detected_type(&content).unwrap_or_default().to_owned();
         let new = NewEvidence { name, content_type, content, actor: process::describe_user() };
         let sealed = new.seal(id, dispute, &vault).map_err(|failure| match failure {
-            crate::gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
+            tillgate_gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
             other => anyhow!("{other}"),
         })?;
         let decided = store.update(&SealedEvidence::keys(dispute), |loaded| {

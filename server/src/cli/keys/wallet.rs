@@ -8,6 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_gateway::keys::wallet::generate_key;
+use tillgate_gateway::keys::wallet::seal_key;
+use tillgate_gateway::random_bytes;
 use tillgate_store::AdminStore;
 use tillgate_store::keys::wallet::StoredWalletKey;
 use tillgate_vault::Vault;
@@ -15,9 +18,6 @@ use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletTokenCont
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::keys::wallet::generate_key;
-use crate::gateway::keys::wallet::seal_key;
-use crate::gateway::random_bytes;
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]

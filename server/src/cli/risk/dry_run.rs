@@ -9,6 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
+use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::directory::Directory;
@@ -19,7 +20,6 @@ use crate::cli::risk::dry_run_output::format_report;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::risk::{RiskFileOptions, load_rules};
 use crate::cli::{CommonOptions, describe_refusal, open_existing};
-use crate::gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 
 /// Length of the progress bar: tenths of a percent.
 const BAR_LENGTH: u32 = 1_000;

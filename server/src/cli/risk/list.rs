@@ -11,6 +11,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
+use tillgate_gateway::risk::listed_account::is_account_key;
+use tillgate_gateway::risk::listed_account::parse_listed_account;
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::mask_card_numbers;
@@ -24,8 +26,6 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::versions::AuthorOptions;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::risk::listed_account::is_account_key;
-use crate::gateway::risk::listed_account::parse_listed_account;
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";

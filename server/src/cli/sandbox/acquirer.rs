@@ -11,14 +11,14 @@ use tillgate_connector::http::address::HostAddressError;
 use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
 use tillgate_connector::{Capabilities, CaptureSupport};
 use tillgate_domain::payment::PaymentType;
+use tillgate_gateway::registry::Registry;
 use tillgate_machine::clock::SystemClock;
+use tillgate_sandbox::acquirer_host::embedded::EmbeddedHost;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::codes;
 
-use crate::acquirer_host::embedded::EmbeddedHost;
 use crate::cli::serve::connection_options::parse_timeout;
-use crate::registry::Registry;
 
 /// Data folder of the acquirer's host inside this process, below the gateway's data folder.
 const FOLDER: &str = "acquirer-host";

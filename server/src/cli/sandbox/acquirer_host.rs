@@ -11,9 +11,9 @@ use clap::Args;
 use jiff::SignedDuration;
 use tillgate_connector::http::SharedKey;
 use tillgate_machine::clock::SystemClock;
+use tillgate_sandbox::acquirer_host::{AcquirerHost, HostOptions};
 use tracing_subscriber::EnvFilter;
 
-use crate::acquirer_host::{AcquirerHost, HostOptions};
 use crate::cli::CommonOptions;
 use crate::cli::serve::{create_runtime, stop_signal};
 

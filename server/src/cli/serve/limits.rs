@@ -1,8 +1,7 @@
 //! Options against card testing and against guessed credentials, for every command that runs the gateway.
 
 use clap::Args;
-
-use crate::gateway::risk::velocity::VelocityLimits;
+use tillgate_gateway::risk::velocity::VelocityLimits;
 
 /// Limits on payment attempts. Beyond a limit the answer is 429, with the time to wait.
 #[derive(Debug, Args)]

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use tillgate_domain::settlement::file::FileMapping;
+use tillgate_gateway::settlement::file::import_file;
+use tillgate_gateway::settlement::file::{ImportRequest, ImportSummary, ReportedFault};
 use tillgate_machine::process;
 
 use crate::cli::input_file::read_input_file;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::settlement::file::import_file;
-use crate::gateway::settlement::file::{ImportRequest, ImportSummary, ReportedFault};
 
 /// Largest size of a mapping, in bytes.
 const MAX_MAPPING: u64 = 1024 * 1024;

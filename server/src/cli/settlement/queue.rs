@@ -6,6 +6,10 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
+use tillgate_gateway::settlement::file::queue::load_candidates;
+use tillgate_gateway::settlement::file::queue::match_record;
+use tillgate_gateway::settlement::file::queue::reject_record;
+use tillgate_gateway::settlement::file::queue::{LineDecision, MatchCandidate};
 use tillgate_machine::process;
 use tillgate_store::AdminStore;
 use tillgate_store::settlement::file::EntityScope;
@@ -13,10 +17,6 @@ use tillgate_store::settlement::file::EntityScope;
 use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::table::to_printable;
 use crate::cli::{CommonOptions, open_existing};
-use crate::gateway::settlement::file::queue::load_candidates;
-use crate::gateway::settlement::file::queue::match_record;
-use crate::gateway::settlement::file::queue::reject_record;
-use crate::gateway::settlement::file::queue::{LineDecision, MatchCandidate};
 
 /// Largest number of lines of a list.
 const MAX_LINES: usize = 1000;

@@ -7,8 +7,8 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use tillgate::api::docs::{Caller, ROUTES, Route};
-use tillgate::registry::all_sandboxes;
 use tillgate_connector::sandbox::Sandbox;
+use tillgate_gateway::registry::all_sandboxes;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::support::*;

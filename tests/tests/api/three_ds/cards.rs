@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use tillgate::test_data::three_ds::{CARDS, ThreeDsFlow as Flow};
+use tillgate_sandbox::test_data::three_ds::{CARDS, ThreeDsFlow as Flow};
 use tillgate_tests::MerchantClient;
 
 use super::*;

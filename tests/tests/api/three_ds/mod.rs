@@ -8,10 +8,10 @@ mod form;
 mod parameters;
 
 use reqwest::{Method, Response};
-use tillgate::registry::Registry;
 use tillgate_connector::three_ds::ChallengeAnswer;
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_gateway::registry::Registry;
 use tillgate_tests::{ApiResponse, MerchantClient, encode_form};
 
 use crate::support::*;

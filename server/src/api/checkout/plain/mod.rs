@@ -22,6 +22,11 @@ use maud::{Markup, html};
 use tillgate_domain::address::{add_parameters, host_and_port};
 use tillgate_domain::checkout::{Checkout, CheckoutState};
 use tillgate_domain::payment::Redirect;
+use tillgate_gateway::Failure;
+use tillgate_gateway::checkout::requirements::requires_mandate;
+use tillgate_gateway::checkout::submit::SubmitResult;
+use tillgate_gateway::payment::order;
+use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::format::expiry::last_month;
 use tillgate_shared::format::text::truncate_text;
@@ -37,11 +42,6 @@ use crate::api::checkout::form_config::named_brands;
 use crate::api::html_page::{HtmlPage, report_directive};
 use crate::api::received::read_form_parameters;
 use crate::api::{AppState, client};
-use crate::gateway::Failure;
-use crate::gateway::checkout::requirements::requires_mandate;
-use crate::gateway::checkout::submit::SubmitResult;
-use crate::gateway::payment::order;
-use crate::gateway::payment::response_recorder::ResponseRecorder;
 
 /// Maximum size in bytes of the shop page's address in all forms of a page together. The address is repeated in each
 /// form. It is left out if it is long and there are many brands, because a short request would otherwise have a huge

@@ -1,0 +1,246 @@
+//! Payments at an external connector: reserve the amount, send the request, write the outcome.
+//!
+//! The payment is written as pending, with its intent, before the connector is asked; no lock is held meanwhile. A
+//! second transaction writes the outcome. Without an outcome (a timeout, a crash, a disconnected client) the payment
+//! stays pending, and [`super::resolve`] finds the outcome.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tillgate_connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
+use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_store::{Changes, RecordKeys};
+use tokio::sync::watch;
+
+use super::super::{Failure, Gateway};
+use crate::payment::response_recorder::ResponseRecorder;
+
+/// Maximum time to wait for a connector. The connector's own limits should be shorter.
+const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The payments in flight: this process is asking their connectors, so no inquiry is made about them meanwhile. The
+/// mutex is for concurrent requests. Empty after a crash.
+#[derive(Debug, Clone, Default)]
+pub struct PaymentsInFlight(Arc<Mutex<HashMap<PaymentId, watch::Sender<()>>>>);
+
+/// Marks a payment as in flight until it is dropped.
+pub(crate) struct InFlightPayment {
+    all: PaymentsInFlight,
+    payment: PaymentId,
+}
+
+impl PaymentsInFlight {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PaymentId, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks a payment as in flight until the returned guard is dropped. Returns `None` if it is marked already.
+    pub(crate) fn mark_payment(&self, payment: &PaymentId) -> Option<InFlightPayment> {
+        match self.lock().entry(payment.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(entry) => {
+                entry.insert(watch::Sender::new(()));
+                Some(InFlightPayment { all: self.clone(), payment: payment.clone() })
+            }
+        }
+    }
+
+    /// Waits until a payment is no longer in flight. Returns at once if it is not.
+    pub(super) async fn wait_for_end(&self, payment: &PaymentId) {
+        let end = self.lock().get(payment).map(watch::Sender::subscribe);
+        if let Some(mut end) = end {
+            // Nothing is ever sent: the sender is dropped with the guard.
+            let _ = end.changed().await;
+        }
+    }
+
+    /// Returns the ids of the payments in flight.
+    pub(super) fn payment_ids(&self) -> HashSet<PaymentId> {
+        self.lock().keys().cloned().collect()
+    }
+}
+
+impl Drop for InFlightPayment {
+    fn drop(&mut self) {
+        self.all.lock().remove(&self.payment);
+    }
+}
+
+/// A request to a connector about a payment that is about to be written.
+pub(crate) struct ConnectorRequest {
+    connector: Arc<dyn Connector>,
+    order: Order,
+    /// The time of the payment by the entity's clock.
+    now: Timestamp,
+    /// The gateway's page that the shopper returns to from a page of the connector.
+    return_url: Option<String>,
+    guard: Option<InFlightPayment>,
+}
+
+impl ConnectorRequest {
+    /// Returns true if this request has marked its payment as in flight. False if another request had done so before.
+    pub(super) fn is_guarded(&self) -> bool {
+        self.guard.is_some()
+    }
+}
+
+impl Gateway {
+    /// Makes the request about a payment, and marks the payment as in flight. `public` is the address under which
+    /// browsers reach this gateway, with a trailing slash. Sends nothing.
+    pub(crate) fn prepare_connector_request(
+        &self,
+        payment: &Payment,
+        order: Order,
+        route: &PaymentRoute,
+        public: &str,
+    ) -> ConnectorRequest {
+        let page = payment.redirect.as_ref().filter(|page| page.authentication.is_none());
+        let page = page.and_then(|page| page.page.as_ref());
+        ConnectorRequest {
+            connector: Arc::clone(&route.connector),
+            order,
+            now: payment.created,
+            return_url: page.map(|page| format!("{public}v1/return/{}", page.as_str())),
+            guard: self.payments_in_flight.mark_payment(&payment.id),
+        }
+    }
+
+    /// Sends the request about a payment that has been written, if there is one and the payment awaits it, and writes
+    /// the outcome. Returns the payment with its current state, which is pending if the outcome is unknown or could not
+    /// be written.
+    pub(crate) async fn send_connector_request(
+        &self,
+        request: Option<ConnectorRequest>,
+        payment: Arc<Payment>,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Arc<Payment> {
+        match request.filter(|_| payment.awaits_connector()) {
+            // Boxed, because most payments send no request, and all would have to reserve its memory.
+            Some(request) => Box::pin(self.ask_connector(request, payment, recorder)).await,
+            None => payment,
+        }
+    }
+
+    /// Asks the connector to authorize or credit a written payment, and writes the outcome. Returns the payment with
+    /// its current state. The payment is in flight until then.
+    async fn ask_connector(
+        &self,
+        request: ConnectorRequest,
+        payment: Arc<Payment>,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Arc<Payment> {
+        let ConnectorRequest { connector, mut order, now, return_url, guard: _guard } = request;
+        // Decided in the write of the payment: a debit may be preauthorized first, because it is checked or reviewed
+        // before its capture.
+        order.payment_type = payment.type_at_connector();
+        let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
+        let merchant_id = payment.acquirer_merchant_id();
+        let return_url = return_url.as_deref();
+        let request = OrderRequest { reference, merchant_id, return_url, descriptor, now, order: &order };
+        let outcome = match payment.payment_type {
+            PaymentType::Credit => wait_for_outcome(connector.credit(&request)).await,
+            _ => wait_for_outcome(connector.authorize(&request)).await,
+        };
+        self.try_write_outcome(payment, outcome, recorder).await
+    }
+
+    /// Writes the outcome of a pending payment, and returns the payment with its current state. If the write fails,
+    /// logs a warning and returns the payment as it was; [`super::resolve`] finds the outcome later. If the outcome is
+    /// unknown, notifies the merchant of a pending payment, as in the response to the request.
+    pub(crate) async fn try_write_outcome(
+        &self,
+        payment: Arc<Payment>,
+        outcome: ConnectorOutcome,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Arc<Payment> {
+        let settled = match self.write_outcome(&payment, outcome, recorder).await {
+            Ok(settled) if settled.unannounced => self.announce_pending(settled).await,
+            settled => settled,
+        };
+        match settled {
+            Ok(settled) => settled,
+            Err(error) => {
+                let tag = log_tag(payment.id.as_str());
+                tracing::warn!(%error, payment = tag, "the outcome of a payment could not be written; it is asked for again");
+                payment
+            }
+        }
+    }
+
+    /// Writes the connector's page that the shopper has to visit, and returns the payment with its current state.
+    /// Writes nothing if the payment has ended or has such a page already, if its shopper cannot be redirected, or if
+    /// the page is not a foreign one.
+    async fn write_connector_page(
+        &self,
+        payment: Arc<Payment>,
+        shopper_page: ShopperPage,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<Arc<Payment>, Failure> {
+        let ShopperPage::Foreign { url, method, parameters } = shopper_page else { return Ok(payment) };
+        let written = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
+            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
+            let is_pending = payment.result.is_pending();
+            let page = payment.redirect.as_mut().filter(|page| page.authentication.is_none() && page.asked.is_some());
+            let Some(page) = page.filter(|_| is_pending) else {
+                return Ok((Changes::default(), Arc::new(payment)));
+            };
+            (page.url, page.method, page.parameters, page.asked) = (url, method, parameters, None);
+            payment.unannounced = false;
+            let payment = Arc::new(payment);
+            let changes = Changes::default().with_payment(Arc::clone(&payment));
+            Ok((recorder.replace_response(changes, &payment, payment.created), payment))
+        });
+        Ok(written.await??)
+    }
+
+    /// Notifies the merchant of a pending payment, unless that was done before. Returns the payment with its current
+    /// state.
+    async fn announce_pending(&self, payment: Arc<Payment>) -> Result<Arc<Payment>, Failure> {
+        let announced = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
+            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
+            if !payment.unannounced {
+                return Ok((Changes::default(), Arc::new(payment)));
+            }
+            payment.unannounced = false;
+            let payment = Arc::new(payment);
+            Ok((Changes::default().with_payment(Arc::clone(&payment)), payment))
+        });
+        Ok(announced.await??)
+    }
+
+    /// Writes the outcome of a pending payment: ends it, writes the page that its shopper has to visit, or captures the
+    /// debit that its risk check has accepted after its preauthorization. Writes nothing if the outcome is pending or
+    /// unknown. Returns the payment with its current state.
+    ///
+    /// # Errors
+    /// If the store fails, or the payment is gone.
+    pub(super) async fn write_outcome(
+        &self,
+        payment: &Arc<Payment>,
+        outcome: ConnectorOutcome,
+        recorder: ResponseRecorder<Payment>,
+    ) -> Result<Arc<Payment>, Failure> {
+        match outcome {
+            ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
+                let completed = self.complete_with_response(payment, result, |_| true, recorder.clone()).await?;
+                if completed.changed {
+                    self.capture_accepted(completed.payment, recorder).await
+                } else {
+                    Ok(completed.payment)
+                }
+            }
+            ConnectorOutcome::Redirect(_, page) => self.write_connector_page(Arc::clone(payment), page, recorder).await,
+            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(Arc::clone(payment)),
+        }
+    }
+}
+
+/// Waits for the outcome of a request, at most for [`CONNECTOR_TIMEOUT`]. The outcome is unknown after that, and the
+/// request is dropped.
+pub(crate) async fn wait_for_outcome(request: impl Future<Output = ConnectorOutcome>) -> ConnectorOutcome {
+    tokio::time::timeout(CONNECTOR_TIMEOUT, request).await.unwrap_or(ConnectorOutcome::Unknown)
+}

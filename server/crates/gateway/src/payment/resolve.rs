@@ -1,0 +1,215 @@
+//! Resolves payments with an unknown outcome at their connectors: by an inquiry, or by repeating the request if that is
+//! safe. A payment that the connector does not know is reversed there, so that it cannot succeed later.
+
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use tillgate_shared::result::codes;
+use tillgate_store::timer::{Timer, TimerKind};
+use tillgate_store::{Changes, RecordKeys};
+
+use super::super::{Failure, Gateway};
+use super::connector_request::{InFlightPayment, wait_for_outcome};
+use super::debit_steps::capture_debit;
+use crate::payment::order;
+use crate::payment::response_recorder::ResponseRecorder;
+
+/// Minimum age at which a payment is reversed if its connector does not know it.
+const UNKNOWN_PAYMENT_AGE: SignedDuration = SignedDuration::from_secs(30);
+/// Minimum time between two inquiries about a payment.
+const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+/// Maximum time between two inquiries about a payment.
+const MAX_INTERVAL: SignedDuration = SignedDuration::from_mins(10);
+
+impl Gateway {
+    /// Finds the outcome of a payment with an intent at its connector and writes it. Does nothing if this process is
+    /// asking that connector already, and deletes the timer of a payment that no longer needs an outcome. If the
+    /// outcome stays unknown, the next attempt is after half of the payment's age, at least 1 second and at most 10
+    /// minutes.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        match self.payments_in_flight.mark_payment(id) {
+            Some(guard) => self.resolve_in_flight(entity, id, guard).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Like [`Self::resolve_payment`], with an inquiry that begins after this call. One that is under way is waited
+    /// for: its answer may be older. Callers that wait together share the inquiry after it.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub(super) async fn resolve_payment_afresh(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        for _ in 0..2 {
+            if let Some(guard) = self.payments_in_flight.mark_payment(id) {
+                return self.resolve_in_flight(entity, id, guard).await;
+            }
+            self.payments_in_flight.wait_for_end(id).await;
+        }
+        Ok(())
+    }
+
+    async fn resolve_in_flight(
+        &self,
+        entity: &EntityId,
+        id: &PaymentId,
+        _guard: InFlightPayment,
+    ) -> Result<(), Failure> {
+        let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
+            return self.stop_unneeded_timer(entity, id).await;
+        };
+        let connector = self.route_of(&payment).map(|route| route.connector);
+        let outcome = match (connector, &payment.referenced) {
+            (None, _) => {
+                tracing::error!(
+                    connector = payment.connector,
+                    "a payment is pending at a connector that is not set up"
+                );
+                ConnectorOutcome::Unknown
+            }
+            (Some(connector), Some(referenced)) => {
+                let referenced = self.store.load_payment(entity, referenced)?;
+                match referenced {
+                    Some(referenced) => {
+                        wait_for_outcome(send_modification(connector.as_ref(), &payment, &referenced, true)).await
+                    }
+                    None => ConnectorOutcome::Unknown,
+                }
+            }
+            (Some(connector), None) if payment.capture_reference().is_some() => {
+                wait_for_outcome(capture_debit(connector.as_ref(), &payment, true)).await
+            }
+            (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
+        };
+        let settled = self.write_outcome(&Arc::new(payment), outcome, ResponseRecorder::disabled()).await?;
+        if settled.can_be_inquired() {
+            let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
+            let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
+            self.store.postpone_inquiry(id, self.now() + wait).await?;
+        }
+        Ok(())
+    }
+
+    /// Loads the intents whose outcome has to be looked up now, oldest first, at most `limit`. Leaves out payments that
+    /// this process is asking a connector about: their intents are due too, and would take the place of others.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
+        let in_flight = self.payments_in_flight.payment_ids();
+        let more = u32::try_from(limit.saturating_add(in_flight.len())).unwrap_or(u32::MAX);
+        let mut due = self.store.load_due_timers(TimerKind::Inquire, self.now(), more)?;
+        due.retain(|timer| PaymentId::parse(&timer.subject).is_none_or(|payment| !in_flight.contains(&payment)));
+        due.truncate(limit);
+        Ok(due)
+    }
+
+    /// Stops the timer of a payment that needs no outcome, unless it does under the write lock.
+    async fn stop_unneeded_timer(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        let (keys, id) = (RecordKeys::for_payment(entity, id), id.clone());
+        let deleted = self.store.update(keys, move |loaded| {
+            let is_needed = loaded.payment.as_ref().is_some_and(Payment::can_be_inquired);
+            let changes = Changes::default();
+            Ok((if is_needed { changes } else { changes.without_timer(TimerKind::Inquire, id.as_str()) }, ()))
+        });
+        Ok(deleted.await??)
+    }
+
+    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector does not know it
+    /// after 30 seconds, or if its shopper has not returned in time. Returns an unknown outcome unless the connector
+    /// has confirmed the reversal; the payment then ends as uncertain or timed out.
+    async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {
+        let Payment { id, amount, .. } = payment;
+        let reference = id.as_str().to_owned();
+        let merchant_id = payment.acquirer_merchant_id().to_owned();
+        let inquiry = Inquiry { reference, merchant_id, payment_type: payment.type_at_connector(), amount: *amount };
+        let outcome = wait_for_outcome(connector.inquire(&inquiry)).await;
+        let now = self.now_of_id(&payment.entity);
+        let can_redirect = payment.redirect.as_ref().is_some_and(|page| page.authentication.is_none());
+        let (must_reverse, code) = match (&outcome, payment.awaits_shopper()) {
+            (ConnectorOutcome::Approved(_) | ConnectorOutcome::Declined(_), _) => return outcome,
+            (_, true) => (now >= self.shopper_deadline(payment), codes::TIMED_OUT),
+            (ConnectorOutcome::Pending(_), false) => return outcome,
+            (ConnectorOutcome::Redirect(..), false) if can_redirect => return outcome,
+            // A shopper who cannot be redirected cannot decide on the connector's page.
+            (ConnectorOutcome::Redirect(..) | ConnectorOutcome::Unknown, false) => {
+                (now.duration_since(payment.connector_request_time()) >= UNKNOWN_PAYMENT_AGE, codes::OUTCOME_UNCERTAIN)
+            }
+        };
+        if !must_reverse {
+            return outcome;
+        }
+        let reversal = Modification {
+            reference: format!("{id}-reversal"),
+            original_reference: id.as_str().to_owned(),
+            merchant_id: inquiry.merchant_id,
+            connector_tx_ids: ConnectorTxIds::default(),
+            amount: *amount,
+            descriptor: None,
+            forced_result_code: None,
+            is_repeated: true,
+        };
+        match wait_for_outcome(connector.reverse(&reversal)).await {
+            ConnectorOutcome::Approved(_) => ConnectorOutcome::from(code),
+            _ => ConnectorOutcome::Unknown,
+        }
+    }
+}
+
+/// Asks a connector for a capture, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
+/// request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have been sent before.
+pub(crate) async fn send_modification(
+    connector: &dyn Connector,
+    payment: &Payment,
+    referenced: &Payment,
+    is_repeated: bool,
+) -> ConnectorOutcome {
+    let modification_type = match payment.payment_type {
+        PaymentType::Capture => ModificationType::Capture,
+        PaymentType::Refund => ModificationType::Refund,
+        _ => ModificationType::Reversal,
+    };
+    let modification = Modification {
+        reference: payment.id.as_str().to_owned(),
+        original_reference: referenced.reference_for(modification_type),
+        merchant_id: referenced.acquirer_merchant_id().to_owned(),
+        connector_tx_ids: referenced.connector_tx_ids.clone(),
+        amount: payment.amount,
+        descriptor: Some(payment.descriptor.clone()),
+        forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
+        is_repeated,
+    };
+    match modification_type {
+        ModificationType::Capture => connector.capture(&modification).await,
+        ModificationType::Refund => connector.refund(&modification).await,
+        ModificationType::Reversal | ModificationType::Chargeback | ModificationType::ChargebackReversal => {
+            reverse_payment(connector, referenced, &modification).await
+        }
+    }
+}
+
+/// Reverses a payment at its connector. Of a debit that was captured after its preauthorization, the capture is
+/// reversed first.
+async fn reverse_payment(
+    connector: &dyn Connector,
+    referenced: &Payment,
+    modification: &Modification,
+) -> ConnectorOutcome {
+    if let Some(capture) = referenced.capture_reference() {
+        let of_capture = Modification {
+            reference: format!("{}-capture", modification.reference),
+            original_reference: capture,
+            ..modification.clone()
+        };
+        let reversed = connector.reverse(&of_capture).await;
+        if !matches!(reversed, ConnectorOutcome::Approved(_)) {
+            return reversed;
+        }
+    }
+    connector.reverse(modification).await
+}

@@ -1,0 +1,156 @@
+//! The registry of connectors. It selects the connector of a payment.
+//!
+//! | Mode | Connector |
+//! |---|---|
+//! | internal | the one that `--connector` names, if it is in-process; otherwise the first in-process one |
+//! | external, sandbox | the one that `--connector` names, if it is external; otherwise the default external one |
+//! | live | the one that `--connector` names, if it is external |
+//!
+//! If there is no such connector, payments are declined with 600.200.201. This also applies to a channel whose setting
+//! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
+
+use std::sync::Arc;
+
+use tillgate_connector::sandbox::Sandbox;
+use tillgate_connector::{Connector, NotConfigured, PaymentRoute, http};
+use tillgate_domain::access::channel::Channel;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_sandbox::IN_PROCESS;
+
+/// The names of external connectors.
+const EXTERNAL: &[&str] = &[http::NAME];
+
+/// Returns the names that `--connector` accepts: the in-process connectors, then the external ones.
+pub fn connector_names() -> impl Iterator<Item = &'static str> {
+    IN_PROCESS.iter().map(|row| row.name).chain(EXTERNAL.iter().copied())
+}
+
+/// Returns the name of the connector that sandboxes use if `--connector` names none.
+pub fn default_name() -> &'static str {
+    IN_PROCESS[0].name
+}
+
+/// Returns true if a connector of this name moves no real money, so that a live entity cannot use it.
+pub fn is_for_sandboxes_only(name: &str) -> bool {
+    IN_PROCESS.iter().any(|row| row.name == name)
+}
+
+/// Returns the pages and the test data of the in-process connectors.
+pub fn all_sandboxes() -> impl Iterator<Item = &'static Sandbox> {
+    IN_PROCESS.iter().map(|row| row.sandbox)
+}
+
+/// Returns the pages and the test data that a channel has as a sandbox: those of the in-process connector that its
+/// setting names, otherwise those of the first one.
+pub fn sandbox_of(channel: &Channel) -> &'static Sandbox {
+    let found = IN_PROCESS.iter().find(|row| channel.connector.as_deref() == Some(row.name));
+    found.unwrap_or(&IN_PROCESS[0]).sandbox
+}
+
+/// The connectors of this gateway.
+pub struct Registry {
+    /// The routes of internal payments, in the order of the table.
+    internal: Vec<PaymentRoute>,
+    /// The external connectors of sandboxes, each with its own name.
+    external: Vec<Arc<dyn Connector>>,
+    /// The connectors of real payments, each with its own name.
+    live: Vec<Arc<dyn Connector>>,
+    /// The default connector of external payments of a sandbox.
+    default_external: Option<Arc<dyn Connector>>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        let internal = IN_PROCESS.iter().map(|row| (row.create_route)()).collect();
+        Self { internal, external: Vec::new(), live: Vec::new(), default_external: None }
+    }
+}
+
+impl Registry {
+    /// Adds an external connector for sandboxes. `is_default`: it processes the external payments of channels that name
+    /// no other connector.
+    #[must_use]
+    pub fn with_external(mut self, connector: Arc<dyn Connector>, is_default: bool) -> Self {
+        if is_default {
+            self.default_external = Some(Arc::clone(&connector));
+        }
+        self.external.push(connector);
+        self
+    }
+
+    /// Adds a connector that moves real money.
+    #[must_use]
+    pub fn with_live(mut self, connector: Arc<dyn Connector>) -> Self {
+        self.live.push(connector);
+        self
+    }
+
+    /// Returns the route of a channel's payments in a mode, by the table of this module. If it has no connector, the
+    /// route declines everything. Cardholders are authenticated except in live mode and on a route that declines
+    /// everything.
+    pub fn select_route(&self, channel: &Channel, mode: ProcessingMode) -> PaymentRoute {
+        let name = channel.connector.as_deref();
+        let external = name.and_then(|name| self.find_external(name, mode));
+        let is_unknown = name.is_some_and(|name| external.is_none() && !connector_names().any(|known| known == name));
+        let connector = match mode {
+            _ if is_unknown => None,
+            ProcessingMode::Internal => {
+                let internal = self.internal.iter().find(|route| name == Some(route.connector.name()));
+                return internal.unwrap_or(&self.internal[0]).clone();
+            }
+            ProcessingMode::External => external.or_else(|| self.default_external.clone()),
+            ProcessingMode::Live => external,
+        };
+        // The simulated issuers cannot authenticate real cardholders, and a payment without a connector needs no
+        // authentication.
+        let has_authenticator = mode != ProcessingMode::Live && connector.is_some();
+        let authenticator = self.internal[0].authenticator.clone().filter(|_| has_authenticator);
+        PaymentRoute { mode, connector: connector.unwrap_or_else(|| Arc::new(NotConfigured)), authenticator }
+    }
+
+    /// Returns the connector of real payments in live mode, or the external connector of sandboxes in any other mode,
+    /// with this name. `None` if it is no longer configured.
+    pub fn find_external(&self, name: &str, mode: ProcessingMode) -> Option<Arc<dyn Connector>> {
+        let connectors = if mode == ProcessingMode::Live { &self.live } else { &self.external };
+        connectors.iter().find(|connector| connector.name() == name).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the route of a channel with this setting in a registry without external connectors.
+    fn select_default_route(name: Option<&str>, mode: ProcessingMode) -> PaymentRoute {
+        let channel = Channel { connector: name.map(str::to_owned), ..Channel::default() };
+        Registry::default().select_route(&channel, mode)
+    }
+
+    #[test]
+    fn a_sandbox_goes_to_the_simulator_unless_its_channel_names_an_unknown_connector() {
+        for (name, mode, connector) in [
+            (None, ProcessingMode::Internal, "simulator"),
+            (Some("simulator"), ProcessingMode::Internal, "simulator"),
+            (Some("acquirer-1"), ProcessingMode::Internal, "none"),
+            (None, ProcessingMode::External, "none"),
+            (Some("simulator"), ProcessingMode::External, "none"),
+            (None, ProcessingMode::Live, "none"),
+            (Some("simulator"), ProcessingMode::Live, "none"),
+            (Some("http"), ProcessingMode::Internal, "simulator"),
+            (Some("http"), ProcessingMode::Live, "none"),
+        ] {
+            assert_eq!(select_default_route(name, mode).connector.name(), connector, "{name:?} {mode:?}");
+        }
+    }
+
+    #[test]
+    fn cardholders_are_authenticated_in_a_sandbox_whose_payments_somebody_takes() {
+        assert!(select_default_route(None, ProcessingMode::Internal).authenticator.is_some());
+        assert!(select_default_route(None, ProcessingMode::External).authenticator.is_none());
+        let registry = Registry::default().with_external(Arc::new(NotConfigured), true);
+        let registry = registry.with_live(Arc::new(NotConfigured));
+        let channel = Channel { connector: Some("none".to_owned()), ..Channel::default() };
+        assert!(registry.select_route(&Channel::default(), ProcessingMode::External).authenticator.is_some());
+        assert!(registry.select_route(&channel, ProcessingMode::Live).authenticator.is_none());
+    }
+}
