@@ -1,8 +1,8 @@
 //! The program of Tillgate: its HTTP API, its command line, its file servers and its worker, on the crates in
 //! `server/crates/`.
 //!
-//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. The compiler
-//! keeps that between the crates, and `cargo xtask check` between the modules here.
+//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. The
+//! compiler keeps that between the crates, and `cargo xtask check` between the modules here.
 
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;

@@ -1,7 +1,8 @@
-//! Play money: the in-process connectors with their pages and test data, and an acquirer's host with a ledger of its own.
+//! Play money: the in-process connectors with their pages and test data, and an acquirer's host with a ledger of its
+//! own.
 //!
-//! Knows the tables of test cards and accounts, which all of them decide by. Never moves real money, and knows nothing of
-//! the gateway's own data.
+//! Knows the tables of test cards and accounts, which all of them decide by. Never moves real money, and knows nothing
+//! of the gateway's own data.
 
 pub mod acquirer_host;
 // Private: others know it only by its row below.

@@ -46,8 +46,8 @@ async fn wrong_bookings_of_an_earlier_version_are_corrected_once_and_by_entries(
     assert_eq!(read_entries(&gateway, "correction")?, corrections);
     let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     shop.advance_clock("25h").await?;
-    // Of a debit of 30.00 that was not settled yet, and of 10.00, -7.00 and 4.00 that a batch has taken wrongly. They are
-    // in one batch or two: a day that the entity's clock had ended before the start is settled at the start.
+    // Of a debit of 30.00 that was not settled yet, and of 10.00, -7.00 and 4.00 that a batch has taken wrongly. They
+    // are in one batch or two: a day that the entity's clock had ended before the start is settled at the start.
     let later: Vec<Value> = poll_until("everything is settled", async || {
         let batches = read_rows(&shop, "reports/v1/settlements", "settlements").await?;
         let is_open = !read_balances(&shop, "receivable").await?.is_empty();
