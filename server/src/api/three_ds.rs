@@ -299,7 +299,7 @@ fn render_error(state: &AppState, failure: &Failure) -> Response {
             "Please go back and try again.",
         ),
         error => {
-            tracing::error!(%error, "page of an authentication");
+            tracing::error!(%error, "showing the page of a 3-D Secure authentication failed");
             (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again.")
         }
     };

@@ -251,11 +251,11 @@ pub(super) async fn serve_until_stopped(
     };
     tokio::select! {
         () = server => {}
-        () = grace_expired => tracing::warn!("stopping with requests under way that do not come to an end"),
+        () = grace_expired => tracing::warn!("the process stops before all requests have ended"),
     }
     let _ = stop_worker.send(true);
     if tokio::time::timeout(SHUTDOWN_GRACE, worker).await.is_err() {
-        tracing::warn!("stopping with messages under way: they are sent again after the next start");
+        tracing::warn!("the process stops during deliveries: they are repeated after the next start");
     }
     Ok(())
 }

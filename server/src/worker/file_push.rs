@@ -48,7 +48,7 @@ pub(super) async fn push_files(app: Arc<App>, mut stop: watch::Receiver<bool>) {
             Some(ended) = scheduler.attempts.join_next_with_id() => scheduler.finish_attempt(&app, &ended).await,
         }
         if let Err(error) = scheduler.start_due(&app).await {
-            tracing::warn!(%error, "looking for reconciliation files to push");
+            tracing::warn!(%error, "loading the reconciliation files to push failed");
         }
     }
     scheduler.attempts.shutdown().await;
@@ -58,7 +58,7 @@ pub(super) async fn push_files(app: Arc<App>, mut stop: watch::Receiver<bool>) {
 /// Releases the claims of this node, which is not sending.
 async fn release_claims(app: &App) {
     if let Err(error) = app.gateway.store.release_push_claims(app.gateway.options.node.clone()).await {
-        tracing::warn!(%error, "releasing the servers that files are pushed to");
+        tracing::warn!(%error, "releasing the claims of file pushes failed");
     }
 }
 
@@ -121,7 +121,7 @@ async fn attempt_push(app: &App, claim: ClaimedPush) {
 async fn record_outcome(app: &App, claim: &ClaimedPush, outcome: PushOutcome) {
     log_outcome(claim, &outcome);
     if let Err(error) = app.gateway.store.record_push(claim, outcome, app.gateway.now()).await {
-        tracing::warn!(%error, "writing the outcome of a file push");
+        tracing::warn!(%error, "recording the outcome of a file push failed");
     }
 }
 
@@ -132,7 +132,7 @@ async fn hold_claim(app: &App, claim: &ClaimedPush) {
         match app.gateway.store.renew_push_claim(claim, app.gateway.now()).await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => tracing::warn!(%error, "renewing the claim of a file push"),
+            Err(error) => tracing::warn!(%error, "renewing the claim of a file push failed"),
         }
     }
 }

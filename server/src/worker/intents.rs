@@ -41,14 +41,14 @@ fn start_lookups(app: &Arc<App>, lookups: &mut JoinSet<()>) {
     }
     let due = match app.gateway.load_due_intents(room) {
         Ok(due) => due,
-        Err(error) => return tracing::warn!(%error, "looking for payments without an outcome"),
+        Err(error) => return tracing::warn!(%error, "loading payments without an outcome failed"),
     };
     for timer in due {
         let app = Arc::clone(app);
         lookups.spawn(async move {
             if let Err(error) = timers::run_timer(&app.gateway, TimerKind::Inquire, &timer).await {
                 let payment = log_tag(&timer.subject);
-                tracing::warn!(%error, payment, "finding out the outcome of a payment");
+                tracing::warn!(%error, payment, "requesting the outcome of a payment failed");
             }
         });
     }

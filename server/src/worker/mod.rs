@@ -67,25 +67,25 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         let now = app.gateway.now();
         app.gateway.saved_forms.remove_expired(now);
         if let Err(error) = timers::run_due_timers(&app.gateway, now).await {
-            tracing::warn!(%error, "doing what is due");
+            tracing::warn!(%error, "running due timers failed");
         }
         app.gateway.security_codes.remove_expired(now);
         save_velocity(&app).await;
         if let Err(error) = delete_expired_data(&app, now).await {
-            tracing::warn!(%error, "deleting account data whose time has passed");
+            tracing::warn!(%error, "deleting expired account data failed");
         }
         if let Err(error) = app.gateway.store.delete_expired_responses(now).await {
-            tracing::warn!(%error, "deleting answers whose day is over");
+            tracing::warn!(%error, "deleting expired responses failed");
         }
         if count.is_multiple_of(SWEEPS_PER_WAL_SCRUB)
             && let Err(error) = app.gateway.store.scrub_wal().await
         {
-            tracing::warn!(%error, "overwriting what deleted account data left behind");
+            tracing::warn!(%error, "overwriting deleted account data failed");
         }
         if count.is_multiple_of(SWEEPS_PER_USAGE_WRITE)
             && let Err(error) = tokens::write_usage(&app).await
         {
-            tracing::warn!(%error, "writing when tokens were used");
+            tracing::warn!(%error, "recording the use of tokens failed");
         }
         if count.is_multiple_of(SWEEPS_PER_DAY) {
             log_failed_deliveries(&app, now);
@@ -95,22 +95,22 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
             && let Err(error) = app.builds.mark_in_use(&app.gateway.store, now).await
         {
-            tracing::warn!(%error, "marking the form's build as in use");
+            tracing::warn!(%error, "marking the form's build as in use failed");
         }
     }
     save_velocity(&app).await;
     if let Err(error) = app.gateway.cancel_reminders().await {
-        tracing::warn!(%error, "taking reminders back");
+        tracing::warn!(%error, "cancelling reminders failed");
     }
     if let Err(error) = tokens::write_usage(&app).await {
-        tracing::warn!(%error, "writing when tokens were used");
+        tracing::warn!(%error, "recording the use of tokens failed");
     }
 }
 
 /// Stores the changed counts of the velocity limiter. Logs a warning if that fails.
 async fn save_velocity(app: &App) {
     if let Err(error) = app.gateway.save_velocity().await {
-        tracing::warn!(%error, "writing the counts against card testing; a restart now would forget some declines");
+        tracing::warn!(%error, "storing the counts against card testing failed; a restart now would forget some declines");
     }
 }
 
@@ -132,10 +132,10 @@ fn log_failed_deliveries(app: &App, now: Timestamp) {
     match app.gateway.store.count_failures_since(now - SignedDuration::from_hours(24)) {
         Ok(failures) => {
             for (receiver, attempts) in failures {
-                tracing::warn!(receiver, attempts, "attempts in the last 24 hours that a receiver did not take");
+                tracing::warn!(receiver, attempts, "a receiver refused or missed deliveries in the last 24 hours");
             }
         }
-        Err(error) => tracing::warn!(%error, "summing up what was not taken"),
+        Err(error) => tracing::warn!(%error, "counting failed deliveries failed"),
     }
 }
 

@@ -67,7 +67,7 @@ struct FinishedAttempt {
 pub(super) async fn run_deliveries(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     let node = app.gateway.options.node.clone();
     if let Err(error) = app.gateway.store.release_messages(node).await {
-        tracing::warn!(%error, "taking up messages again");
+        tracing::warn!(%error, "releasing the messages of the last run failed");
     }
     let mut scheduler = DeliveryScheduler::default();
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
@@ -80,7 +80,7 @@ pub(super) async fn run_deliveries(app: Arc<App>, mut stop: watch::Receiver<bool
             Some(ended) = scheduler.attempts.join_next() => scheduler.finish_attempt(ended.ok()),
         }
         if let Err(error) = scheduler.start_due(&app).await {
-            tracing::warn!(%error, "taking messages from the outbox");
+            tracing::warn!(%error, "claiming messages of the outbox failed");
         }
     }
     while scheduler.attempts.join_next().await.is_some() {}
@@ -194,7 +194,7 @@ async fn attempt_delivery(app: &App, message: Message) -> bool {
     let id = message.id.clone();
     // The repeated message has the same id.
     if let Err(error) = app.gateway.store.record_delivery_attempt(message.id, attempt).await {
-        tracing::warn!(%error, %id, "writing how a message was taken");
+        tracing::warn!(%error, %id, "recording a delivery attempt failed");
     }
     accepted
 }

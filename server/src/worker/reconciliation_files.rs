@@ -38,7 +38,7 @@ pub(super) async fn complete_periodically(app: Arc<App>, mut stop: watch::Receiv
                     tracing::info!(%file, "a reconciliation file is complete");
                 }
             }
-            Err(error) => tracing::warn!(%error, "completing reconciliation files"),
+            Err(error) => tracing::warn!(%error, "completing reconciliation files failed"),
         }
     }
 }

@@ -48,7 +48,7 @@ impl RunningDecisions {
     fn start_waiting(&mut self, app: &Arc<App>) {
         let waiting = match app.gateway.store.load_waiting_requests(BATCH) {
             Ok(waiting) => waiting,
-            Err(error) => return tracing::warn!(%error, "looking for requested review decisions"),
+            Err(error) => return tracing::warn!(%error, "loading requested review decisions failed"),
         };
         for request in waiting {
             let payment = request.payment.clone();
@@ -59,7 +59,7 @@ impl RunningDecisions {
             let task = self.tasks.spawn(async move {
                 let payment = log_tag(request.payment.as_str());
                 if let Err(error) = app.gateway.carry_out_request(request).await {
-                    tracing::warn!(%error, payment, "carrying out a requested review decision");
+                    tracing::warn!(%error, payment, "executing a requested review decision failed");
                 }
             });
             self.payments.insert(task.id(), payment);

@@ -25,7 +25,7 @@ pub(super) async fn delete_periodically(app: Arc<App>, mut stop: watch::Receiver
         let pause = match deleted {
             Ok(_) => time_to_next_hour(now),
             Err(error) => {
-                tracing::warn!(%error, "deleting velocity counters of risk rules that have ended");
+                tracing::warn!(%error, "deleting ended velocity counters failed");
                 RETRY
             }
         };

@@ -117,7 +117,7 @@ impl RunningSchedules {
             }
             Err(error) => {
                 self.has_more = false;
-                tracing::warn!(%error, "looking for due schedules");
+                tracing::warn!(%error, "loading due schedules failed");
             }
         }
     }
@@ -129,7 +129,7 @@ impl RunningSchedules {
         let task = self.tasks.spawn(async move {
             let tag = log_tag(schedule.id.as_str());
             app.gateway.run_schedule(schedule).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, schedule = tag, "running a schedule");
+                tracing::warn!(%error, schedule = tag, "running a schedule failed");
                 false
             })
         });

@@ -52,7 +52,7 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
         let due = match app.gateway.load_due_settlements(BATCH) {
             Ok(due) => due,
             Err(error) => {
-                tracing::warn!(%error, "looking for settlements that are due");
+                tracing::warn!(%error, "loading due settlements failed");
                 continue;
             }
         };
@@ -62,7 +62,7 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
                 return;
             }
             if let Err(error) = app.gateway.settle_entity(&entity, &goes_on).await {
-                tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments; tried again in a minute");
+                tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments failed; the next attempt is in a minute");
                 failed.insert(entity, Instant::now());
             }
         }

@@ -23,7 +23,7 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
             let mut failed = false;
             for timer in &due {
                 if let Err(error) = run_timer(gateway, kind, timer).await {
-                    tracing::warn!(%error, subject = log_tag(&timer.subject), ?kind, "doing what is due");
+                    tracing::warn!(%error, subject = log_tag(&timer.subject), ?kind, "running a due timer failed");
                     failed = true;
                 }
             }

@@ -50,7 +50,7 @@ impl Checkpointer {
         let length = std::fs::metadata(&self.wal_path).map_or(0, |metadata| metadata.len());
         if length >= TRUNCATE_SIZE {
             if let Err(error) = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
-                tracing::warn!(%error, "starting the write-ahead log over");
+                tracing::warn!(%error, "restarting the write-ahead log failed");
             }
         } else if length >= CHECKPOINT_SIZE {
             // A full channel means that the thread is already woken.
@@ -83,7 +83,7 @@ pub fn truncate_wal(folder: &Path) -> Result<(), StoreError> {
 fn run_checkpoints(connection: &Connection, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         if let Err(error) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
-            tracing::warn!(%error, "checkpoint");
+            tracing::warn!(%error, "writing a checkpoint of the write-ahead log failed");
         }
     }
 }

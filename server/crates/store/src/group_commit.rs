@@ -177,7 +177,7 @@ impl<C: CommitHooks> CommitThread<C> {
         let mut transaction = match GroupTransaction::begin(&self.connection) {
             Ok(transaction) => transaction,
             Err(error) => {
-                tracing::error!(%error, "beginning a transaction");
+                tracing::error!(%error, "beginning a transaction failed");
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
                 return refuse_all(first, jobs, DiskFault::from_sqlite(&error));
             }

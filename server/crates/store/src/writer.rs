@@ -170,7 +170,7 @@ impl CommitHooks for WriterHooks {
 
     fn on_interval(&mut self, connection: &Connection) {
         if let Err(error) = self.reload_if_changed(connection) {
-            tracing::error!(%error, "reading entities and tokens again");
+            tracing::error!(%error, "reloading entities and tokens failed");
         }
     }
 }

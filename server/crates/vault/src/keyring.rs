@@ -31,13 +31,13 @@ impl Keyring {
         let keys = match source.read_keys() {
             Ok(keys) => keys.unwrap_or_default(),
             Err(error) => {
-                tracing::error!(%error, "reading the vault's keys again; those of before stay");
+                tracing::error!(%error, "reloading the vault's keys failed; the previous keys stay in use");
                 return Ok(());
             }
         };
         let ids: Vec<KeyId> = keys.iter().map(MasterKey::id).collect();
         if ids.is_empty() || !find_missing(&ids)?.is_empty() {
-            tracing::error!(%source, "the vault's key file lacks a key that is in use; the keys of before stay");
+            tracing::error!(%source, "the vault's key file lacks a key that is in use; the previous keys stay in use");
         } else if ids != vault.key_ids() {
             vault.replace_keys(&keys);
             tracing::info!(keys = ?ids.iter().map(ToString::to_string).collect::<Vec<_>>(), "vault keys");

@@ -278,7 +278,7 @@ fn select_config<'a>(
             config: closed_checkout_config("This checkout does not exist."),
         },
         Err(error) => {
-            tracing::error!(%error, "frame document");
+            tracing::error!(%error, "building a frame document failed");
             let config = closed_checkout_config("The payment form is not available at the moment. Please try again.");
             ConfiguredDocument {
                 status: StatusCode::SERVICE_UNAVAILABLE,

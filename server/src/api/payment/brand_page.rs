@@ -209,7 +209,7 @@ pub(in crate::api) fn render_error(failure: &Failure) -> Response {
             "The address of this page is not that of a payment. Please go back to the shop.",
         ),
         error => {
-            tracing::error!(%error, "page of a payment");
+            tracing::error!(%error, "showing a brand's page failed");
             (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again.")
         }
     };

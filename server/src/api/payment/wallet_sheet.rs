@@ -132,7 +132,7 @@ fn render_error(state: &AppState, sheet: &WalletSheet, failure: &Failure) -> Res
             refusal.description.as_deref().unwrap_or("There is nothing to pay here"),
         ),
         error => {
-            tracing::error!(%error, "wallet sheet");
+            tracing::error!(%error, "showing the sheet of a wallet failed");
             (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment. Please try again")
         }
     };

@@ -102,7 +102,7 @@ where
         ReportFormat::Json => build_response(StatusCode::OK, build_fields(&report), &ndc),
     });
     built.await.map_err(|error| {
-        tracing::error!(%error, "building a report");
+        tracing::error!(%error, "building a report failed");
         ApiError::new(Refusal::write_queue_full(), merchant.ndc)
     })
 }

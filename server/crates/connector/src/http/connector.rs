@@ -75,7 +75,7 @@ impl HttpConnector {
         let response = match result {
             CallResult::Responded(response) => *response,
             CallResult::NotExecuted(fault) => {
-                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "not carried out");
+                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "the acquirer's host did not execute a request");
                 return not_executed_code().into();
             }
             CallResult::Unknown(fault) => {

@@ -119,7 +119,10 @@ impl SavedForms {
         if let Some(earlier) = earlier {
             all.insert(id, earlier);
         }
-        tracing::warn!(entity = form.entity.as_str(), "no room for the form of a summary page");
+        tracing::warn!(
+            entity = form.entity.as_str(),
+            "a form is not kept for its summary page: too many wait for a confirmation"
+        );
         Err(Refusal::too_many_forms(seconds))
     }
 

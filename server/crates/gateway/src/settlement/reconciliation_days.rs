@@ -58,7 +58,7 @@ impl Gateway {
                 // The files of other owners do not wait for it. It is tried again in the next pass.
                 Err(error) => {
                     let entity = log_tag(owner.entity.id.as_str());
-                    tracing::warn!(%error, entity, "completing reconciliation files");
+                    tracing::warn!(%error, entity, "completing reconciliation files failed");
                 }
             }
         }

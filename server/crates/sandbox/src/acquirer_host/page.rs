@@ -50,7 +50,7 @@ pub async fn handle_page_request(state: &HostState, id: &str, request: Request<I
         },
         Ok(None) => return message_response(StatusCode::NOT_FOUND, "There is no payment here"),
         Err(error) => {
-            tracing::error!(%error, "the acquirer's ledger");
+            tracing::error!(%error, "reading or writing the acquirer's ledger failed");
             return message_response(StatusCode::SERVICE_UNAVAILABLE, "Please try again");
         }
     };

@@ -249,7 +249,7 @@ async fn book_request(state: &HostState, call: CallContext, booking: BookingRequ
 
 /// Logs an error of the ledger, and makes the refusal of the request.
 fn unavailable_refusal(error: &StoreError) -> UnsignedReply {
-    tracing::error!(%error, "the acquirer's ledger");
+    tracing::error!(%error, "reading or writing the acquirer's ledger failed");
     UnsignedReply::refusal(RefusalReason::Unavailable, "the ledger cannot be read or written now")
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn accept_connections(
     drop(listener);
     let ended = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(GRACE, ended).await.is_err() {
-        tracing::warn!("stopping with requests under way that do not come to an end");
+        tracing::warn!("the process stops before all requests have ended");
     }
 }
 

@@ -184,7 +184,7 @@ impl<'a> PlainFormRequest<'a> {
     /// says so. Any other failure is logged and gives 503.
     fn render_refusal(&self, failure: &Failure, checkout: &Checkout, typed: &Parameters) -> Response {
         let Failure::Refused(refusal) = failure else {
-            tracing::error!(error = %failure, "plain form");
+            tracing::error!(error = %failure, "showing the plain form failed");
             return self.render_message(StatusCode::SERVICE_UNAVAILABLE, "communicationError", Some(checkout));
         };
         let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
@@ -343,7 +343,7 @@ impl PlainFormRequest<'_> {
         match failure {
             Failure::Refused(_) => self.render_closed(StatusCode::NOT_FOUND, None),
             failure => {
-                tracing::error!(error = %failure, "plain form");
+                tracing::error!(error = %failure, "showing the plain form failed");
                 self.render_message(StatusCode::SERVICE_UNAVAILABLE, "unsentError", None)
             }
         }

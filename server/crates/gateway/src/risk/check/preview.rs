@@ -34,7 +34,8 @@ impl Gateway {
         let at = self.now_of(payer);
         let CheckBasis::Rules(basis) = self.find_check_basis(payment, context, payer, at) else { return None };
         let loaded = self.store.load_risk_counters(&basis.row_keys(&payer.id));
-        let loaded = loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules")).ok()?;
+        let loaded =
+            loaded.inspect_err(|error| tracing::error!(%error, "reading the counters of risk rules failed")).ok()?;
         let RuleBasis { rules, mut input, active, hits, count, sighting, .. } = *basis;
         input.account_age = see_account(sighting.as_ref(), &loaded).0.ok()?;
         let counters = count.count_payment(&loaded).counters.ok()?;
