@@ -8,11 +8,8 @@ use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
 pub mod api;
-pub mod app;
 pub mod cli;
-pub mod file_push;
 pub mod form;
-pub mod ftp;
 pub mod worker;
 
 /// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.

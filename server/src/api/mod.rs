@@ -39,6 +39,7 @@ use axum::response::Response;
 use axum::routing::{delete, get, post};
 use ipnet::IpNet;
 use tillgate_domain::access::setup_fault::SetupFault;
+use tillgate_gateway::App;
 use tillgate_gateway::registry;
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
@@ -46,7 +47,7 @@ use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-use crate::app::App;
+use crate::form::Builds;
 pub use checkout::fields_host::FieldsUrl;
 pub use checkout::policy_reports::ReportLimiter;
 pub use idempotency::InFlight;
@@ -60,6 +61,8 @@ const BODY_LIMIT: usize = 1024 * 1024;
 pub struct AppState {
     /// The application.
     pub app: Arc<App>,
+    /// The builds of the hosted form that are served.
+    pub builds: Arc<Builds>,
     /// Cached responses.
     pub response_cache: ResponseCache,
     /// Idempotency keys of requests in flight.

@@ -23,6 +23,7 @@ use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::is_node_name;
 use tillgate_domain::ip_text;
 use tillgate_domain::payment::TimeLimits;
+use tillgate_files::ftp;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
 use tillgate_gateway::create_evidence_places;
@@ -31,7 +32,7 @@ use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry;
 use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::velocity::VelocityLimiter;
-use tillgate_gateway::{Gateway, GatewayOptions};
+use tillgate_gateway::{App, Gateway, GatewayOptions};
 use tillgate_machine::clock::{Clock as _, SystemClock};
 use tillgate_machine::id_clock::IdClock;
 use tillgate_machine::process;
@@ -48,7 +49,6 @@ use tower::ServiceExt as _;
 use super::risk::RiskFileOptions;
 use super::{CommonOptions, open_store};
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
-use crate::app::App;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
@@ -58,7 +58,6 @@ use crate::cli::serve::limits::LimitOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 use crate::form::Builds;
-use crate::ftp;
 use crate::worker;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.
@@ -236,7 +235,7 @@ pub(super) async fn serve_until_stopped(
     if let Some(BoundFtp { listener, options }) = ftp {
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
-    let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), worker_stopped));
+    let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped));
     let service = api::build_router(state).map_request(api::merge_slashes::<axum::body::Body>);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
@@ -350,10 +349,10 @@ impl GatewaySettings {
             },
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,
-            builds,
         };
         Ok(Arc::new(AppState {
             app: Arc::new(app),
+            builds: Arc::new(builds),
             response_cache: ResponseCache::default(),
             in_flight: InFlight::default(),
             report_limiter: ReportLimiter::default(),

@@ -9,13 +9,12 @@ use tillgate_domain::delivery;
 use tillgate_domain::delivery::file_push::PushAddress;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_files::file_push::{PushFault, push_file};
+use tillgate_gateway::App;
 use tillgate_store::StoreError;
 use tillgate_store::delivery::file_delivery::{ClaimedPush, PushOutcome};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
-
-use crate::app::App;
-use crate::file_push::{PushFault, push_file};
 
 /// Maximum number of servers to which files are sent at once.
 const SLOTS: usize = 64;

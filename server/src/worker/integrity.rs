@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_gateway::App;
 use tokio::sync::watch;
-
-use crate::app::App;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

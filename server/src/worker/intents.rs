@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_domain::id::log_tag;
+use tillgate_gateway::App;
 use tillgate_store::timer::TimerKind;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::timers;
-use crate::app::App;
 
 /// Interval of checks for due intents.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);

@@ -21,9 +21,10 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::to_hex;
 use tillgate_domain::registration::Registration;
+use tillgate_gateway::App;
 use tokio::sync::watch;
 
-use crate::app::App;
+use crate::form::Builds;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -37,9 +38,9 @@ const SWEEPS_PER_BUILD_MARK: u32 = 600;
 const SWEEPS_PER_DAY: u32 = 24 * 60 * 60;
 
 /// Runs all background tasks until `stop` changes, and returns when they have finished the work in progress.
-pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
+pub async fn run_tasks(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver<bool>) {
     tokio::join!(
-        sweep_periodically(Arc::clone(&app), stop.clone()),
+        sweep_periodically(Arc::clone(&app), builds, stop.clone()),
         integrity::check_store_daily(Arc::clone(&app), stop.clone()),
         intents::resolve_periodically(Arc::clone(&app), stop.clone()),
         risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
@@ -55,7 +56,7 @@ pub async fn run_tasks(app: Arc<App>, stop: watch::Receiver<bool>) {
 /// Sweeps every second until `stop` changes: runs due timers, deletes expired data, saves velocity counts, and does the
 /// rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves what is only in
 /// memory.
-async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
+async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut count = 0u32;
@@ -93,7 +94,7 @@ async fn sweep_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
-            && let Err(error) = app.builds.mark_in_use(&app.gateway.store, now).await
+            && let Err(error) = builds.mark_in_use(&app.gateway.store, now).await
         {
             tracing::warn!(%error, "marking the form's build as in use failed");
         }

@@ -16,7 +16,7 @@ use tillgate_delivery::webhook::{Secret, WebhookDelivery};
 use tillgate_domain::delivery;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::MessageId;
-use tillgate_gateway::{Gateway, random_bytes};
+use tillgate_gateway::{App, Gateway, random_bytes};
 use tillgate_net::outgoing::{OutgoingError, ReceiverResponse};
 use tillgate_store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};
 use tillgate_store::delivery::message_selection::{SelectionCursor, SelectionLimits};
@@ -27,7 +27,6 @@ use tokio::task::JoinSet;
 
 use super::review_callback;
 use crate::api::webhook_payload;
-use crate::app::App;
 
 /// Maximum number of concurrent attempts.
 const SLOTS: usize = 512;

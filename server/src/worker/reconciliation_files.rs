@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_gateway::App;
 use tillgate_gateway::settlement::reconciliation_days::ListedDays;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-use crate::app::App;
 
 /// Interval of checks for news.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -4,11 +4,11 @@ use jiff::SignedDuration;
 use tillgate_delivery::review_callback::{
     self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
 };
+use tillgate_gateway::App;
 use tillgate_net::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use tillgate_store::review::callback::StoredCallback;
 
 use super::outbox::SendOutcome;
-use crate::app::App;
 
 /// Sends a callback once to the active destination of its configuration. It is accepted with one of the configured
 /// statuses, and tried again as the configuration says. A request to wait longer (`Retry-After`) is ignored, because

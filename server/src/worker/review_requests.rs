@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_gateway::App;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
-
-use crate::app::App;
 
 /// Interval of checks for requests.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tillgate_gateway::App;
 use tokio::sync::watch;
-
-use crate::app::App;
 
 /// Counters end at full hours.
 const HOUR: i64 = 3_600;

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use tillgate_domain::id::{EntityId, ScheduleId, log_tag};
 use tillgate_domain::schedule::Schedule;
+use tillgate_gateway::App;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
-
-use crate::app::App;
 
 /// Interval of checks for due schedules.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

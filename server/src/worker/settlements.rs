@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tillgate_domain::id::{EntityId, log_tag};
+use tillgate_gateway::App;
 use tillgate_store::lower_priority;
 use tokio::sync::watch;
-
-use crate::app::App;
 
 /// Interval of checks for cut-offs that have passed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);

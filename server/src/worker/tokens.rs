@@ -1,8 +1,7 @@
 //! Upkeep of access tokens: stores the times of their use.
 
+use tillgate_gateway::App;
 use tillgate_store::StoreError;
-
-use crate::app::App;
 
 /// Stores the latest time of use of the tokens used since the last call. Times are full minutes, so a token is written
 /// at most once a minute.

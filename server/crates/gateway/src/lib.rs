@@ -4,6 +4,7 @@
 //! SQL; amounts and states are decided in `tillgate-domain`.
 
 mod access;
+mod app;
 pub mod checkout;
 pub mod dispute;
 pub mod keys;
@@ -32,6 +33,7 @@ use tillgate_store::directory::Directory;
 use tillgate_store::{Store, StoreError};
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
+pub use app::App;
 use checkout::reminder::StatusReads;
 use checkout::summary::SavedForms;
 use payment::PaymentsInFlight;

@@ -10,6 +10,8 @@ use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::id::EntityId;
+use tillgate_files::file_push::load_ca_certificates;
+use tillgate_files::file_push::secret::PushSecret;
 use tillgate_gateway::settlement::reconciliation::has_files;
 use tillgate_store::delivery::file_push::PushTarget;
 
@@ -20,8 +22,6 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::options::load_existing_entity;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::{CommonOptions, open_existing};
-use crate::file_push::load_ca_certificates;
-use crate::file_push::secret::PushSecret;
 
 /// Largest size of a file with a password, a key or certificates, in bytes.
 const MAX_FILE: u64 = 64 * 1024;

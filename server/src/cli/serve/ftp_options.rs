@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use tillgate_files::ftp::FtpOptions;
+use tillgate_files::ftp::certificate::CertificateFiles;
+use tillgate_files::ftp::tls::FtpTls;
 use tokio::net::TcpListener;
 
 use crate::cli::serve::connection_options::parse_timeout;
-use crate::ftp::FtpOptions;
-use crate::ftp::certificate::CertificateFiles;
-use crate::ftp::tls::FtpTls;
 
 /// The FTP server for reconciliation files.
 #[derive(Debug, Args)]

@@ -5,13 +5,13 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_files::ftp::password::{SALT, hash_password};
 use tillgate_gateway::random_bytes;
 use tillgate_gateway::settlement::reconciliation::has_files;
 use tillgate_store::delivery::ftp_user::{FtpUser, FtpUserInfo};
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::{CommonOptions, open_existing};
-use crate::ftp::password::{SALT, hash_password};
 
 /// Users of the FTP server.
 #[derive(Debug, Subcommand)]

@@ -23,6 +23,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_gateway::App;
 use tillgate_net::shares::Shares;
 use tillgate_net::wrong_credentials::{WrongCredentials, counted_network};
 use tokio::net::{TcpListener, TcpStream};
@@ -31,7 +32,6 @@ use tokio::task::JoinSet;
 
 use self::session::Session;
 use self::tls::FtpTls;
-use crate::app::App;
 
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

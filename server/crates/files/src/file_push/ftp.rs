@@ -15,6 +15,7 @@ use suppaftp::{FtpError, Mode};
 use tillgate_domain::delivery::file_push::PushProtocol;
 use tillgate_domain::delivery::file_push::partial_name;
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_gateway::App;
 use tillgate_net::outgoing::Ports;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -23,7 +24,6 @@ use tokio_rustls::TlsConnector;
 use super::content::FileContent;
 use super::secret::PushSecret;
 use super::{PushFault, PushServer, PushStep, clean_text, warn_unknown_size, within_limit};
-use crate::app::App;
 
 /// Uploads a file under a temporary name, compares its size, and renames it.
 ///

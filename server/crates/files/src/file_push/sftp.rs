@@ -7,12 +7,12 @@ use russh_sftp::client::error::Error as SftpError;
 use russh_sftp::client::{Config as SftpConfig, SftpSession};
 use tillgate_domain::delivery::file_push::partial_name;
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_gateway::App;
 use tokio::io::AsyncWriteExt as _;
 
 use super::content::FileContent;
 use super::ssh::{HostKeyCheck, SshFault, open_session};
 use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, warn_unknown_size, within_limit};
-use crate::app::App;
 
 /// Number of writes that wait for the server's confirmation.
 const WRITES_AT_ONCE: usize = 16;

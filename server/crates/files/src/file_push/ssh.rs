@@ -10,11 +10,11 @@ use russh::keys::ssh_key::Fingerprint;
 use russh::keys::{Algorithm, EcdsaCurve, HashAlg, PrivateKeyWithHashAlg, PublicKeyOrCertificate, decode_secret_key};
 use russh::{MethodKind, Preferred, SshId, kex};
 use tillgate_domain::delivery::file_push::HostKeyFingerprint;
+use tillgate_gateway::App;
 use tokio::net::TcpStream;
 
 use super::secret::PushSecret;
 use super::{PushFault, PushServer, PushStep, STEP_LIMIT, clean_text, within_limit};
-use crate::app::App;
 
 /// Number of channel messages that wait for this program. Small, because a server sends little.
 const BUFFERED_MESSAGES: usize = 16;

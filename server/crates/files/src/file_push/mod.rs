@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::settlement::reconciliation::file::FileName;
+use tillgate_gateway::App;
 use tillgate_gateway::settlement::reconciliation::has_files;
 use tillgate_net::outgoing::OutgoingError;
 use tillgate_store::StoreError;
@@ -22,7 +23,6 @@ use tillgate_store::delivery::file_push::PushTarget;
 
 use self::content::FileContent;
 use self::secret::PushSecret;
-use crate::app::App;
 
 pub use ftp::load_ca_certificates;
 

@@ -1,9 +1,8 @@
-//! The parts of a running service that its HTTP interface, its worker and the command line share.
+//! The parts of a running service that its HTTP interface, its worker, its file servers and the command line share.
 
-use tillgate_gateway::Gateway;
 use tillgate_net::outgoing::OutgoingClient;
 
-use crate::form::Builds;
+use super::Gateway;
 
 /// A running service without its HTTP interface.
 pub struct App {
@@ -11,6 +10,4 @@ pub struct App {
     pub gateway: Gateway,
     /// HTTP client for requests to merchants.
     pub outgoing: OutgoingClient,
-    /// The builds of the hosted form that are served.
-    pub builds: Builds,
 }
