@@ -377,8 +377,10 @@ async fn an_event_outlives_the_gateway_that_wrote_it() -> anyhow::Result<()> {
     let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     // At the start, the gateway logs the deliveries that were not accepted.
     poll_until("the log sums it up", async || {
-        let sum =
-            gateway.read_log().lines().any(|line| line.contains("did not take") && line.contains("\"attempts\":1"));
+        let sum = gateway
+            .read_log()
+            .lines()
+            .any(|line| line.contains("refused or missed deliveries") && line.contains("\"attempts\":1"));
         Ok(sum.then_some(()))
     })
     .await?;
