@@ -17,7 +17,7 @@ mod line_stream;
 mod meta;
 mod payment;
 mod received;
-mod registrations;
+mod registration;
 mod report;
 mod response;
 mod review;
@@ -166,10 +166,13 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
             "/v1/checkouts/{id}/registration",
             get(checkout::checkouts::read_registration_status).post(checkout::checkouts::submit_registration),
         )
-        .route("/v1/registrations", post(registrations::create))
-        .route("/v1/registrations/{id}", get(registrations::read).delete(registrations::delete))
-        .route("/v1/registrations/{id}/extendlife", post(registrations::extend))
-        .route("/v1/registrations/{id}/payments", post(registrations::pay_by_registration))
+        .route("/v1/registrations", post(registration::registrations::create))
+        .route(
+            "/v1/registrations/{id}",
+            get(registration::registrations::read).delete(registration::registrations::delete),
+        )
+        .route("/v1/registrations/{id}/extendlife", post(registration::registrations::extend))
+        .route("/v1/registrations/{id}/payments", post(registration::registrations::pay_by_registration))
 }
 
 /// Builds the routes of the form: its loader, documents and files. `compressed` compresses documents.

@@ -33,7 +33,7 @@ use crate::api::payment::page::outcome_sentence;
 use crate::api::payment::page::payment_ancestors;
 use crate::api::payment::page::shop_return_url;
 
-const SCRIPT: &str = include_str!("three_d_secure.js");
+const SCRIPT: &str = include_str!("three_ds.js");
 
 /// The parameter that says that the time limit of the method page has passed.
 const METHOD_TIMED_OUT: &str = "methodTime";

@@ -15,9 +15,10 @@ use tillgate_store::schedule::ScheduleEvent;
 
 use super::json_object::JsonObject;
 use super::response::wire_time;
-use super::{registrations, view};
+use super::view;
 use crate::BUILD_NUMBER;
 use crate::api::dispute::view::dispute_fields;
+use crate::api::registration::registrations;
 use crate::api::schedule::view::event_run_fields;
 use crate::api::schedule::view::schedule_fields;
 

@@ -1,9 +1,9 @@
 //! `tillgate serve`: runs the gateway.
 
+pub mod abuse_limits;
 pub mod connection_options;
 pub mod ftp_options;
 pub mod ftp_user;
-pub mod limits;
 pub mod place;
 pub mod ports;
 pub mod setup_check;
@@ -51,10 +51,10 @@ use super::{CommonOptions, open_store};
 use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
+use crate::cli::serve::abuse_limits::LimitOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
-use crate::cli::serve::limits::LimitOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 use crate::form::Builds;

@@ -27,10 +27,11 @@ use crate::api::json_object::{FieldValue, JsonObject};
 use crate::api::payment::page::INLINE;
 use crate::api::payment::response_cache::cache_key;
 use crate::api::received::read_form_parameters;
+use crate::api::registration::registrations;
 use crate::api::response::{
     build_response, encode_response, into_http_response, ndc_of_checkout, result_fields, result_with_description,
 };
-use crate::api::{AppState, client, registrations, view};
+use crate::api::{AppState, client, view};
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.

@@ -13,8 +13,9 @@ use tillgate_gateway::payment::pay::Addresses;
 use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::api::payment::state;
+use crate::api::registration::registrations;
 use crate::api::response::{encode_response, into_http_response};
-use crate::api::{AppState, registrations, view};
+use crate::api::{AppState, view};
 
 /// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A
 /// declined payment is a response with 400, not an error.

@@ -10,22 +10,22 @@ use tillgate_domain::registration::Registration;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::pay::Addresses;
 
-use super::error::ApiError;
-use super::extract::{MerchantRequest, PathId, PublicUrl};
-use super::json_object::JsonObject;
-use super::response::{encode_response, into_http_response};
-use super::{AppState, view};
+use crate::api::error::ApiError;
+use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
+use crate::api::json_object::JsonObject;
 use crate::api::payment::payments;
+use crate::api::response::{encode_response, into_http_response};
+use crate::api::{AppState, view};
 
 /// The `paymentType` in responses about a registration that is created or read.
-pub(super) const REGISTERED: &str = "RG";
+pub(in crate::api) const REGISTERED: &str = "RG";
 /// The same if its retention is extended.
 const EXTENDED: &str = "TE";
 /// The same if it is deleted.
 const DEREGISTERED: &str = "DR";
 
 /// Handles `POST /v1/registrations`: stores an account under a new id.
-pub(super) async fn create(
+pub(in crate::api) async fn create(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
 ) -> Result<Response, ApiError> {
@@ -36,7 +36,7 @@ pub(super) async fn create(
 }
 
 /// Handles `GET /v1/registrations/{id}`: responds with a registration that has not ended, or with the code of its end.
-pub(super) async fn read(
+pub(in crate::api) async fn read(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
@@ -46,7 +46,7 @@ pub(super) async fn read(
 }
 
 /// Handles `DELETE /v1/registrations/{id}`: deletes the account, and ends its standing instructions.
-pub(super) async fn delete(
+pub(in crate::api) async fn delete(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
@@ -61,7 +61,7 @@ pub(super) async fn delete(
 }
 
 /// Handles `POST /v1/registrations/{id}/extendlife`: extends the retention of a registration.
-pub(super) async fn extend(
+pub(in crate::api) async fn extend(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
@@ -73,7 +73,7 @@ pub(super) async fn extend(
 }
 
 /// Handles `POST /v1/registrations/{id}/payments`: makes a payment with the stored account.
-pub(super) async fn pay_by_registration(
+pub(in crate::api) async fn pay_by_registration(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     PublicUrl(public): PublicUrl,
@@ -114,13 +114,13 @@ fn respond_with_registration(
 }
 
 /// Returns the fields of a created registration, for the status of its checkout and for webhooks.
-pub(super) fn registered_fields(registration: &Registration) -> JsonObject<'_> {
+pub(in crate::api) fn registered_fields(registration: &Registration) -> JsonObject<'_> {
     view::registration_fields(registration, REGISTERED)
 }
 
 /// Builds the response about a registration, 400 if it was rejected. Its timestamp is the registration's creation, so
 /// that it has the same bytes each time.
-pub(super) fn encode_registration(
+pub(in crate::api) fn encode_registration(
     registration: &Registration,
     payment_type: &'static str,
     ndc: &Ndc,

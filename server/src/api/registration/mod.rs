@@ -1,0 +1,3 @@
+//! Stored payment data.
+
+pub mod registrations;
