@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tillgate_tests::{MerchantClient, poll_until};
 
 use crate::service::earlier_store::start_on_fixture;
-use crate::settlement::settlements::{hundredths, read_balances, read_records, read_rows, shapes};
+use crate::settlement::settlements::{hundredths, read_balances, read_records, read_rows, read_with_records, shapes};
 use crate::support::*;
 
 /// The day that the store's batch has settled.
@@ -23,11 +23,29 @@ fn read_entries(gateway: &tillgate_tests::TestGateway, action: &str) -> anyhow::
     Ok(entries)
 }
 
+/// Returns the records of the store's batch, and the later ones.
+fn split_at_start(records: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
+    records.into_iter().partition(|record| record["settlement"]["date"] == SETTLED_DAY)
+}
+
+/// Returns the sum of what lines of payments have settled, in hundredths: without fees and payouts.
+fn sum_of_payments(records: &[Value]) -> i64 {
+    let of_payments = |record: &&Value| record["recordType"] == "SETTLED" && record["transactionType"] != "BATCH";
+    let sign = |record: &Value| if record["settlement"]["cashflow"] == "NEG" { -1 } else { 1 };
+    records.iter().filter(of_payments).map(|record| sign(record) * hundredths(&record["amount"])).sum()
+}
+
 #[tokio::test]
 async fn wrong_bookings_of_an_earlier_version_are_corrected_once_and_by_entries() -> anyhow::Result<()> {
     let (gateway, known) = start_on_fixture(48)?;
     let shop = known.merchant_at(&gateway, "");
     let reviewed = known.merchant_at(&gateway, "/reviewed");
+    // Of a debit of 30.00 that was not settled yet, and of 10.00, -7.00 and 4.00 that a batch has taken wrongly. A day
+    // that the entity's clock had ended before the start is settled at the start, whatever today's date is.
+    let (records, open) = read_with_records(&shop, async || read_balances(&shop, "receivable").await).await?;
+    let (earlier, later) = split_at_start(records);
+    assert_eq!(open.values().sum::<i64>() + sum_of_payments(&later), 3000 + 1000 - 700 + 400);
+    assert!(open.keys().all(|currency| currency == "EUR"), "{open:?}");
     assert_eq!(read_balances(&reviewed, "receivable").await?, BTreeMap::new());
     assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
     let told = "reversals of voided payments had been booked";
@@ -46,16 +64,15 @@ async fn wrong_bookings_of_an_earlier_version_are_corrected_once_and_by_entries(
     assert_eq!(read_entries(&gateway, "correction")?, corrections);
     let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
     shop.advance_clock("25h").await?;
-    // Of a debit of 30.00 that was not settled yet, and of 10.00, -7.00 and 4.00 that a batch has taken wrongly. They
-    // are in one batch or two: a day that the entity's clock had ended before the start is settled at the start.
-    let later: Vec<Value> = poll_until("everything is settled", async || {
+    // In one batch or two.
+    poll_until("everything is settled", async || {
         let batches = read_rows(&shop, "reports/v1/settlements", "settlements").await?;
-        let is_open = !read_balances(&shop, "receivable").await?.is_empty();
         let is_complete = batches.len() > 1 && batches.iter().all(|batch| batch["status"] == "COMPLETE");
-        let records = if is_complete && !is_open { read_records(&shop).await? } else { return Ok(None) };
-        Ok(Some(records.into_iter().filter(|record| record["settlement"]["date"] != SETTLED_DAY).collect()))
+        Ok((is_complete && read_balances(&shop, "receivable").await?.is_empty()).then_some(()))
     })
     .await?;
+    let (unchanged, later) = split_at_start(read_records(&shop).await?);
+    assert_eq!(unchanged, earlier, "earlier records stay as they are");
     let (payouts, lines): (Vec<_>, Vec<_>) = later.into_iter().partition(|record| record["transactionType"] == "BATCH");
     assert_eq!(payouts.iter().map(|payout| hundredths(&payout["amount"])).sum::<i64>(), 3640);
     assert_eq!(
