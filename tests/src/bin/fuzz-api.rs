@@ -182,7 +182,8 @@ async fn create_objects(shop: &MerchantClient) -> anyhow::Result<ExistingObjects
     Ok(objects)
 }
 
-/// Returns [`KNOWN`] and the parameters that refer to existing objects of the entity.
+/// Returns the schemas of the parameters in [`KNOWN`], and of those that refer to existing objects of the entity: each
+/// with its values.
 fn known_parameters(objects: &ExistingObjects) -> Map<String, Value> {
     let own = [
         ("entityId", &objects.entities),
@@ -194,13 +195,13 @@ fn known_parameters(objects: &ExistingObjects) -> Map<String, Value> {
         ("standingInstruction.initialTransactionId", &objects.payments),
     ];
     let fixed = KNOWN.iter().map(|(name, values)| ((*name).to_owned(), json!(values)));
-    fixed.chain(own.map(|(name, values)| (name.to_owned(), json!(values)))).collect()
+    let all = fixed.chain(own.map(|(name, values)| (name.to_owned(), json!(values))));
+    all.map(|(name, values)| (name, json!({ "type": "string", "enum": values }))).collect()
 }
 
 /// Replaces the parameters of a body by the known ones, and by what it requires beside them.
 fn narrow_body(body: &mut Value, known: &Map<String, Value>, schemas: &Map<String, Value>) {
-    let mut properties: Map<String, Value> =
-        known.iter().map(|(name, values)| (name.clone(), json!({ "type": "string", "enum": values }))).collect();
+    let mut properties = known.clone();
     let required = body["required"].as_array().cloned().unwrap_or_default();
     for name in required.iter().filter_map(Value::as_str).filter(|name| !known.contains_key(*name)) {
         let own = body["properties"].get(name);
@@ -214,13 +215,12 @@ fn narrow_body(body: &mut Value, known: &Map<String, Value>, schemas: &Map<Strin
 /// parameters; otherwise these are added.
 fn insert_known_values(document: &mut Value, objects: &ExistingObjects, deep: bool) -> anyhow::Result<()> {
     let known = known_parameters(objects);
-    let values = |name: &str| known.get(name).map(|values| json!({ "type": "string", "enum": values }));
     let schemas = document["components"]["schemas"].as_object_mut().context("no schemas")?;
     for schema in schemas.values_mut() {
         let is_request = schema.get("required").is_none();
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut).filter(|_| is_request);
         for (name, value) in properties.into_iter().flatten() {
-            if let Some(some) = values(name) {
+            if let Some(some) = known.get(name).cloned() {
                 *value =
                     if deep || name.ends_with("ntityId") { some } else { json!({ "anyOf": [some, value.take()] }) };
             }
