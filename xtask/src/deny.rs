@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use semver::{Version, VersionReq};
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
 use toml::Table;
+
+use crate::cargo;
 
 /// Text of `cargo xtask deny --help`.
 pub const HELP: &str = "\
@@ -30,8 +31,8 @@ pub fn check_dependencies(_: &[String]) -> Result<()> {
     let read = |path: &str| fs::read_to_string(root.join(path)).with_context(|| format!("reading {path}"));
     let rules = Rules::parse(&read("deny.toml")?, &read("xtask/advisories.toml")?)?;
     let lock: Table = read("Cargo.lock")?.parse()?;
-    let mut command = Command::new("cargo");
-    command.current_dir(root).args(["metadata", "--format-version", "1", "--locked"]);
+    let mut command = cargo::command();
+    command.args(["metadata", "--format-version", "1", "--locked"]);
     for platform in PLATFORMS {
         command.args(["--filter-platform", platform]);
     }
