@@ -10,6 +10,7 @@ pub mod docs;
 mod error;
 mod extract;
 mod forwarded;
+mod heavy_requests;
 mod html_page;
 mod idempotency;
 mod json_object;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, Uri, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{delete, get, post};
@@ -50,6 +51,7 @@ use tower_http::compression::CompressionLayer;
 use crate::form::Builds;
 pub use checkout::fields_host::FieldsUrl;
 pub use checkout::policy_reports::ReportLimiter;
+pub use heavy_requests::build_service;
 pub use idempotency::InFlight;
 pub use payment::response_cache::ResponseCache;
 pub use tillgate_net::wrong_credentials::WrongCredentials;
@@ -90,7 +92,7 @@ impl Deref for AppState {
 }
 
 /// Builds every route of the service. [`docs::ROUTES`] describes them.
-pub fn build_router(state: Arc<AppState>) -> Router {
+fn build_router(state: Arc<AppState>) -> Router {
     // Compression is safe here: a client that requests a frame document already knows its only secret, the checkout's
     // id, so the compressed length reveals nothing.
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
@@ -279,38 +281,4 @@ fn set_default_headers(mut response: Response) -> Response {
     }
     checkout::isolation::add_isolation_headers(response.headers_mut());
     response
-}
-
-/// Replaces runs of slashes in the path by one, and leaves the query alone: merchants join a base address that ends
-/// with a slash and a `resourcePath` that begins with one. A path that is not valid then stays.
-pub fn merge_slashes<B>(mut request: axum::http::Request<B>) -> axum::http::Request<B> {
-    let uri = request.uri();
-    if uri.path().contains("//") {
-        let mut path = String::with_capacity(uri.path().len());
-        for character in uri.path().chars() {
-            if character != '/' || !path.ends_with('/') {
-                path.push(character);
-            }
-        }
-        if let Some(query) = uri.query() {
-            path.push('?');
-            path.push_str(query);
-        }
-        if let Ok(merged) = path.parse::<Uri>() {
-            *request.uri_mut() = merged;
-        }
-    }
-    request
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slashes_are_merged_in_the_path_and_left_alone_in_the_query() {
-        let request = axum::http::Request::builder().uri("//v1///payments/8a?url=a//b").body(()).unwrap();
-        assert_eq!(merge_slashes(request).uri().to_string(), "/v1/payments/8a?url=a//b");
-    }
 }

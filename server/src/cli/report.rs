@@ -24,10 +24,11 @@ use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_gateway::settlement::report::read_settlements;
+use tillgate_machine::process::lower_priority;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::directory::Directory;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
-use tillgate_store::{AdminStore, PaymentHistory, lower_priority};
+use tillgate_store::{AdminStore, PaymentHistory};
 
 use super::{CommonOptions, describe_refusal, open_existing};
 use crate::cli::report::chart::draw_svg;

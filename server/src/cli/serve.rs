@@ -37,6 +37,7 @@ use tillgate_machine::clock::{Clock as _, SystemClock};
 use tillgate_machine::id_clock::IdClock;
 use tillgate_machine::process;
 use tillgate_net::listener::{self, ConnectionLimits};
+use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_store::directory::Directory;
 use tillgate_store::settlement::booking_correction::CorrectedBookings;
@@ -44,7 +45,6 @@ use tillgate_store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLim
 use tillgate_vault::{Keyring, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tower::ServiceExt as _;
 
 use super::risk::RiskFileOptions;
 use super::{CommonOptions, open_store};
@@ -236,7 +236,7 @@ pub(super) async fn serve_until_stopped(
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
     let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped));
-    let service = api::build_router(state).map_request(api::merge_slashes::<axum::body::Body>);
+    let service = api::build_service(state);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
         stop.await;
@@ -349,6 +349,7 @@ impl GatewaySettings {
             },
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,
+            low_priority: LowPriorityThreads::start().context("starting threads of low priority")?,
         };
         Ok(Arc::new(AppState {
             app: Arc::new(app),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tillgate_domain::id::{EntityId, ScheduleId, log_tag};
 use tillgate_domain::schedule::Schedule;
-use tillgate_gateway::App;
+use tillgate_gateway::{App, Failure};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
@@ -125,9 +125,14 @@ impl RunningSchedules {
     fn start_run(&mut self, app: &Arc<App>, schedule: Schedule) {
         let (id, entity) = (schedule.id.clone(), schedule.entity.clone());
         let app = Arc::clone(app);
+        let tenant = entity.clone();
         let task = self.tasks.spawn(async move {
             let tag = log_tag(schedule.id.as_str());
-            app.gateway.run_schedule(schedule).await.unwrap_or_else(|error| {
+            let gateway = Arc::clone(&app);
+            // A run that is due can wait longer than the payment of a shopper.
+            let run = async move { gateway.gateway.run_schedule(schedule).await };
+            let ended = app.low_priority.run(tenant.as_str(), run).await;
+            ended.unwrap_or(Err(Failure::Interrupted)).unwrap_or_else(|error| {
                 tracing::warn!(%error, schedule = tag, "running a schedule failed");
                 false
             })

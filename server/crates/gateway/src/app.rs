@@ -1,5 +1,6 @@
 //! The parts of a running service that its HTTP interface, its worker, its file servers and the command line share.
 
+use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::OutgoingClient;
 
 use super::Gateway;
@@ -10,4 +11,6 @@ pub struct App {
     pub gateway: Gateway,
     /// HTTP client for requests to merchants.
     pub outgoing: OutgoingClient,
+    /// Threads for requests and runs that need much computation.
+    pub low_priority: LowPriorityThreads,
 }

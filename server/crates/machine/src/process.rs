@@ -1,7 +1,11 @@
 //! This process: how many files it may open, that its memory is not written to disk or read by other processes of the
-//! same user, and who runs it.
+//! same user, who runs it, and the priority of its threads.
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+
+/// Priority of threads of low priority, as a `nice` value.
+#[cfg(target_os = "linux")]
+const LOW_PRIORITY: i32 = 10;
 
 /// Raises the soft limit of open files to the hard limit. Returns the soft limit that then applies: the old one if the
 /// system refuses, and `u64::MAX` if there is none.
@@ -39,3 +43,18 @@ pub fn describe_user() -> String {
 fn is_user(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control)
 }
+
+/// Lowers the priority of this thread to about a tenth of the processor share of others; logs a failure. The lowest
+/// priority could suspend a thread that holds a lock, or a snapshot that keeps the WAL from being truncated.
+#[cfg(target_os = "linux")]
+pub fn lower_priority() {
+    // On Linux a thread has its own priority under its own id.
+    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LOW_PRIORITY);
+    if let Err(error) = lowered {
+        tracing::warn!(%error, "a thread of low priority runs with the priority of payments");
+    }
+}
+
+/// Does nothing, because a priority of one thread is specific to Linux.
+#[cfg(not(target_os = "linux"))]
+pub fn lower_priority() {}

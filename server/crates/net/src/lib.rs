@@ -4,6 +4,7 @@
 //! Knows no merchant, no payment and no database, and never decides who may do what.
 
 pub mod listener;
+pub mod low_priority;
 pub mod outgoing;
 pub mod shares;
 pub mod wrong_credentials;

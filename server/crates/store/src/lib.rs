@@ -84,7 +84,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub use fault::{Damage, DiskFault};
 pub use health::HealthFault;
 pub use lock::{is_served, read_live_refusal};
-pub use long_reads::{Cancellation, LongReads, lower_priority};
+pub use long_reads::{Cancellation, LongReads};
 pub use payment::history::{HistoricPayment, PaymentHistory};
 pub use payment::queries::PaymentRow;
 pub use payment::responses::FoundResponse;

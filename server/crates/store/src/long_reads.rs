@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use tillgate_domain::id::EntityId;
+use tillgate_machine::process::lower_priority;
 use tokio::sync::oneshot;
 
 use super::StoreError;
@@ -24,9 +25,6 @@ const TENANT_SHARE: usize = 1;
 const MAX_WAITING: usize = 32;
 /// Maximum number of waiting long reads of all tenants.
 const MAX_WAITING_TOTAL: usize = 1024;
-/// Priority of the threads, as a `nice` value.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 10;
 /// Maximum time that a read waits in the queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -259,21 +257,6 @@ fn start_threads(shared: &Arc<SharedQueue>) {
         }
     }
 }
-
-/// Lowers the priority of this thread to about a tenth of the processor share of payments; logs a failure. The lowest
-/// priority could suspend a read in the middle of a snapshot, which would keep the WAL from being truncated.
-#[cfg(target_os = "linux")]
-pub fn lower_priority() {
-    // On Linux a thread has its own priority under its own id.
-    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
-    if let Err(error) = lowered {
-        tracing::warn!(%error, "long reads run with the priority of payments");
-    }
-}
-
-/// Does nothing, because a priority of one thread is specific to Linux.
-#[cfg(not(target_os = "linux"))]
-pub fn lower_priority() {}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

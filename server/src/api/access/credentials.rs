@@ -42,6 +42,17 @@ pub(in crate::api) fn authenticate_bearer(
     headers: &HeaderMap,
     address: IpAddr,
 ) -> Result<Option<AccessGrant>, Refusal> {
+    let Some(token) = read_bearer(headers)? else { return Ok(None) };
+    let now = Timestamp::now();
+    let granted = state.gateway.directory.authenticate_bearer(token, address, now);
+    granted.map(Some).map_err(|denied| refuse_credentials(state, denied, address, now, "The access token is not valid"))
+}
+
+/// Reads the token of the `Authorization` header. Returns `None` if there is no such header.
+///
+/// # Errors
+/// 401 if the header is no bearer token.
+pub(in crate::api) fn read_bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
     let Some(header) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
     let malformed =
         || Refusal::missing_credentials("The Authorization header is not of the form: Bearer <access token>");
@@ -50,9 +61,7 @@ pub(in crate::api) fn authenticate_bearer(
     if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || token.contains(' ') {
         return Err(malformed());
     }
-    let now = Timestamp::now();
-    let granted = state.gateway.directory.authenticate_bearer(token, address, now);
-    granted.map(Some).map_err(|denied| refuse_credentials(state, denied, address, now, "The access token is not valid"))
+    Ok(Some(token))
 }
 
 /// Authenticates the older way: `authentication.userId` and `authentication.password` among the parameters. Counts a

@@ -16,8 +16,9 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::DryRunReport;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
+use tillgate_machine::process::lower_priority;
 use tillgate_shared::result::codes;
-use tillgate_store::{StoreError, lower_priority};
+use tillgate_store::StoreError;
 use tokio::runtime::Handle;
 
 use crate::api::AppState;

@@ -10,10 +10,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
+use tillgate_machine::process::lower_priority;
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::AdminStore;
 use tillgate_store::directory::Directory;
-use tillgate_store::{AdminStore, lower_priority};
 
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::dry_run_output::format_report;

@@ -16,6 +16,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
 use tillgate_machine::clock::Clock;
 use tillgate_net::shares::Shares;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 use zeroize::Zeroizing;
 
 use super::address::HostAddress;
@@ -65,6 +67,9 @@ pub struct HostClient {
     clock: Arc<dyn Clock>,
     /// Limits the concurrent requests, all and those of each merchant.
     calls: Shares,
+    /// The runtime that drives the connections. Requests of all runtimes share them, so none may belong to one of low
+    /// priority.
+    runtime: Handle,
 }
 
 impl fmt::Debug for HostClient {
@@ -74,10 +79,10 @@ impl fmt::Debug for HostClient {
 }
 
 impl HostClient {
-    /// Creates a client of the host at an address.
+    /// Creates a client of the host at an address. Its connections belong to the current runtime.
     ///
     /// # Errors
-    /// If the system's certificates cannot be used.
+    /// If the system's certificates cannot be used, or outside of a runtime.
     pub fn new(
         address: HostAddress,
         key: SharedKey,
@@ -98,7 +103,9 @@ impl HostClient {
             .pool_idle_timeout(MAX_IDLE_TIME)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build(connector);
-        Ok(Self { client, address, key, deadlines, clock, calls: Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS) })
+        let runtime = Handle::try_current().map_err(std::io::Error::other)?;
+        let calls = Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS);
+        Ok(Self { client, address, key, deadlines, clock, calls, runtime })
     }
 
     /// Authorizes or debits a payment ([`HostOperation::Authorize`]), or credits an account
@@ -136,19 +143,33 @@ impl HostClient {
         };
         let Deadlines { head, whole, .. } = self.deadlines;
         let exchange = async {
-            let late = || CallResult::Unknown(CallFault::Late(head.as_millis()));
-            match tokio::time::timeout(head, self.client.request(request)).await {
-                Err(_) => late(),
-                // No byte of a request is sent before the connection is established.
-                Ok(Err(error)) if error.is_connect() => {
-                    CallResult::NotExecuted(CallFault::Connection(innermost_cause(&error)))
-                }
-                Ok(Err(error)) => CallResult::Unknown(CallFault::Broken(innermost_cause(&error))),
+            match tokio::time::timeout(head, self.await_response(request)).await {
+                Err(_) => CallResult::Unknown(CallFault::Late(head.as_millis())),
+                Ok(Err(failed)) => failed,
                 Ok(Ok(response)) => self.read_response(&signature, expected, response).await,
             }
         };
         let late = CallResult::Unknown(CallFault::Late(whole.as_millis()));
         tokio::time::timeout(whole, exchange).await.unwrap_or(late)
+    }
+
+    /// Sends a request in the runtime of the connections, and waits for the head of its response.
+    ///
+    /// # Errors
+    /// The result of a call without a response: not executed without a connection, otherwise unknown.
+    async fn await_response(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, CallResult> {
+        // The set drops the request together with itself.
+        let mut task = JoinSet::new();
+        task.spawn_on(self.client.request(request), &self.runtime);
+        match task.join_next().await {
+            Some(Ok(Ok(response))) => Ok(response),
+            // No byte of a request is sent before the connection is established.
+            Some(Ok(Err(error))) if error.is_connect() => {
+                Err(CallResult::NotExecuted(CallFault::Connection(innermost_cause(&error))))
+            }
+            Some(Ok(Err(error))) => Err(CallResult::Unknown(CallFault::Broken(innermost_cause(&error)))),
+            Some(Err(_)) | None => Err(CallResult::Unknown(CallFault::Broken("this process stops".to_owned()))),
+        }
     }
 
     /// Builds a `POST` with the current date, and signs it. Returns the signature too, which the response's signature
