@@ -1,11 +1,18 @@
 //! This process: how many files it may open, that its memory is not written to disk or read by other processes of the
 //! same user, who runs it, and the priority of its threads.
 
+use std::cell::Cell;
+
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 /// Priority of threads of low priority, as a `nice` value.
 #[cfg(target_os = "linux")]
 const LOW_PRIORITY: i32 = 10;
+
+thread_local! {
+    /// True on a thread of low priority.
+    static IS_LOW_PRIORITY: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Raises the soft limit of open files to the hard limit. Returns the soft limit that then applies: the old one if the
 /// system refuses, and `u64::MAX` if there is none.
@@ -45,16 +52,18 @@ fn is_user(name: &str) -> bool {
 }
 
 /// Lowers the priority of this thread to about a tenth of the processor share of others; logs a failure. The lowest
-/// priority could suspend a thread that holds a lock, or a snapshot that keeps the WAL from being truncated.
-#[cfg(target_os = "linux")]
+/// priority could suspend a thread that holds a lock, or a snapshot that keeps the WAL from being truncated. Elsewhere
+/// than on Linux a thread has no priority of its own, and only what it asks of others comes later.
 pub fn lower_priority() {
+    IS_LOW_PRIORITY.set(true);
     // On Linux a thread has its own priority under its own id.
-    let lowered = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LOW_PRIORITY);
-    if let Err(error) = lowered {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LOW_PRIORITY) {
         tracing::warn!(%error, "a thread of low priority runs with the priority of payments");
     }
 }
 
-/// Does nothing, because a priority of one thread is specific to Linux.
-#[cfg(not(target_os = "linux"))]
-pub fn lower_priority() {}
+/// Returns true if the priority of this thread was lowered.
+pub fn is_low_priority() -> bool {
+    IS_LOW_PRIORITY.get()
+}

@@ -3,12 +3,17 @@
 //! The thread runs the requests one after the other, commits, and then answers all of them. If one fails, the others
 //! are not affected (see [`super::group_transaction`]). If the commit fails, all of them fail. The thread does not wait
 //! to fill a group: under light load a group is one request.
+//!
+//! Requests of threads with low priority are later ones: a group has one of them, and more only while no other request
+//! waits. So the large writes of one tenant delay another one's payment by one write, and still come one by one.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use tillgate_machine::process::is_low_priority;
 use tokio::sync::oneshot;
 
 use super::error::Cause;
@@ -20,9 +25,16 @@ const MAX_REFUSED: usize = 1024;
 /// Maximum number of requests in one commit.
 const MAX_GROUP: usize = 256;
 
-/// A queued request. It runs inside the transaction, or receives the fault that prevented the transaction. It returns
+/// A queued request.
+struct WriteJob {
+    run: RunRequest,
+    /// True if a thread of low priority has queued it.
+    is_later: bool,
+}
+
+/// A request to run. It runs inside the transaction, or receives the fault that prevented the transaction. It returns
 /// the callback that answers its caller, and the disk fault that it met.
-type WriteJob =
+type RunRequest =
     Box<dyn FnOnce(Result<&mut GroupTransaction<'_>, NotDurable>) -> (CompletionCallback, NotDurable) + Send>;
 /// Answers the caller of a request, once it is known if the transaction is durable.
 type CompletionCallback = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
@@ -76,7 +88,10 @@ impl CommitQueue {
         let (sender, jobs) = sync_channel(capacity);
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || CommitThread { connection, hooks }.process_jobs(&jobs))
+            .spawn(move || {
+                let waiting = WaitingJobs { jobs, later: VecDeque::new(), capacity };
+                CommitThread { connection, hooks }.process_jobs(waiting);
+            })
             .map_err(|error| Cause::File(name.into(), error))?;
         Ok(Self { jobs: Some(sender), thread: Some(thread) })
     }
@@ -90,7 +105,7 @@ impl CommitQueue {
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (sender, receiver) = oneshot::channel();
-        let job: WriteJob = Box::new(move |transaction| {
+        let run: RunRequest = Box::new(move |transaction| {
             let written = match transaction {
                 Ok(transaction) => transaction.run_request(write),
                 Err(fault) => Err(Cause::NotCommitted(fault).into()),
@@ -107,7 +122,7 @@ impl CommitQueue {
             });
             (complete, fault)
         });
-        let queued = self.queue_job(job);
+        let queued = self.queue_job(WriteJob { run, is_later: is_low_priority() });
         async move {
             queued?;
             receiver.await.map_err(|_| Cause::Stopped)?
@@ -135,11 +150,41 @@ impl Drop for CommitQueue {
     }
 }
 
-/// Fails the first request, and up to [`MAX_REFUSED`] waiting ones, with the error that nothing was written.
-fn refuse_all(first: WriteJob, jobs: &Receiver<WriteJob>, fault: NotDurable) {
-    for job in std::iter::once(first).chain(jobs.try_iter().take(MAX_REFUSED)) {
-        let (complete, _) = job(Err(fault));
-        complete(Err(fault));
+/// The requests that wait, as the thread sees them.
+struct WaitingJobs {
+    jobs: Receiver<WriteJob>,
+    /// Later requests that were taken out of the queue, oldest first.
+    later: VecDeque<WriteJob>,
+    /// Number of later requests from which no more are taken out, so that the queue refuses what is too much.
+    capacity: usize,
+}
+
+impl WaitingJobs {
+    /// Waits for the first request of a group: a later one if one was taken out, so that each group has one.
+    fn wait_for_first(&mut self, timeout: Duration) -> Result<WriteJob, RecvTimeoutError> {
+        self.later.pop_front().map_or_else(|| self.jobs.recv_timeout(timeout), Ok)
+    }
+
+    /// Takes the next request of a group, which may still get later ones or not.
+    fn take_next(&mut self, accepts_later: bool) -> Option<WriteJob> {
+        while self.later.len() < self.capacity
+            && let Ok(job) = self.jobs.try_recv()
+        {
+            if !job.is_later {
+                return Some(job);
+            }
+            self.later.push_back(job);
+        }
+        if accepts_later { self.later.pop_front() } else { None }
+    }
+
+    /// Fails a request, and up to [`MAX_REFUSED`] waiting ones, with the error that nothing was written.
+    fn refuse_all(&mut self, first: WriteJob, fault: NotDurable) {
+        let waiting = self.later.drain(..).chain(self.jobs.try_iter());
+        for job in std::iter::once(first).chain(waiting.take(MAX_REFUSED)) {
+            let (complete, _) = (job.run)(Err(fault));
+            complete(Err(fault));
+        }
     }
 }
 
@@ -152,11 +197,11 @@ struct CommitThread<C> {
 impl<C: CommitHooks> CommitThread<C> {
     /// Commits queued requests until the queue is closed and empty. Calls `on_interval` at intervals, also while no
     /// request comes.
-    fn process_jobs(mut self, jobs: &Receiver<WriteJob>) {
+    fn process_jobs(mut self, mut waiting: WaitingJobs) {
         let mut last_interval = Instant::now();
         loop {
-            match jobs.recv_timeout(C::INTERVAL) {
-                Ok(first) => self.commit_group(first, jobs),
+            match waiting.wait_for_first(C::INTERVAL) {
+                Ok(first) => self.commit_group(first, &mut waiting),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -170,30 +215,32 @@ impl<C: CommitHooks> CommitThread<C> {
     /// Commits a request and those that wait behind it, at most [`MAX_GROUP`], as one transaction, then answers all of
     /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If SQLite undoes the
     /// transaction midway, fails the requests run so far; the next group takes the others.
-    fn commit_group(&mut self, first: WriteJob, jobs: &Receiver<WriteJob>) {
+    fn commit_group(&mut self, first: WriteJob, waiting: &mut WaitingJobs) {
         if let Some(fault) = self.hooks.known_fault() {
-            return refuse_all(first, jobs, Some(fault));
+            return waiting.refuse_all(first, Some(fault));
         }
         let mut transaction = match GroupTransaction::begin(&self.connection) {
             Ok(transaction) => transaction,
             Err(error) => {
                 tracing::error!(%error, "beginning a transaction failed");
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
-                return refuse_all(first, jobs, DiskFault::from_sqlite(&error));
+                return waiting.refuse_all(first, DiskFault::from_sqlite(&error));
             }
         };
         let mut callbacks = Vec::new();
         let mut undone = None;
+        let mut accepts_later = true;
         let mut next = Some(first);
         while let Some(job) = next {
-            let (complete, fault) = job(Ok(&mut transaction));
+            accepts_later &= job.is_later;
+            let (complete, fault) = (job.run)(Ok(&mut transaction));
             callbacks.push(complete);
             // On a full disk SQLite undoes the whole transaction, including the earlier requests of this group.
             if transaction.is_undone() {
                 undone = Some(fault);
                 break;
             }
-            next = if callbacks.len() == MAX_GROUP { None } else { jobs.try_recv().ok() };
+            next = if callbacks.len() == MAX_GROUP { None } else { waiting.take_next(accepts_later) };
         }
         let durable = match undone {
             Some(fault) => {
@@ -231,6 +278,8 @@ impl<C: CommitHooks> CommitThread<C> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI64, Ordering};
     use std::sync::mpsc::channel;
     use std::task::{Context, Waker};
 
@@ -334,6 +383,85 @@ mod tests {
         poll_once(Box::pin(queue.commit_write(|connection| insert_number(connection, 4), |_| ())).as_mut());
         drop(queue);
         assert_eq!(load_numbers(&reader), [1, 2, 4]);
+    }
+
+    #[tokio::test]
+    async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
+        /// Counts the commits.
+        struct Counting(Arc<AtomicI64>);
+        impl CommitHooks for Counting {
+            fn after_commit(&mut self, _connection: &Connection) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let commits = Arc::new(AtomicI64::new(0));
+        let (_folder, queue, _reader) = start_queue(16, Counting(Arc::clone(&commits)));
+        let queue = Arc::new(queue);
+        let (release, released) = channel::<()>();
+        let wait = move |_: &Connection| {
+            released.recv().unwrap();
+            Ok(((), WrittenRows::Nothing))
+        };
+        let wait_queue = Arc::clone(&queue);
+        let mut wait = Box::pin(async move { wait_queue.commit_write(wait, |_| ()).await });
+        poll_once(wait.as_mut());
+        // Queues a write. Its value is the number of commits before it, and of writes.
+        let order = Arc::new(AtomicI64::new(0));
+        let add = move |number| {
+            let (queue, commits, order) = (Arc::clone(&queue), Arc::clone(&commits), Arc::clone(&order));
+            let mut write = Box::pin(async move {
+                let write = move |connection: &Connection| {
+                    let (_, rows) = insert_number(connection, number)?;
+                    Ok(((commits.load(Ordering::SeqCst), order.fetch_add(1, Ordering::SeqCst)), rows))
+                };
+                queue.commit_write(write, |_| ()).await
+            });
+            poll_once(write.as_mut());
+            write
+        };
+        let add_late = add.clone();
+        let late = std::thread::spawn(move || {
+            tillgate_machine::process::lower_priority();
+            [10, 11, 12].map(add_late)
+        });
+        let late = late.join().unwrap();
+        let soon = [1, 2, 3].map(add);
+        release.send(()).unwrap();
+        wait.await.unwrap();
+        let mut soon_written = Vec::new();
+        for write in soon {
+            soon_written.push(write.await.unwrap());
+        }
+        let mut late_written = Vec::new();
+        for write in late {
+            late_written.push(write.await.unwrap());
+        }
+        assert_eq!(soon_written, [(0, 0), (0, 1), (0, 2)], "they join the group that waits");
+        assert_eq!(late_written, [(1, 3), (1, 4), (1, 5)], "nobody else waits then");
+    }
+
+    #[test]
+    fn each_group_has_one_later_request_and_more_only_without_others() {
+        let (sender, jobs) = sync_channel(16);
+        let mut waiting = WaitingJobs { jobs, later: VecDeque::new(), capacity: 16 };
+        let job = |is_later| WriteJob { run: Box::new(|_| (Box::new(|_| ()), None)), is_later };
+        // Takes a group, and returns which of its requests are later ones.
+        let mut take_group = || {
+            let mut group = vec![waiting.wait_for_first(Duration::ZERO).unwrap().is_later];
+            while let Some(job) = waiting.take_next(group.iter().all(|is_later| *is_later)) {
+                group.push(job.is_later);
+            }
+            group
+        };
+        for is_later in [true, true, false, true, false, true] {
+            sender.send(job(is_later)).unwrap();
+        }
+        assert_eq!(take_group(), [true, false, false]);
+        sender.send(job(false)).unwrap();
+        assert_eq!(take_group(), [true, false]);
+        assert_eq!(take_group(), [true, true]);
+        sender.send(job(false)).unwrap();
+        assert_eq!(take_group(), [false]);
     }
 
     #[tokio::test]
