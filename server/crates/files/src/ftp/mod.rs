@@ -4,8 +4,10 @@
 //! path is compared with the names of files that exist, and the lines come from the store.
 //!
 //! It is written here and not taken from a library, because a server on the open internet needs limits that libraries
-//! lack: of connections in total and for each address, of the time of a TLS handshake and of a login, and of passwords
-//! that are checked at once. It speaks the commands of passive clients that read, and refuses all others.
+//! lack. libunftp 0.24 accepts connections itself and has no limit of their number in total or for each address, none
+//! for the time of a TLS handshake and of a login, none for passwords that are checked at once, no shares of passive
+//! ports, and does not tell whether a data connection belongs to the TLS session of its control connection. This server
+//! speaks the commands of passive clients that read, and refuses all others.
 
 pub mod certificate;
 mod command;

@@ -1,4 +1,5 @@
-//! The HTTP listener: accepts connections, limits their number, and closes those that are too slow.
+//! The HTTP listener: accepts connections, limits their number, and closes those that are too slow. Hyper speaks HTTP;
+//! it has no limits for a slow body, a slow reader, an idle connection, or the connections of one address.
 //!
 //! A client can hold a connection by sending a request slowly, by sending nothing, and by not reading its response.
 //! Each has a time limit. [`ConnectionTable`] limits the number of connections, and closes the oldest idle one first.

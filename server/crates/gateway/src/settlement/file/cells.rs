@@ -1,5 +1,6 @@
 //! Cells of lines, with the quotation marks of RFC 4180. A quoted cell may have line breaks, so a record may take
-//! several lines of the file.
+//! several lines of the file. The crate `csv` reads an open mark to the end of the file, so that one broken line would
+//! hide all lines behind it.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
