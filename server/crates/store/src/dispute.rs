@@ -14,6 +14,7 @@ use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, PaymentType, sum_refunds};
 use tillgate_domain::refusal::Refusal;
 
+use super::changes::{Change, Stage, WriteContext};
 use super::rows::{self, decode_document, encode_document};
 use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, timer};
 use crate::delivery::event;
@@ -22,7 +23,7 @@ use crate::settlement::ledger;
 
 /// A change of a dispute.
 #[derive(Debug)]
-pub(super) struct DisputeChange {
+struct DisputeChange {
     dispute: Dispute,
     /// The event for webhooks. `None` for a change of its evidence only.
     event: Option<Event>,
@@ -54,36 +55,37 @@ pub struct DisputeSelection {
 impl Changes {
     /// Writes a dispute after its latest step, with the event, the entry of the audit log and the timer.
     #[must_use]
-    pub fn with_dispute(mut self, dispute: &Dispute) -> Self {
+    pub fn with_dispute(self, dispute: &Dispute) -> Self {
         let event = if dispute.steps.len() == 1 { Event::DisputeCreated } else { Event::DisputeUpdated };
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event: Some(event), evidence: None });
-        self
+        self.with(DisputeChange { dispute: dispute.clone(), event: Some(event), evidence: None })
     }
 
     /// Writes a dispute whose reminder is due, with the event.
     #[must_use]
-    pub fn with_dispute_reminder(mut self, dispute: &Dispute) -> Self {
+    pub fn with_dispute_reminder(self, dispute: &Dispute) -> Self {
         let event = Some(Event::DisputeReminder);
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event, evidence: None });
-        self
+        self.with(DisputeChange { dispute: dispute.clone(), event, evidence: None })
     }
 
     /// Writes a change of the evidence of a dispute.
     #[must_use]
-    pub fn with_evidence_change(mut self, dispute: &Dispute, evidence: EvidenceChange) -> Self {
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event: None, evidence: Some(evidence) });
-        self
+    pub fn with_evidence_change(self, dispute: &Dispute, evidence: EvidenceChange) -> Self {
+        self.with(DisputeChange { dispute: dispute.clone(), event: None, evidence: Some(evidence) })
     }
 }
 
-impl DisputeChange {
-    /// Returns the entity that owns the dispute.
-    pub(super) fn entity(&self) -> &EntityId {
-        &self.dispute.entity
+impl Change for DisputeChange {
+    fn stage(&self) -> Stage {
+        Stage::Dispute
     }
 
-    /// Writes the change. Returns true if a message was written. Fails if the payment has another open dispute.
-    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.dispute.entity)
+    }
+
+    /// Fails if the payment has another open dispute.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let (connection, sources) = (context.connection, context.sources);
         let Self { dispute, event, evidence } = self;
         write_row(connection, dispute)?;
         if let Some(evidence) = evidence {
@@ -97,7 +99,9 @@ impl DisputeChange {
         let document = encode_document(&DisputeEvent { dispute: dispute.clone(), action: action.to_owned() });
         event::publish_events(connection, sources, &dispute.entity, &[Some(*event)], &document)
     }
+}
 
+impl DisputeChange {
     /// Writes the entry of a step, or of a change of the evidence. A reminder has none.
     fn write_audit_entry(&self, connection: &Connection, sources: &Sources, has_step: bool) -> Result<(), StoreError> {
         let Self { dispute, evidence, .. } = self;
@@ -141,11 +145,8 @@ fn write_row(connection: &Connection, dispute: &Dispute) -> Result<(), StoreErro
 
 /// Opens or continues the dispute of an approved chargeback that has none, and ends that of the reversal of a
 /// chargeback. Does nothing for other payments. Returns true if a message was written.
-pub(super) fn follow_payment(
-    connection: &Connection,
-    sources: &Sources,
-    payment: &Payment,
-) -> Result<bool, StoreError> {
+pub(super) fn follow_payment(context: &WriteContext<'_>, payment: &Payment) -> Result<bool, StoreError> {
+    let (connection, sources) = (context.connection, context.sources);
     let is_chargeback = match payment.payment_type {
         PaymentType::Chargeback => true,
         PaymentType::ChargebackReversal => false,
@@ -169,7 +170,7 @@ pub(super) fn follow_payment(
         (Some(dispute), false) if dispute.reversal.is_none() => dispute.reverse(&payment.id, details),
         _ => return Ok(false),
     };
-    write_move(connection, sources, moved)
+    write_move(context, moved)
 }
 
 /// Opens the dispute of a chargeback that was made as a payment.
@@ -187,10 +188,10 @@ fn open_dispute(sources: &Sources, charged: &Payment, chargeback: &Payment) -> R
 
 /// Writes a dispute that a payment has moved. A payment that the guards allow is written even if the dispute's stage
 /// allows no move: the money has moved.
-fn write_move(connection: &Connection, sources: &Sources, moved: Result<Dispute, Refusal>) -> Result<bool, StoreError> {
+fn write_move(context: &WriteContext<'_>, moved: Result<Dispute, Refusal>) -> Result<bool, StoreError> {
     let Ok(dispute) = moved else { return Ok(false) };
     let event = if dispute.steps.len() == 1 { Event::DisputeCreated } else { Event::DisputeUpdated };
-    DisputeChange { dispute, event: Some(event), evidence: None }.apply(connection, sources)
+    DisputeChange { dispute, event: Some(event), evidence: None }.apply(context)
 }
 
 /// Loads a dispute by its key.

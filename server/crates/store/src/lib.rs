@@ -13,6 +13,7 @@ mod admin;
 pub mod bench;
 mod change_log;
 mod changes;
+mod checkout;
 mod checkpoint;
 pub mod credential;
 mod decision_input;
@@ -62,11 +63,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jiff::Timestamp;
 use rusqlite::Connection;
-use serde::de::IgnoredAny;
-use tillgate_domain::checkout::Checkout;
-use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
+use tillgate_domain::id::{EntityId, PageId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_vault::Keyring;
@@ -77,6 +75,7 @@ use crate::directory::Directory;
 pub use admin::AdminStore;
 pub use change_log::{CacheStamp, ChangeLog};
 pub use changes::Changes;
+pub use checkout::CheckoutWithAttempt;
 pub use checkpoint::truncate_wal;
 pub use decision_input::{DisputeKey, LoadedRecords, RecordKeys};
 use error::Cause;
@@ -99,9 +98,6 @@ use schema::{VaultAccess, open_connection, open_sealed_connection, store_path};
 pub use sources::Sources;
 pub use writer::WriteLimits;
 use writer::Writer;
-
-/// A checkout without its parameters, and its last attempt.
-pub type CheckoutWithAttempt = (Checkout<IgnoredAny>, Option<Payment>);
 
 /// Result of a write: the decision's own result, or the failure of the store.
 pub type UpdateResult<T> = Result<Result<T, Refusal>, StoreError>;
@@ -214,14 +210,6 @@ impl Store {
         })
     }
 
-    /// Loads a checkout of any entity by id, as last committed.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
-        self.readers.with_connection(|connection| rows::load_checkout(connection, id))
-    }
-
     /// Loads a payment of an entity by id, as last committed. Returns `None` if it belongs to another entity.
     ///
     /// # Errors
@@ -237,24 +225,6 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
         self.readers.with_connection(|connection| rows::load_payment_of_page(connection, id))
-    }
-
-    /// Loads a checkout with the payment of its last attempt, both from one snapshot. The payment is `None` if there
-    /// was no attempt, or the attempt stored a registration.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
-        self.readers.in_snapshot(|connection| {
-            let Some(checkout) = rows::load_checkout::<IgnoredAny>(connection, id)? else {
-                return Ok(None);
-            };
-            let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(connection, checkout.attempt_owner(), id)?,
-                None => None,
-            };
-            Ok(Some((checkout, payment)))
-        })
     }
 
     /// Runs a read on a connection of the pool, on the calling thread. Its statements do not share a snapshot.
@@ -292,35 +262,6 @@ impl Store {
     /// at once if one of them has done so since the last call.
     pub async fn wait_for_message(&self) {
         self.message_written.notified().await;
-    }
-
-    /// Returns true if there is a sealed card whose retention has ended by `now`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn has_expired_cards(&self, now: Timestamp) -> Result<bool, StoreError> {
-        self.readers.with_connection(|connection| {
-            let query = "SELECT EXISTS (SELECT 1 FROM card WHERE purge_at <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
-        })
-    }
-
-    /// Deletes the sealed cards whose retention has ended, and marks the WAL as dirty if there are any. Returns their
-    /// number.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
-    pub async fn delete_expired_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let deleted = self
-            .writer
-            .run_write(move |connection| {
-                Ok(connection.execute("DELETE FROM card WHERE purge_at <= ?1", [now.as_millisecond()])?)
-            })
-            .await?;
-        if deleted > 0 {
-            self.mark_wal_dirty();
-        }
-        Ok(deleted)
     }
 
     /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it.

@@ -1,6 +1,7 @@
 //! The rows of a payment: its document, the indexes to find it, the tables of the constraints, and the effects of the
 //! write.
 
+pub mod card;
 pub mod history;
 pub mod queries;
 pub mod responses;
@@ -13,40 +14,80 @@ use tillgate_domain::effects::{self, AtWrite, TimerEffect};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 
+use super::change_log::Slot;
+use super::changes::{Change, Stage, WriteContext};
 use super::rows::{self, encode_document as encode, load_earlier_state};
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Sources, StoreError, dispute, guards, review};
+use super::{AdminStore, Changes, StoreError, dispute, guards, review};
 use crate::delivery::event;
 use crate::settlement::file;
 use crate::settlement::ledger;
 
-/// Writes new or changed payments with their effects. Returns true if a message was written. Fails if a constraint is
-/// violated, such as a second pending or approved payment of a checkout.
-pub(super) fn write_payments(
-    connection: &Connection,
-    sources: &Sources,
-    payments: &[Arc<Payment>],
-    actor: Option<&str>,
-) -> Result<bool, StoreError> {
-    // Release checkouts first, because one payment of a commit may replace another one of the same checkout.
-    for payment in payments {
-        guards::unlink_checkout(connection, payment)?;
+/// A new or changed payment.
+#[derive(Debug)]
+struct PaymentChange(Arc<Payment>);
+
+/// The release of a checkout by a payment that neither pays it nor may still pay it.
+#[derive(Debug)]
+struct CheckoutRelease(Arc<Payment>);
+
+impl Changes {
+    /// Writes a new or changed payment, with the resulting events, notification and timers. The write fails if a
+    /// constraint is violated, such as a second pending or approved payment of a checkout.
+    #[must_use]
+    pub fn with_payment(self, payment: impl Into<Arc<Payment>>) -> Self {
+        let payment = payment.into();
+        let changes = match payment.checkout.is_some() && !payment.blocks_checkout() {
+            true => self.with(CheckoutRelease(Arc::clone(&payment))),
+            false => self,
+        };
+        changes.with(PaymentChange(payment))
     }
-    let mut wrote_message = false;
-    for payment in payments {
-        wrote_message |= write_payment(connection, sources, payment, actor)?;
+
+    /// Returns the payments that are written.
+    pub fn written_payments(&self) -> impl Iterator<Item = &Arc<Payment>> {
+        self.changes_of_type().map(|PaymentChange(payment)| payment)
     }
-    Ok(wrote_message)
+}
+
+impl Change for CheckoutRelease {
+    fn stage(&self) -> Stage {
+        Stage::CheckoutRelease
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        guards::unlink_checkout(context.connection, &self.0)?;
+        Ok(false)
+    }
+}
+
+impl Change for PaymentChange {
+    fn stage(&self) -> Stage {
+        Stage::Payment
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        write_payment(context, &self.0)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.0.entity)
+    }
+
+    /// Adds the slots of the payment, of the payment that it refers to, and of its `merchantTransactionId`.
+    fn add_changed_slots(&self, slots: &mut Vec<Slot>) {
+        let payment = &self.0;
+        slots.push(Slot::for_payment(payment.id.as_str()));
+        slots.extend(payment.referenced.as_ref().map(|referenced| Slot::for_payment(referenced.as_str())));
+        let reference = payment.merchant_transaction_id();
+        slots.extend(reference.map(|reference| Slot::for_reference(payment.entity.as_str(), reference)));
+    }
 }
 
 /// Writes the document of a new or changed payment, its index rows and its constraint rows. From the difference to the
 /// stored version, starts or stops timers and writes messages. Returns true if a message was written.
-fn write_payment(
-    connection: &Connection,
-    sources: &Sources,
-    payment: &Payment,
-    actor: Option<&str>,
-) -> Result<bool, StoreError> {
+fn write_payment(context: &WriteContext<'_>, payment: &Payment) -> Result<bool, StoreError> {
+    let WriteContext { connection, sources, actor } = *context;
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     let stored = payment.without_shared_parameters();
     let document = encode(stored.as_ref().unwrap_or(payment));
@@ -68,7 +109,7 @@ fn write_payment(
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
     ledger::record_payment(connection, sources, before.as_ref(), payment, actor)?;
-    let moved_dispute = dispute::follow_payment(connection, sources, payment)?;
+    let moved_dispute = dispute::follow_payment(context, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {
         TimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,

@@ -1,12 +1,11 @@
 //! Loading of aggregates from their rows, and their encoding.
 
 use rusqlite::{Connection, OptionalExtension as _};
-use tillgate_domain::checkout::Checkout;
-use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
+use tillgate_domain::id::{EntityId, PageId, PaymentId};
 use tillgate_domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
 use tillgate_domain::risk::rules::RiskState;
 
-use super::{LoadedRecords, RecordKeys, StoreError, dispute, schedule};
+use super::{LoadedRecords, RecordKeys, StoreError, checkout, dispute, schedule};
 use crate::access::entity;
 use crate::keys::wallet;
 use crate::payment::queries;
@@ -26,7 +25,7 @@ pub(super) fn encode_document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {
 /// Loads the records with these keys. Records that are not requested or not stored are `None`, empty or false.
 pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result<LoadedRecords, StoreError> {
     let checkout = match &keys.checkout {
-        Some(id) => load_checkout(connection, id)?,
+        Some(id) => checkout::load_checkout(connection, id)?,
         None => None,
     };
     let entity = match &keys.entity {
@@ -80,14 +79,6 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
     })
 }
 
-/// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.
-pub(super) fn load_checkout<P: serde::de::DeserializeOwned>(
-    connection: &Connection,
-    id: &CheckoutId,
-) -> Result<Option<Checkout<P>>, StoreError> {
-    load_document(connection, "SELECT document FROM checkout WHERE id = ?1", id.as_str())
-}
-
 /// Loads a payment of an entity by id, with the parameters that it shares with an earlier attempt.
 pub(super) fn load_payment(
     connection: &Connection,
@@ -131,17 +122,6 @@ pub(super) fn load_follow_ups(
         follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_approved_or_pending: row.get(2)? });
     }
     Ok(follow_ups)
-}
-
-/// Loads the document that a query with the parameter `id` finds. Returns `None` if there is none.
-fn load_document<T: serde::de::DeserializeOwned>(
-    connection: &Connection,
-    query: &'static str,
-    id: &str,
-) -> Result<Option<T>, StoreError> {
-    let mut statement = connection.prepare_cached(query)?;
-    let document = statement.query_row([id], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?))).optional()?;
-    Ok(document.transpose()?)
 }
 
 /// Decodes a JSON document. Validates its UTF-8 once for the whole document, not for each of its strings.

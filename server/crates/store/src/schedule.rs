@@ -15,6 +15,7 @@ use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
 use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
 
+use super::changes::{Change, Stage, WriteContext};
 use super::rows::{decode_document, encode_document};
 use super::{Changes, Sources, Store, StoreError};
 use crate::delivery::event;
@@ -34,7 +35,7 @@ pub enum RunWrite {
 
 /// A change of a schedule.
 #[derive(Debug)]
-pub(super) struct ScheduleChange {
+struct ScheduleChange {
     schedule: Schedule,
     step: Option<ScheduleStep>,
     run: Option<RunWrite>,
@@ -65,34 +66,31 @@ impl Changes {
     /// Writes a schedule that a request creates or changes, with the event of that. The latest request is added to its
     /// chain.
     #[must_use]
-    pub fn with_schedule_step(mut self, schedule: &Schedule) -> Self {
+    pub fn with_schedule_step(self, schedule: &Schedule) -> Self {
         let step = Some(schedule.live.clone());
-        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step, run: None });
-        self
+        self.with(ScheduleChange { schedule: schedule.clone(), step, run: None })
     }
 
     /// Writes a schedule after an attempt or its outcome, with the event of that. Without `run` nothing has happened
     /// but a look at its pending payment, and there is an event only if the schedule has ended.
     #[must_use]
-    pub fn with_schedule_run(mut self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
-        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step: None, run });
-        self
+    pub fn with_schedule_run(self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
+        self.with(ScheduleChange { schedule: schedule.clone(), step: None, run })
     }
 }
 
-impl ScheduleChange {
-    /// Returns the entity that owns the schedule.
-    pub(super) fn entity(&self) -> &EntityId {
-        &self.schedule.entity
+impl Change for ScheduleChange {
+    fn stage(&self) -> Stage {
+        Stage::Schedule
     }
 
-    /// Writes the schedule, its request and its run. Returns true if a message was written.
-    pub(super) fn apply(
-        &self,
-        connection: &Connection,
-        sources: &Sources,
-        actor: Option<&str>,
-    ) -> Result<bool, StoreError> {
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.schedule.entity)
+    }
+
+    /// Writes the schedule, its request and its run.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let WriteContext { connection, sources, actor } = *context;
         let id = self.schedule.id.as_str();
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
         write_schedule(connection, &schedule)?;
@@ -162,10 +160,11 @@ pub(super) fn end_schedules(
 ) -> Result<bool, StoreError> {
     let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
     let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
+    let context = WriteContext { connection, sources, actor: None };
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
-        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(connection, sources, None)?;
+        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(&context)?;
     }
     Ok(wrote_message)
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::delivery;
 use tillgate_domain::id::{EntityId, MessageId};
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook;
 use crate::delivery::webhook::Webhook;
 use crate::review::callback;
@@ -76,18 +77,29 @@ pub struct DeliveryResult {
 
 /// A GET request to write to the outbox.
 #[derive(Debug)]
-pub(crate) struct OutgoingGet {
-    pub(crate) entity: EntityId,
-    pub(crate) kind: &'static str,
-    pub(crate) address: String,
+struct OutgoingGet {
+    entity: EntityId,
+    kind: &'static str,
+    address: String,
 }
 
 impl Changes {
     /// Queues a GET request to an address, due at once. `kind` is [`REMINDER`] or [`NOTIFICATION`].
     #[must_use]
-    pub fn with_outgoing_get(mut self, entity: &EntityId, kind: &'static str, address: String) -> Self {
-        self.outgoing_gets.push(OutgoingGet { entity: entity.clone(), kind, address });
-        self
+    pub fn with_outgoing_get(self, entity: &EntityId, kind: &'static str, address: String) -> Self {
+        self.with(OutgoingGet { entity: entity.clone(), kind, address })
+    }
+}
+
+impl Change for OutgoingGet {
+    fn stage(&self) -> Stage {
+        Stage::OutgoingGet
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let Self { entity, kind, address } = self;
+        write_message(context.connection, context.sources, entity, kind, &MessageTarget::Address(address))?;
+        Ok(true)
     }
 }
 

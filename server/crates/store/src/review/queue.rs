@@ -14,6 +14,7 @@ use tillgate_domain::review::queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
 };
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::error::unreadable_column;
 use crate::settlement::ledger;
@@ -234,11 +235,7 @@ fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<Re
 }
 
 /// Writes a change of a review, and its row in the audit.
-pub(crate) fn apply_change(
-    connection: &Connection,
-    sources: &Sources,
-    change: &ReviewChange,
-) -> Result<(), StoreError> {
+fn apply_change(connection: &Connection, sources: &Sources, change: &ReviewChange) -> Result<(), StoreError> {
     let ReviewChange { payment, claim, action, entity } = change;
     let payment = payment.as_str();
     let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
@@ -267,9 +264,23 @@ pub(crate) fn apply_change(
 impl Changes {
     /// Writes a change of a claim or a note, and its row in the audit.
     #[must_use]
-    pub fn with_review_change(mut self, change: ReviewChange) -> Self {
-        self.review_changes.push(change);
-        self
+    pub fn with_review_change(self, change: ReviewChange) -> Self {
+        self.with(change)
+    }
+}
+
+impl Change for ReviewChange {
+    fn stage(&self) -> Stage {
+        Stage::ReviewChange
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        apply_change(context.connection, context.sources, self)?;
+        Ok(false)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.entity)
     }
 }
 
