@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use tillgate_domain::effects;
 use tillgate_domain::payment::Payment;
 
 use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
@@ -38,7 +39,10 @@ pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), S
 /// # Errors
 /// If a row cannot be written.
 pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
-    ledger::record_payment(connection, &Sources::system(), None, payment, None)
+    match effects::payment_booking(None, payment) {
+        Some(booking) => ledger::record_booking(connection, &Sources::system(), &booking, None),
+        None => Ok(()),
+    }
 }
 
 /// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group

@@ -108,7 +108,9 @@ fn write_payment(context: &WriteContext<'_>, payment: &Payment) -> Result<bool, 
     file::write_connector_id(connection, payment)?;
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
-    ledger::record_payment(connection, sources, before.as_ref(), payment, actor)?;
+    if let Some(booking) = effects::payment_booking(before.as_ref(), payment) {
+        ledger::record_booking(connection, sources, &booking, payment.actor.as_deref().or(actor))?;
+    }
     let moved_dispute = dispute::follow_payment(context, payment)?;
     let effects = effects::compute_payment_effects(before.as_ref(), payment);
     match effects.end_timer {

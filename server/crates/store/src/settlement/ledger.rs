@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Deserialize;
 use tillgate_domain::access::audit::compute_hash;
 use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::effects::{Booking, BookingTime};
 use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::payment::{EarlierState, Payment, PaymentType, result_code};
+use tillgate_domain::payment::{PaymentType, result_code};
 use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
 use tillgate_shared::money::Currency;
-use tillgate_shared::result::{ResultCode, ResultGroup};
+use tillgate_shared::result::ResultCode;
 
 use crate::error::unreadable_column;
 use crate::rows::{decode_document, encode_document};
@@ -25,28 +26,19 @@ const PAGE: u16 = 1000;
 /// The balances of an entity: the sums of all its movements by currency.
 pub type Balances = BTreeMap<&'static str, LedgerSums>;
 
-/// Writes the entry and the movement of a payment when it is approved. Does nothing at its other writes. `actor` is the
-/// token of the request, if the payment names none.
-pub(crate) fn record_payment(
+/// Writes the entry and the movement of a payment that is booked. `actor` is named by the entry.
+pub(crate) fn record_booking(
     connection: &Connection,
     sources: &Sources,
-    before: Option<&EarlierState>,
-    payment: &Payment,
+    booking: &Booking<'_>,
     actor: Option<&str>,
 ) -> Result<(), StoreError> {
-    // A final result never changes, so a payment is approved once.
-    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
-    let was_approved =
-        |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
-    if before.is_some_and(was_approved) {
-        return Ok(());
-    }
-    let time = match before {
-        None => payment.created,
-        Some(_) => sources.now() + load_clock_advance(connection, &payment.entity)?,
+    let now = sources.now();
+    let time = match booking.time {
+        BookingTime::Creation(created) => created,
+        BookingTime::Write => now + load_clock_advance(connection, booking.payment.entity)?,
     };
-    let actor = payment.actor.as_deref().or(actor);
-    write_payment_entry(connection, sources.now(), time, &approved, actor)
+    write_payment_entry(connection, now, time, &booking.payment, actor)
 }
 
 /// Writes the entry of an approved payment, and adds its movement to the balances.
