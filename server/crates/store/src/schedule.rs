@@ -282,16 +282,16 @@ impl Store {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashSet;
-    use std::sync::Arc;
 
     use jiff::SignedDuration;
     use tillgate_domain::schedule::{MissedRuns, RunOutcome, StepType};
     use tillgate_shared::parameter::Parameters;
     use tillgate_shared::result::codes;
 
-    use super::super::suite::samples::{sample_entity, sample_registration, sample_time, write_changes};
+    use super::super::suite::samples::{
+        empty_directory, sample_entity, sample_registration, sample_time, write_changes,
+    };
     use super::*;
-    use crate::directory::Directory;
     use crate::{AdminStore, StoreErrorKind};
 
     fn sample_schedule(number: u8, next: i64) -> Schedule {
@@ -331,7 +331,7 @@ mod tests {
     /// Opens a store with one entity.
     fn open_store(folder: &std::path::Path) -> Store {
         AdminStore::open(folder).unwrap().add_entity(&sample_entity(1), sample_time(0)).unwrap();
-        Store::open(folder, Arc::new(Directory::default()), Sources::system()).unwrap()
+        Store::open(folder, empty_directory(), Sources::system()).unwrap()
     }
 
     #[tokio::test]

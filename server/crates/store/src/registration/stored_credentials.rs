@@ -374,16 +374,14 @@ fn load_registration(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::Arc;
 
-    use crate::directory::Directory;
     use crate::registration::stored_credentials::*;
-    use crate::suite::samples::{sample_registration, sealed_record, write_changes};
+    use crate::suite::samples::{empty_directory, sample_registration, sealed_record, write_changes};
 
     #[tokio::test]
     async fn an_expired_account_is_deleted_if_its_registration_cannot_be_read() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
+        let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
         let (damaged, sound) = (sample_registration(1), sample_registration(2));
         for registration in [&damaged, &sound] {
             let changes = Changes::default().with_registration(registration);
