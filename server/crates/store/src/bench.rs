@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use tillgate_domain::effects;
 use tillgate_domain::payment::Payment;
 
-use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
+use super::schema::open_connection;
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
 use crate::settlement::ledger;
 
 /// Opens a store's file for writing, and migrates it.
@@ -23,7 +24,7 @@ pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
 /// # Errors
 /// If a row cannot be read.
 pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<LoadedRecords, StoreError> {
-    rows::load_records(connection, keys)
+    decision_input::load_records(connection, keys)
 }
 
 /// Writes changes on a connection that is in a transaction.

@@ -7,8 +7,9 @@ use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::payment::Payment;
 
 use super::changes::{Change, Stage, WriteContext};
-use super::rows::{self, decode_document, encode_document};
+use super::document::{decode_document, encode_document};
 use super::{Changes, Store, StoreError};
+use crate::payment::load;
 
 /// A checkout without its parameters, and its last attempt.
 pub type CheckoutWithAttempt = (Checkout<IgnoredAny>, Option<Payment>);
@@ -71,7 +72,7 @@ impl Store {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => rows::load_payment(connection, checkout.attempt_owner(), id)?,
+                Some(id) => load::load_payment(connection, checkout.attempt_owner(), id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))

@@ -13,10 +13,11 @@ use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 
 use super::changes::{Change, Stage, WriteContext};
-use super::rows::{self, decode_document, encode_document};
-use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, timer};
+use super::document::{decode_document, encode_document};
+use super::{AdminStore, Changes, Sources, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
+use crate::payment::load;
 use crate::settlement::ledger;
 
 /// A change of a dispute.
@@ -35,6 +36,15 @@ pub struct DisputeEvent {
     pub dispute: Dispute,
     /// Name of the event.
     pub action: String,
+}
+
+/// Key of a dispute.
+#[derive(Debug, Clone)]
+pub enum DisputeKey {
+    /// The dispute with an id.
+    Id(DisputeId),
+    /// The open dispute of a payment.
+    OpenOfPayment(PaymentId),
 }
 
 /// Selection of disputes for a list.
@@ -165,11 +175,11 @@ fn charge_back(
     charged: &PaymentId,
 ) -> Result<Option<Dispute>, StoreError> {
     let WriteContext { connection, sources, .. } = *context;
-    let Some(payment) = rows::load_payment(connection, &chargeback.entity, charged)? else { return Ok(None) };
+    let Some(payment) = load::load_payment(connection, &chargeback.entity, charged)? else { return Ok(None) };
     let chargeback = Chargeback {
         payment: chargeback,
         charged: &payment,
-        follow_ups: &rows::load_follow_ups(connection, charged)?,
+        follow_ups: &load::load_follow_ups(connection, charged)?,
         open: load_requested(connection, &DisputeKey::OpenOfPayment(charged.clone()))?,
         new_id: DisputeId::new(chargeback.created, sources.random_bytes()?),
     };

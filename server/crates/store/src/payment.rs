@@ -3,6 +3,7 @@
 
 pub mod card;
 pub mod history;
+pub mod load;
 pub mod queries;
 pub mod responses;
 pub mod shared_parameters;
@@ -11,14 +12,15 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 use tillgate_domain::effects::{self, AtWrite, TimerEffect};
-use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::Payment;
 
 use super::change_log::Slot;
 use super::changes::{Change, Stage, WriteContext};
-use super::rows::{self, encode_document as encode, load_earlier_state};
+use super::document::encode_document as encode;
+use super::payment::load::load_earlier_state;
 use super::timer::{self, TimerKind};
-use super::{AdminStore, Changes, StoreError, dispute, guards, review};
+use super::{Changes, StoreError, dispute, guards, review};
 use crate::delivery::event;
 use crate::settlement::file;
 use crate::settlement::ledger;
@@ -151,14 +153,4 @@ fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), St
             .execute(params![page.as_str(), entity, id])?;
     }
     Ok(())
-}
-
-impl AdminStore {
-    /// Loads a payment of an entity by id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        rows::load_payment(&self.connection, entity, id)
-    }
 }

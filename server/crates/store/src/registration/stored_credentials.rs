@@ -14,8 +14,8 @@ use tillgate_vault::Sealed;
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::read_sealed_option;
-use crate::rows::{decode_document, encode_document};
 use crate::settlement::ledger;
 use crate::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
 

@@ -17,8 +17,9 @@ use tillgate_domain::review::queue::{
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::error::unreadable_column;
+use crate::payment::load;
 use crate::settlement::ledger;
-use crate::{AdminStore, Changes, Sources, Store, StoreError, rows};
+use crate::{AdminStore, Changes, Sources, Store, StoreError};
 
 /// Maximum number of reviews that a page reads, including those that the filter rejects.
 const MAX_READ: usize = 500;
@@ -217,7 +218,7 @@ fn load_page(
             advance(&mut heads, cursor, index)?;
         }
         let review = with_decision(connection, review)?;
-        let payment = rows::load_payment(connection, &review.entity, &review.payment)?;
+        let payment = load::load_payment(connection, &review.entity, &review.payment)?;
         page.reviews.extend(payment.filter(|payment| matches(&review, payment)).map(|payment| (review, payment)));
     }
     Ok(Some(page))
@@ -229,7 +230,7 @@ pub type ReviewRecord = (QueuedReview, Payment, Vec<ReviewAction>);
 /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
 fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
     let Some(review) = load_review(connection, payment)? else { return Ok(None) };
-    let Some(payment) = rows::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
+    let Some(payment) = load::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
     let actions = load_actions(connection, &payment.id)?;
     Ok(Some((review, payment, actions)))
 }

@@ -11,7 +11,7 @@ use tillgate_domain::schedule::{ClockJump, Schedule};
 
 use crate::admin::Act;
 use crate::changes::{Change, Stage, WriteContext};
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::settlement::ledger;
 use crate::timer::TimerKind;
 use crate::{AdminStore, Cancellation, Changes, Store, StoreError};

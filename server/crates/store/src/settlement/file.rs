@@ -14,11 +14,12 @@ use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 
 use crate::admin::Act;
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::begin_immediate;
-use crate::rows::{decode_document, encode_document};
+use crate::payment::load;
 use crate::settlement::ledger;
 use crate::settlement::reconciliation;
-use crate::{AdminStore, StoreError, dispute, rows};
+use crate::{AdminStore, StoreError, dispute};
 
 /// Largest number of payments that a search returns: one more than a record keeps.
 const MAX_FOUND: u16 = 101;
@@ -266,7 +267,7 @@ impl AdminStore {
         while let Some(row) = rows.next()? {
             let [entity, payment]: [String; 2] = [row.get(0)?, row.get(1)?];
             if let (Some(entity), Some(payment)) = (EntityId::parse(&entity), PaymentId::parse(&payment)) {
-                payments.extend(rows::load_payment(&self.connection, &entity, &payment)?);
+                payments.extend(load::load_payment(&self.connection, &entity, &payment)?);
             }
         }
         Ok(payments)
@@ -289,7 +290,7 @@ impl AdminStore {
             .query_row([referenced.id.as_str(), payment_type.code()], |row| row.get(0))
             .optional()?;
         match id.as_deref().and_then(PaymentId::parse) {
-            Some(id) => rows::load_payment(&self.connection, &referenced.entity, &id),
+            Some(id) => load::load_payment(&self.connection, &referenced.entity, &id),
             None => Ok(None),
         }
     }
