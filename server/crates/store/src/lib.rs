@@ -27,7 +27,6 @@ mod fault;
 pub mod form_build;
 mod group_commit;
 mod group_transaction;
-mod guards;
 mod health;
 pub mod keys;
 mod lock;

@@ -93,20 +93,6 @@ impl OccurrenceCounter {
     }
 }
 
-/// Writes the row by which a payment of an external connector is found by the acquirer's own id. Does nothing for
-/// another payment, and if the row is there.
-pub(crate) fn write_connector_id(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
-    let Some(id) = payment.connector_tx_ids.acquirer_id().filter(|_| payment.connector.is_some()) else {
-        return Ok(());
-    };
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3)",
-        )?
-        .execute(params![id, payment.entity.as_str(), payment.id.as_str()])?;
-    Ok(())
-}
-
 /// Returns the act of an import.
 fn import_act<'a>(subject: &'a str, file: &'a ImportedFile, details: &'a [(&'a str, &'a str)]) -> Act<'a> {
     Act { action: "settlement import", subject, entity: Some(&file.entity), details }
