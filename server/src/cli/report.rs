@@ -22,6 +22,7 @@ use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_domain::settlement::report::FeeReport;
 use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
+use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_gateway::settlement::report::read_settlements;
 use tillgate_machine::process::lower_priority;
@@ -188,7 +189,7 @@ impl ReportSource {
     fn open(common: &CommonOptions, entity: &str) -> anyhow::Result<Self> {
         let store = open_existing(&common.data)?;
         let entity = Arc::new(load_entity_argument(&store, entity)?);
-        let directory = Directory::default();
+        let directory = Directory::new(compile_stored_rules);
         store.fill_directory(&directory)?;
         drop(store);
         let history = AdminStore::open_history(&common.data)?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_store::AdminStore;
-use tillgate_store::keys::table_seal::AcceptedTable;
+use tillgate_store::keys::table_seal::acceptance::AcceptedTable;
 
 use super::{CommonOptions, open_existing};
 use crate::cli::keys::vault_key::find_vault;

@@ -31,6 +31,7 @@ use tillgate_gateway::payment::PaymentsInFlight;
 use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry;
 use tillgate_gateway::risk::dry_run::DryRunSlots;
+use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::VelocityLimiter;
 use tillgate_gateway::{App, Gateway, GatewayOptions};
 use tillgate_machine::clock::{Clock as _, SystemClock};
@@ -372,7 +373,8 @@ impl GatewaySettings {
 
     /// Creates the directory, with the operator's lists for risk rules.
     fn create_directory(&self) -> anyhow::Result<Arc<Directory>> {
-        let directory = Arc::new(Directory::with_connectors(registry::connector_names()));
+        let directory =
+            Arc::new(Directory::new(compile_stored_rules).with_examination(registry::warn_of_unknown_connectors));
         directory.risk.set_operator_lists(self.risk_files.load_lists()?);
         Ok(directory)
     }

@@ -30,6 +30,7 @@ use tillgate_connector::http::wire::{
 use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_domain::id::PaymentId;
 use tillgate_gateway::random_bytes;
+use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_machine::clock::SystemClock;
 use tillgate_store::directory::Directory;
 use tillgate_store::{Sources, Store, bench};
@@ -100,7 +101,7 @@ fn parse_arguments() -> anyhow::Result<Arguments> {
 /// Opens the gateway's store with one table for each row of a request. The tables have the shape of the gateway's own:
 /// an id that begins with the time, and a document.
 async fn open_store(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
-    let store = Store::open(folder, Arc::new(Directory::default()), Sources::system())?;
+    let store = Store::open(folder, Arc::new(Directory::new(compile_stored_rules)), Sources::system())?;
     bench::run_write(&store, move |connection| {
         for table in 0..tables {
             connection.execute_batch(&format!(

@@ -1,9 +1,16 @@
-//! Effects of a change: the events for webhooks, the merchant's notification, and the timers that start and stop. They
-//! are computed only from the state before and after the change.
+//! Effects of a change: the events for webhooks, the merchant's notification, the timers that start and stop, the
+//! booking in the ledger, and the dispute of a chargeback. They are computed only from the state before and after the
+//! change.
 //!
 //! The store calls these functions during a write and stores the effects in the same transaction.
 
+mod booking;
+mod dispute;
+
 use jiff::Timestamp;
+
+pub use booking::{Booking, BookingTime, payment_booking};
+pub use dispute::{Chargeback, DisputeEffect, compute_dispute_effect, concerned_chargeback, dispute_event};
 
 use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};

@@ -14,8 +14,10 @@ use std::sync::Arc;
 use tillgate_connector::sandbox::Sandbox;
 use tillgate_connector::{Connector, NotConfigured, PaymentRoute, http};
 use tillgate_domain::access::channel::Channel;
+use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_sandbox::IN_PROCESS;
+use tillgate_store::directory::Credentials;
 
 /// The names of external connectors.
 const EXTERNAL: &[&str] = &[http::NAME];
@@ -23,6 +25,23 @@ const EXTERNAL: &[&str] = &[http::NAME];
 /// Returns the names that `--connector` accepts: the in-process connectors, then the external ones.
 pub fn connector_names() -> impl Iterator<Item = &'static str> {
     IN_PROCESS.iter().map(|row| row.name).chain(EXTERNAL.iter().copied())
+}
+
+/// Logs an error for each entity whose connector does not exist, if the entity is new or had another connector before.
+pub fn warn_of_unknown_connectors(before: &Credentials, after: &Credentials) {
+    let connector = |entity: &Entity| entity.settings.channel.connector.clone();
+    for (id, entity) in &after.entities {
+        let Some(name) = connector(entity).filter(|name| !connector_names().any(|known| known == name)) else {
+            continue;
+        };
+        if before.entities.get(id).is_none_or(|before| connector(before).as_ref() != Some(&name)) {
+            tracing::error!(
+                entity = id.as_str(),
+                connector = name,
+                "this connector does not exist: the entity's payments are declined until `tillgate entity set --connector` names another"
+            );
+        }
+    }
 }
 
 /// Returns the name of the connector that sandboxes use if `--connector` names none.

@@ -15,7 +15,7 @@ use rusqlite_migration::{M, Migrations};
 use super::error::{Cause, unreadable_column};
 use super::group_commit::CommitQueue;
 use super::group_transaction::WrittenRows;
-use super::{StoreError, schema};
+use super::{StoreError, store_file};
 use crate::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
 
 /// Name of the file in the data folder.
@@ -234,7 +234,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
 
 /// Opens the ledger's file, readable only by its owner, and migrates it. Creates folder and file if absent.
 fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
-    schema::make_folder(folder)?;
+    store_file::make_folder(folder)?;
     let path = folder.join(FILE);
     // The file is accessible only to its owner. SQLite gives its companion files the same mode.
     match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {

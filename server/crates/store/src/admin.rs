@@ -9,15 +9,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
-use tillgate_domain::refusal::Refusal;
 use tillgate_machine::process;
 use tillgate_shared::format::mask::mask_card_numbers;
-use tillgate_vault::Vault;
 
-use super::restore_loss::TakenBack;
-use super::schema::{VaultAccess, open_sealed_connection};
-use super::{Changes, LoadedRecords, RecordKeys, Sources, StoreError, rows, store_path};
-use crate::access::token;
+use super::StoreError;
 use crate::credential::HashKey;
 use crate::settlement::ledger;
 
@@ -41,34 +36,6 @@ pub struct AdminStore {
 }
 
 impl AdminStore {
-    /// Opens the store of a data folder and migrates it. Creates folder and file if they are absent.
-    ///
-    /// # Errors
-    /// If the folder or the file cannot be created, opened or migrated, or a restore was interrupted.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Self::open_with_vault(folder, None)
-    }
-
-    /// Opens the store as [`AdminStore::open`] does, with the vault's keys, which a sealed store needs to be written.
-    /// Without the right ones the store can be read only.
-    ///
-    /// # Errors
-    /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing.
-    pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
-        let connection = open_sealed_connection(folder, access)?;
-        let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
-        Ok(Self { connection, hash_key })
-    }
-
-    /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
-    ///
-    /// # Errors
-    /// Same as [`AdminStore::open_with_vault`].
-    pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
-        if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
-    }
-
     /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other connection
     /// writes in between. Nothing is written if `work` fails. Transactions cannot be nested.
     ///
@@ -80,37 +47,6 @@ impl AdminStore {
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
-    }
-
-    /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes
-    /// nothing.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
-    pub fn update<T>(
-        &self,
-        keys: &RecordKeys,
-        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
-    ) -> Result<Result<T, Refusal>, StoreError> {
-        self.in_transaction(|store| store.update_within(keys, decide))
-    }
-
-    /// Decides and writes as [`AdminStore::update`] does, as a part of the transaction that is open.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
-    pub fn update_within<T>(
-        &self,
-        keys: &RecordKeys,
-        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
-    ) -> Result<Result<T, Refusal>, StoreError> {
-        match decide(rows::load_records(&self.connection, keys)?) {
-            Ok((changes, value)) => {
-                changes.apply(&self.connection, &Sources::system())?;
-                Ok(Ok(value))
-            }
-            Err(refusal) => Ok(Err(refusal)),
-        }
     }
 
     /// Runs a statement of an administrator, and writes its entry if it changes a row: both or neither. Returns true if
@@ -158,17 +94,6 @@ impl AdminStore {
     /// If the store cannot be written.
     pub fn record_backup(&self, target: &str) -> Result<(), StoreError> {
         let act = Act { action: "backup", subject: &mask_card_numbers(target), entity: None, details: &[] };
-        self.record_act(&act, |_| Ok(()))
-    }
-
-    /// Writes the entry of a restore: the backup, and what the store had that the backup has not.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
-        let details = taken_back.describe(is_forced);
-        let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let act = Act { action: "restore", subject: &mask_card_numbers(from), entity: None, details: &details };
         self.record_act(&act, |_| Ok(()))
     }
 

@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use tillgate_domain::effects;
 use tillgate_domain::payment::Payment;
 
-use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, open_connection, rows};
+use super::schema::open_connection;
+use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
 use crate::settlement::ledger;
 
 /// Opens a store's file for writing, and migrates it.
@@ -22,7 +24,7 @@ pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
 /// # Errors
 /// If a row cannot be read.
 pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<LoadedRecords, StoreError> {
-    rows::load_records(connection, keys)
+    decision_input::load_records(connection, keys)
 }
 
 /// Writes changes on a connection that is in a transaction.
@@ -38,7 +40,10 @@ pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), S
 /// # Errors
 /// If a row cannot be written.
 pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
-    ledger::record_payment(connection, &Sources::system(), None, payment, None)
+    match effects::payment_booking(None, payment) {
+        Some(booking) => ledger::record_booking(connection, &Sources::system(), &booking, None),
+        None => Ok(()),
+    }
 }
 
 /// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group

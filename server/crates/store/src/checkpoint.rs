@@ -9,7 +9,8 @@ use rusqlite::Connection;
 
 use super::StoreError;
 use super::error::Cause;
-use super::schema::{open_connection, store_path};
+use super::schema::open_connection;
+use super::store_file::store_path;
 
 /// WAL size from which a checkpoint is worthwhile.
 const CHECKPOINT_SIZE: u64 = 16 * 1024 * 1024;

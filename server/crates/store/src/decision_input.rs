@@ -2,19 +2,29 @@
 
 use std::sync::Arc;
 
+use rusqlite::Connection;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::dispute::Dispute;
-use tillgate_domain::id::{CheckoutId, DisputeId, EntityId, PaymentId, ScheduleId};
+use tillgate_domain::id::{CheckoutId, EntityId, PaymentId, ScheduleId};
 use tillgate_domain::payment::{FollowUpSummary, Payment};
 use tillgate_domain::review::queue::ReviewStatus;
 use tillgate_domain::risk::rules::RiskState;
 use tillgate_domain::schedule::Schedule;
 use tillgate_risk::CounterRow;
 
-use super::{StoredCredentialKeys, StoredCredentials, StoredPayment};
+use super::dispute::DisputeKey;
+use super::{StoreError, StoredCredentialKeys, StoredCredentials, StoredPayment, checkout, dispute, schedule};
+use crate::access::entity;
+use crate::keys::wallet;
 use crate::keys::wallet::UsedWalletToken;
+use crate::payment::load;
+use crate::payment::queries;
+use crate::registration::stored_credentials;
+use crate::review::queue;
+use crate::risk::counters;
 use crate::risk::counters::RiskRowKeys;
+use crate::risk::rules;
 use crate::risk::rules::RiskKeys;
 
 /// Keys of the data to load for a decision.
@@ -48,15 +58,6 @@ pub struct RecordKeys {
     pub schedule: Option<ScheduleId>,
     /// A dispute.
     pub dispute: Option<DisputeKey>,
-}
-
-/// Key of a dispute.
-#[derive(Debug, Clone)]
-pub enum DisputeKey {
-    /// The dispute with an id.
-    Id(DisputeId),
-    /// The open dispute of a payment.
-    OpenOfPayment(PaymentId),
 }
 
 impl RecordKeys {
@@ -135,4 +136,61 @@ pub struct LoadedRecords {
     pub schedule: Option<Schedule>,
     /// The requested dispute, if it exists.
     pub dispute: Option<Dispute>,
+}
+
+/// Loads the records with these keys. Records that are not requested or not stored are `None`, empty or false.
+pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result<LoadedRecords, StoreError> {
+    let checkout = match &keys.checkout {
+        Some(id) => checkout::load_checkout(connection, id)?,
+        None => None,
+    };
+    let entity = match &keys.entity {
+        Some(id) => entity::load_entity(connection, id)?,
+        None => None,
+    };
+    let payment = match (&keys.known_payment, &keys.payment) {
+        (Some(known), _) => known.reload_payment(connection)?,
+        (None, Some((entity, id))) => load::load_payment(connection, entity, id)?,
+        (None, None) => None,
+    };
+    let follow_ups = match &payment {
+        Some(payment) if keys.follow_ups => load::load_follow_ups(connection, &payment.id)?,
+        _ => Vec::new(),
+    };
+    let reference_paid = match &keys.reference {
+        Some((entity, reference)) => {
+            queries::is_reference_paid(connection, entity, reference, keys.ignored_payment.as_ref())?
+        }
+        None => false,
+    };
+    let token_used = match &keys.wallet_token {
+        Some(token) => wallet::is_token_used(connection, token)?,
+        None => false,
+    };
+    let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
+    let review = match &keys.review {
+        Some(payment) => queue::load_status(connection, payment)?,
+        None => None,
+    };
+    let risk = match &keys.risk {
+        Some(keys) => rules::load_state_for_change(connection, keys)?,
+        None => RiskState::default(),
+    };
+    let risk_counters = counters::load_rows(connection, &keys.risk_counters)?;
+    let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(connection, id)).transpose()?.flatten();
+    let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(connection, key)).transpose()?.flatten();
+    Ok(LoadedRecords {
+        checkout,
+        entity,
+        payment,
+        follow_ups,
+        reference_paid,
+        token_used,
+        stored_credentials,
+        review,
+        risk,
+        risk_counters,
+        schedule,
+        dispute,
+    })
 }

@@ -1,28 +1,28 @@
 //! Disputes as rows, with their timers, events and entries of the audit log.
 //!
-//! A chargeback that is written without a dispute opens one, and the reversal of a chargeback ends it, in the same
-//! commit. So every chargeback has its dispute, whichever request makes it.
+//! The dispute that follows from a payment is written in the same commit.
 
 pub mod evidence;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
-use tillgate_domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
-use tillgate_domain::effects::Event;
+use tillgate_domain::dispute::{Dispute, DisputeAction};
+use tillgate_domain::effects::{self, Chargeback, DisputeEffect, Event};
 use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
-use tillgate_domain::payment::{Payment, PaymentType, sum_refunds};
-use tillgate_domain::refusal::Refusal;
+use tillgate_domain::payment::Payment;
 
-use super::rows::{self, decode_document, encode_document};
-use super::{AdminStore, Changes, DisputeKey, Sources, Store, StoreError, timer};
+use super::changes::{Change, Stage, WriteContext};
+use super::document::{decode_document, encode_document};
+use super::{AdminStore, Changes, Sources, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
+use crate::payment::load;
 use crate::settlement::ledger;
 
 /// A change of a dispute.
 #[derive(Debug)]
-pub(super) struct DisputeChange {
+struct DisputeChange {
     dispute: Dispute,
     /// The event for webhooks. `None` for a change of its evidence only.
     event: Option<Event>,
@@ -36,6 +36,15 @@ pub struct DisputeEvent {
     pub dispute: Dispute,
     /// Name of the event.
     pub action: String,
+}
+
+/// Key of a dispute.
+#[derive(Debug, Clone)]
+pub enum DisputeKey {
+    /// The dispute with an id.
+    Id(DisputeId),
+    /// The open dispute of a payment.
+    OpenOfPayment(PaymentId),
 }
 
 /// Selection of disputes for a list.
@@ -54,36 +63,36 @@ pub struct DisputeSelection {
 impl Changes {
     /// Writes a dispute after its latest step, with the event, the entry of the audit log and the timer.
     #[must_use]
-    pub fn with_dispute(mut self, dispute: &Dispute) -> Self {
-        let event = if dispute.steps.len() == 1 { Event::DisputeCreated } else { Event::DisputeUpdated };
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event: Some(event), evidence: None });
-        self
+    pub fn with_dispute(self, dispute: &Dispute) -> Self {
+        self.with(DisputeChange::after_step(dispute.clone()))
     }
 
     /// Writes a dispute whose reminder is due, with the event.
     #[must_use]
-    pub fn with_dispute_reminder(mut self, dispute: &Dispute) -> Self {
+    pub fn with_dispute_reminder(self, dispute: &Dispute) -> Self {
         let event = Some(Event::DisputeReminder);
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event, evidence: None });
-        self
+        self.with(DisputeChange { dispute: dispute.clone(), event, evidence: None })
     }
 
     /// Writes a change of the evidence of a dispute.
     #[must_use]
-    pub fn with_evidence_change(mut self, dispute: &Dispute, evidence: EvidenceChange) -> Self {
-        self.disputes.push(DisputeChange { dispute: dispute.clone(), event: None, evidence: Some(evidence) });
-        self
+    pub fn with_evidence_change(self, dispute: &Dispute, evidence: EvidenceChange) -> Self {
+        self.with(DisputeChange { dispute: dispute.clone(), event: None, evidence: Some(evidence) })
     }
 }
 
-impl DisputeChange {
-    /// Returns the entity that owns the dispute.
-    pub(super) fn entity(&self) -> &EntityId {
-        &self.dispute.entity
+impl Change for DisputeChange {
+    fn stage(&self) -> Stage {
+        Stage::Dispute
     }
 
-    /// Writes the change. Returns true if a message was written. Fails if the payment has another open dispute.
-    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.dispute.entity)
+    }
+
+    /// Fails if the payment has another open dispute.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let (connection, sources) = (context.connection, context.sources);
         let Self { dispute, event, evidence } = self;
         write_row(connection, dispute)?;
         if let Some(evidence) = evidence {
@@ -96,6 +105,13 @@ impl DisputeChange {
         let (_, action) = event.name().split_once(' ').unwrap_or_default();
         let document = encode_document(&DisputeEvent { dispute: dispute.clone(), action: action.to_owned() });
         event::publish_events(connection, sources, &dispute.entity, &[Some(*event)], &document)
+    }
+}
+
+impl DisputeChange {
+    /// Returns the change of a dispute to its state after a step.
+    fn after_step(dispute: Dispute) -> Self {
+        Self { event: Some(effects::dispute_event(&dispute)), dispute, evidence: None }
     }
 
     /// Writes the entry of a step, or of a change of the evidence. A reminder has none.
@@ -139,58 +155,35 @@ fn write_row(connection: &Connection, dispute: &Dispute) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Opens or continues the dispute of an approved chargeback that has none, and ends that of the reversal of a
-/// chargeback. Does nothing for other payments. Returns true if a message was written.
-pub(super) fn follow_payment(
-    connection: &Connection,
-    sources: &Sources,
-    payment: &Payment,
-) -> Result<bool, StoreError> {
-    let is_chargeback = match payment.payment_type {
-        PaymentType::Chargeback => true,
-        PaymentType::ChargebackReversal => false,
-        _ => return Ok(false),
+/// Writes the dispute that follows from a payment. Returns true if a message was written.
+pub(super) fn follow_payment(context: &WriteContext<'_>, payment: &Payment) -> Result<bool, StoreError> {
+    let Some(chargeback) = effects::concerned_chargeback(payment) else { return Ok(false) };
+    let known = load_of_chargeback(context.connection, chargeback)?;
+    let dispute = match effects::compute_dispute_effect(payment, known.as_ref()) {
+        DisputeEffect::Unchanged => None,
+        DisputeEffect::ChargedBack(charged) => charge_back(context, payment, charged)?,
+        DisputeEffect::Moved(dispute) => Some(*dispute),
     };
-    let Some(referenced) = payment.referenced.as_ref().filter(|_| payment.is_approved()) else { return Ok(false) };
-    let chargeback = if is_chargeback { &payment.id } else { referenced };
-    let known = load_of_chargeback(connection, chargeback)?;
-    let details = StepDetails::of_gateway(payment.created);
-    let moved = match (known, is_chargeback) {
-        (None, true) => {
-            let key = DisputeKey::OpenOfPayment(referenced.clone());
-            let Some(charged) = rows::load_payment(connection, &payment.entity, referenced)? else { return Ok(false) };
-            let moved = match load_requested(connection, &key)? {
-                Some(open) => open.charge_back(payment, details),
-                None => Ok(open_dispute(sources, &charged, payment)?),
-            };
-            let refunded = sum_refunds(&rows::load_follow_ups(connection, referenced)?);
-            moved.map(|dispute| dispute.with_double_payout(charged.amount.hundredths(), refunded))
-        }
-        (Some(dispute), false) if dispute.reversal.is_none() => dispute.reverse(&payment.id, details),
-        _ => return Ok(false),
-    };
-    write_move(connection, sources, moved)
+    dispute.map_or(Ok(false), |dispute| DisputeChange::after_step(dispute).apply(context))
 }
 
-/// Opens the dispute of a chargeback that was made as a payment.
-fn open_dispute(sources: &Sources, charged: &Payment, chargeback: &Payment) -> Result<Dispute, StoreError> {
-    let dispute = NewDispute {
-        id: DisputeId::new(chargeback.created, sources.random_bytes()?),
-        payment: charged,
-        amount: chargeback.amount,
-        reason: chargeback.result,
-        scheme_reason: None,
-        chargeback: Some(chargeback.id.clone()),
+/// Returns the dispute of a chargeback that has none. Returns `None` if none follows, or the payment that is charged
+/// back is not stored.
+fn charge_back(
+    context: &WriteContext<'_>,
+    chargeback: &Payment,
+    charged: &PaymentId,
+) -> Result<Option<Dispute>, StoreError> {
+    let WriteContext { connection, sources, .. } = *context;
+    let Some(payment) = load::load_payment(connection, &chargeback.entity, charged)? else { return Ok(None) };
+    let chargeback = Chargeback {
+        payment: chargeback,
+        charged: &payment,
+        follow_ups: &load::load_follow_ups(connection, charged)?,
+        open: load_requested(connection, &DisputeKey::OpenOfPayment(charged.clone()))?,
+        new_id: DisputeId::new(chargeback.created, sources.random_bytes()?),
     };
-    Ok(dispute.open(StepDetails::of_gateway(chargeback.created)))
-}
-
-/// Writes a dispute that a payment has moved. A payment that the guards allow is written even if the dispute's stage
-/// allows no move: the money has moved.
-fn write_move(connection: &Connection, sources: &Sources, moved: Result<Dispute, Refusal>) -> Result<bool, StoreError> {
-    let Ok(dispute) = moved else { return Ok(false) };
-    let event = if dispute.steps.len() == 1 { Event::DisputeCreated } else { Event::DisputeUpdated };
-    DisputeChange { dispute, event: Some(event), evidence: None }.apply(connection, sources)
+    Ok(chargeback.move_dispute())
 }
 
 /// Loads a dispute by its key.

@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use super::error::Cause;
 use super::fault::DiskFault;
-use super::schema::open_reader;
+use super::store_file::open_reader;
 use super::{Store, StoreError, StoreErrorKind};
 
 /// Time for which a result is reused, so that frequent requests do not cause frequent writes.

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use super::error::Cause;
-use super::{StoreError, StoreErrorKind};
+use super::{Store, StoreError, StoreErrorKind};
 
 /// Name of the lock file in the data folder.
 const FILE: &str = "tillgate.lock";
@@ -75,5 +75,15 @@ fn open_and_lock(folder: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockEr
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Cause::InUse(folder.to_owned()).into()),
         Err(TryLockError::Error(error)) => Err(Cause::File(path, error).into()),
+    }
+}
+
+impl Store {
+    /// Notes for other commands why this server serves no live entities. `None` if it serves them.
+    ///
+    /// # Errors
+    /// If the file of the lock cannot be written.
+    pub fn note_live_refusal(&self, reason: Option<&str>) -> std::io::Result<()> {
+        write_live_refusal(&self.lock, reason.unwrap_or_default())
     }
 }

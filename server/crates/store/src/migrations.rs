@@ -9,7 +9,6 @@ use rusqlite_migration::{HookError, M, Migrations};
 
 use super::StoreError;
 use crate::settlement::ledger_migration;
-use crate::settlement::record_digest;
 
 /// Creates a list with the name and the migration of each file.
 macro_rules! migrations {
@@ -101,7 +100,7 @@ fn all_migrations() -> Migrations<'static> {
         }
         "0048_record_digest" => {
             M::up_with_hook(include_str!("migrations/0048_record_digest.sql"), |transaction: &Transaction<'_>| {
-                record_digest::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
+                ledger_migration::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
             })
         }
         _ => migration.clone(),

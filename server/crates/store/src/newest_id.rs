@@ -9,8 +9,9 @@ use serde::Deserialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
 
-use super::{Store, StoreError, rows};
+use super::{Store, StoreError};
 use crate::access::entity;
+use crate::document::decode_document;
 
 impl Store {
     /// Returns the time of the newest id of a payment, registration or checkout, by the machine's clock, but at least
@@ -71,7 +72,7 @@ fn newest_checkout_time(
         }
         // Skip a damaged document, whose entity cannot be read. The damage is reported when the checkout is read.
         let ValueRef::Blob(document) = row.get_ref(1)? else { continue };
-        let Ok(CheckoutOwner { entity }) = rows::decode_document::<CheckoutOwner>(document) else { continue };
+        let Ok(CheckoutOwner { entity }) = decode_document::<CheckoutOwner>(document) else { continue };
         if let Some(ahead) = ahead.get(&entity) {
             newest = newest.max(machine_time(Some(time), *ahead));
         }

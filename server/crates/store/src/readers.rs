@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 
-use super::schema::open_reader;
+use super::store_file::open_reader;
 use super::{Damage, StoreError};
 
 /// The pool of read-only connections. It grows to the maximum number of concurrent reads.

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::migrations::VERSION;
 use super::restore_loss::TakenBack;
-use super::schema::{make_folder, store_path};
+use super::store_file::{immutable_address, make_folder, path_with_suffix, store_path};
 use super::{StoreError, lock};
 
 /// Reason for a failed restore.
@@ -49,11 +49,6 @@ pub struct Restored {
     pub kept: Vec<PathBuf>,
     /// Payments and acts that the backup lacks.
     pub taken_back: TakenBack,
-}
-
-/// Returns true if a restore was interrupted between its second and its last step.
-pub(super) fn is_interrupted(folder: &Path) -> bool {
-    path_with_suffix(folder, ".restoring").exists()
 }
 
 /// Replaces the store's file with a backup, in the steps described above. Renames the previous files; `now` becomes
@@ -99,13 +94,6 @@ pub fn restore_backup(
     }
     rename_durably(folder, &restoring, &store_path(folder))?;
     Ok(Restored { file: store_path(folder), bytes, kept: previous_files, taken_back })
-}
-
-/// Returns the path of the store's file with a suffix.
-fn path_with_suffix(folder: &Path, suffix: &str) -> PathBuf {
-    let mut path = OsString::from(store_path(folder));
-    path.push(suffix);
-    path.into()
 }
 
 /// Copies a backup to a new or overwritten file, readable only by its owner, and makes it durable. Returns its size.
@@ -162,12 +150,6 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
         Ok(Some(finding)) => Err(refuse(finding)),
         Err(error) => Err(refuse(error.to_string())),
     }
-}
-
-/// Returns the address of a file that no process changes, so that SQLite creates no WAL and no index beside it.
-pub(super) fn immutable_address(file: &Path) -> String {
-    let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    format!("file:{path}?immutable=1")
 }
 
 /// Opens a file that no process changes.

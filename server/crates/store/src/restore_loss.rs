@@ -5,10 +5,11 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::id::to_hex;
+use tillgate_shared::format::mask::mask_card_numbers;
 
-use super::StoreError;
-use super::restore::immutable_address;
-use super::schema::store_path;
+use super::admin::Act;
+use super::store_file::{immutable_address, store_path};
+use super::{AdminStore, StoreError};
 
 /// Acts and payments that are gone after a restore.
 #[derive(Debug, Default, serde::Serialize)]
@@ -56,7 +57,7 @@ impl TakenBack {
     }
 
     /// Returns the details of the entry of the restore.
-    pub(super) fn describe(&self, is_forced: bool) -> Vec<(&'static str, String)> {
+    fn describe(&self, is_forced: bool) -> Vec<(&'static str, String)> {
         let mut details = vec![("payments", self.payments.to_string()), ("entries", self.entries.to_string())];
         details.extend(self.head.clone().map(|head| ("headBefore", head)));
         if !self.valid_again.is_empty() {
@@ -66,5 +67,18 @@ impl TakenBack {
             details.push(("forced", "true".to_owned()));
         }
         details
+    }
+}
+
+impl AdminStore {
+    /// Writes the entry of a restore: the backup, and what the store had that the backup has not.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
+        let details = taken_back.describe(is_forced);
+        let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let act = Act { action: "restore", subject: &mask_card_numbers(from), entity: None, details: &details };
+        self.record_act(&act, |_| Ok(()))
     }
 }

@@ -15,6 +15,7 @@ use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 
+use super::changes::{Change, Stage, WriteContext};
 use super::timer::{self, TimerKind};
 use super::{Changes, Sources, StoreError};
 use crate::settlement::ledger;
@@ -23,9 +24,19 @@ impl Changes {
     /// Records a decision about a held payment in the audit, and queues its callback if a configuration applies. The
     /// payment is read after the other changes of this commit, and has to be stored.
     #[must_use]
-    pub fn with_review_decision(mut self, decision: ReviewDecision) -> Self {
-        self.review_decisions.push(decision);
-        self
+    pub fn with_review_decision(self, decision: ReviewDecision) -> Self {
+        self.with(decision)
+    }
+}
+
+impl Change for ReviewDecision {
+    fn stage(&self) -> Stage {
+        Stage::ReviewDecision
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        record_decision(context.connection, self)?;
+        callback::write_decision(context.connection, context.sources, self)
     }
 }
 
@@ -55,7 +66,7 @@ pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: 
 }
 
 /// Writes a decision to the audit of its payment. Does nothing if the payment was never held.
-pub(super) fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
+fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
     let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, .. } = decision;
     connection
         .prepare_cached(

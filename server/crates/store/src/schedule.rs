@@ -15,7 +15,8 @@ use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
 use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
 
-use super::rows::{decode_document, encode_document};
+use super::changes::{Change, Stage, WriteContext};
+use super::document::{decode_document, encode_document};
 use super::{Changes, Sources, Store, StoreError};
 use crate::delivery::event;
 use crate::settlement::ledger;
@@ -34,7 +35,7 @@ pub enum RunWrite {
 
 /// A change of a schedule.
 #[derive(Debug)]
-pub(super) struct ScheduleChange {
+struct ScheduleChange {
     schedule: Schedule,
     step: Option<ScheduleStep>,
     run: Option<RunWrite>,
@@ -65,34 +66,31 @@ impl Changes {
     /// Writes a schedule that a request creates or changes, with the event of that. The latest request is added to its
     /// chain.
     #[must_use]
-    pub fn with_schedule_step(mut self, schedule: &Schedule) -> Self {
+    pub fn with_schedule_step(self, schedule: &Schedule) -> Self {
         let step = Some(schedule.live.clone());
-        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step, run: None });
-        self
+        self.with(ScheduleChange { schedule: schedule.clone(), step, run: None })
     }
 
     /// Writes a schedule after an attempt or its outcome, with the event of that. Without `run` nothing has happened
     /// but a look at its pending payment, and there is an event only if the schedule has ended.
     #[must_use]
-    pub fn with_schedule_run(mut self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
-        self.schedules.push(ScheduleChange { schedule: schedule.clone(), step: None, run });
-        self
+    pub fn with_schedule_run(self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
+        self.with(ScheduleChange { schedule: schedule.clone(), step: None, run })
     }
 }
 
-impl ScheduleChange {
-    /// Returns the entity that owns the schedule.
-    pub(super) fn entity(&self) -> &EntityId {
-        &self.schedule.entity
+impl Change for ScheduleChange {
+    fn stage(&self) -> Stage {
+        Stage::Schedule
     }
 
-    /// Writes the schedule, its request and its run. Returns true if a message was written.
-    pub(super) fn apply(
-        &self,
-        connection: &Connection,
-        sources: &Sources,
-        actor: Option<&str>,
-    ) -> Result<bool, StoreError> {
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.schedule.entity)
+    }
+
+    /// Writes the schedule, its request and its run.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let WriteContext { connection, sources, actor } = *context;
         let id = self.schedule.id.as_str();
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
         write_schedule(connection, &schedule)?;
@@ -162,10 +160,11 @@ pub(super) fn end_schedules(
 ) -> Result<bool, StoreError> {
     let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
     let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
+    let context = WriteContext { connection, sources, actor: None };
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
-        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(connection, sources, None)?;
+        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(&context)?;
     }
     Ok(wrote_message)
 }
@@ -281,126 +280,4 @@ impl Store {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use std::collections::HashSet;
-    use std::sync::Arc;
-
-    use jiff::SignedDuration;
-    use tillgate_domain::schedule::{MissedRuns, RunOutcome, StepType};
-    use tillgate_shared::parameter::Parameters;
-    use tillgate_shared::result::codes;
-
-    use super::super::suite::samples::{sample_entity, sample_registration, sample_time, write_changes};
-    use super::*;
-    use crate::directory::Directory;
-    use crate::{AdminStore, StoreErrorKind};
-
-    fn sample_schedule(number: u8, next: i64) -> Schedule {
-        let id = ScheduleId::new(sample_time(0), [number; 9]);
-        Schedule {
-            id: id.clone(),
-            entity: sample_entity(1).id,
-            registration: sample_registration(1).id,
-            created: sample_time(0),
-            live: ScheduleStep { id, step_type: StepType::Schedule, at: sample_time(0), ndc: None },
-            parameters: Parameters::default(),
-            job: Parameters::default(),
-            zone: "UTC".to_owned(),
-            missed: MissedRuns::Once,
-            ends: None,
-            ended: None,
-            next: Some(sample_time(next)),
-            open: None,
-            version: 0,
-        }
-    }
-
-    fn sample_run(attempt: u32) -> ScheduleRun {
-        ScheduleRun {
-            occurrence: sample_time(60),
-            attempt,
-            at: sample_time(61),
-            since: None,
-            outcome: RunOutcome::Refused,
-            code: codes::REQUEST_SUCCEEDED,
-            reason: None,
-            payment: None,
-            retry: None,
-        }
-    }
-
-    /// Opens a store with one entity.
-    fn open_store(folder: &std::path::Path) -> Store {
-        AdminStore::open(folder).unwrap().add_entity(&sample_entity(1), sample_time(0)).unwrap();
-        Store::open(folder, Arc::new(Directory::default()), Sources::system()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn an_attempt_is_written_once_and_a_second_one_changes_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open_store(folder.path());
-        let schedule = sample_schedule(1, 60);
-        write_changes(&store, Changes::default().with_schedule_step(&schedule)).await.unwrap();
-        let run = |next, attempt| {
-            let schedule = sample_schedule(1, next);
-            Changes::default().with_schedule_run(&schedule, Some(RunWrite::New(sample_run(attempt))))
-        };
-        write_changes(&store, run(120, 1)).await.unwrap();
-        let failure = write_changes(&store, run(180, 1)).await.unwrap_err();
-        assert_eq!(failure.kind(), StoreErrorKind::ConstraintViolated);
-        assert_eq!(store.load_schedule_of_step(&schedule.id).unwrap().unwrap().next, Some(sample_time(120)));
-        write_changes(&store, run(180, 2)).await.unwrap();
-        let attempts: Vec<u32> =
-            store.load_schedule_runs(&schedule.id).unwrap().iter().map(|run| run.attempt).collect();
-        assert_eq!(attempts, [2, 1]);
-    }
-
-    #[tokio::test]
-    async fn the_longest_due_comes_first_and_an_ended_one_never() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open_store(folder.path());
-        for (number, next) in [(1, 300), (2, 100), (3, 200)] {
-            let changes = Changes::default().with_schedule_step(&sample_schedule(number, next));
-            write_changes(&store, changes).await.unwrap();
-        }
-        let due = |seconds, limit| -> Vec<Option<Timestamp>> {
-            let found = store.load_due_schedules(sample_time(seconds), limit, "").unwrap().schedules;
-            found.iter().map(|schedule| schedule.next).collect()
-        };
-        assert_eq!(due(250, 9), [Some(sample_time(100)), Some(sample_time(200))]);
-        assert_eq!(due(999, 1), [Some(sample_time(100))]);
-        store.postpone_schedule(&sample_schedule(2, 0).id, sample_time(400)).await.unwrap();
-        assert_eq!(due(250, 9), [Some(sample_time(200))]);
-        // Moving the clock of the entity moves all of them.
-        let by = SignedDuration::from_secs(150);
-        write_changes(&store, Changes::default().with_clock_move(&sample_entity(1), by)).await.unwrap();
-        assert_eq!(due(150, 9), [Some(sample_time(200)), Some(sample_time(300))]);
-        let ended = sample_schedule(3, 200).with_deleted_registration();
-        write_changes(&store, Changes::default().with_schedule_run(&ended, None)).await.unwrap();
-        assert_eq!(due(999, 9), [Some(sample_time(300)), Some(sample_time(100))]);
-    }
-
-    #[tokio::test]
-    async fn no_entity_waits_for_all_runs_of_another_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = open_store(folder.path());
-        AdminStore::open(folder.path()).unwrap().add_entity(&sample_entity(2), sample_time(0)).unwrap();
-        for number in 0..40 {
-            let changes = Changes::default().with_schedule_step(&sample_schedule(number, 100));
-            write_changes(&store, changes).await.unwrap();
-        }
-        let last = Schedule { entity: sample_entity(2).id, ..sample_schedule(90, 900) };
-        write_changes(&store, Changes::default().with_schedule_step(&last)).await.unwrap();
-        for after in [String::new(), sample_entity(1).id.to_string(), sample_entity(2).id.to_string()] {
-            let due = store.load_due_schedules(sample_time(999), 8, &after).unwrap();
-            let has_last = due.schedules.iter().any(|schedule| schedule.id == last.id);
-            let ids: HashSet<&str> = due.schedules.iter().map(|schedule| schedule.id.as_str()).collect();
-            assert!(due.has_more && ids.len() == due.schedules.len() && ids.len() <= 8, "{due:?}");
-            // After the last entity, the first one is next.
-            assert_eq!(has_last, after != sample_entity(2).id.as_str(), "{after}");
-            assert_eq!(due.last, "");
-        }
-        let all = store.load_due_schedules(sample_time(999), 99, "").unwrap();
-        assert!(!all.has_more && all.schedules.len() == 41, "{all:?}");
-    }
-}
+mod tests;

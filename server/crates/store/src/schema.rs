@@ -1,42 +1,18 @@
-//! The store's file, and connections to it.
-//!
-//! Aggregates are stored as JSON documents under their id. Columns exist only for searches. Ids begin with the time,
-//! so a table without a rowid grows at its end.
+//! Opening of the store's file for writing: its migration and its seal.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_vault::Vault;
 
 use super::error::Cause;
-use super::{StoreError, migrations, restore, schema_check, schema_guard};
+use super::store_file::open_unmigrated;
+use super::{StoreError, migrations, schema_check, schema_guard};
+use crate::keys::audit_key;
 use crate::keys::sealed;
-use crate::keys::sealed_key;
 use crate::keys::table_seal;
 use crate::keys::table_seal::SealAccess;
-
-/// Name of the file in the data folder.
-const FILE: &str = "tillgate.db";
-
-/// Maximum time to wait for another process's transaction.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Number of compiled statements that a connection caches.
-const CACHED_STATEMENTS: usize = 128;
-
-/// Returns the path of the store's file in a data folder.
-pub(super) fn store_path(folder: &Path) -> PathBuf {
-    folder.join(FILE)
-}
-
-/// Largest size of the writer's page cache in KiB, negative as SQLite wants it. It grows with use.
-const WRITER_CACHE_KIB: i64 = -16_384;
 
 /// The vault's keys of a process, from which the key of the store's seal is opened.
 #[derive(Clone, Copy)]
@@ -54,8 +30,8 @@ impl VaultAccess<'_> {
     fn open_audit_key(self, connection: &Connection) -> Result<Option<AuditKey>, StoreError> {
         match self {
             Self::None => Ok(None),
-            Self::Admin(vault) => Ok(sealed_key::open_audit_key(connection, vault).ok().flatten()),
-            Self::Server(vault) => sealed_key::make_audit_key(connection, vault).map(Some),
+            Self::Admin(vault) => Ok(audit_key::open_audit_key(connection, vault).ok().flatten()),
+            Self::Server(vault) => audit_key::make_audit_key(connection, vault).map(Some),
         }
     }
 }
@@ -103,73 +79,10 @@ pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens the store's file for writing, at the version that it has.
-fn open_unmigrated(folder: &Path) -> Result<Connection, StoreError> {
-    make_folder(folder)?;
-    if restore::is_interrupted(folder) {
-        return Err(Cause::RestoreInterrupted(store_path(folder)).into());
-    }
-    // The file is accessible only to its owner, whatever the folder's mode. SQLite gives its companion files the same
-    // mode.
-    let path = store_path(folder);
-    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
-        _ => {}
-    }
-    let connection = Connection::open(&path)?;
-    configure_connection(&connection)?;
-    // 8 KiB pages keep a whole payment document inside its leaf. The setting has an effect only on a new file.
-    connection.pragma_update(None, "page_size", 8192)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    // The bytes of deleted cards are overwritten, not left in a free page.
-    connection.pragma_update(None, "secure_delete", true)?;
-    // Pages that a savepoint may have to restore are kept in memory. Otherwise a group of requests writes them to a
-    // file.
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // A group of payments with velocity counters writes more pages than the usual 2 MiB hold, and pages that do not fit
-    // are written twice.
-    connection.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
-    // Triggers that somebody has added to the file cannot call the functions that keep the seal.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    Ok(connection)
-}
-
-/// Creates a data folder (mode 0700), with its parents, if there is none. Leaves an existing one as it is.
-pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
-    if !folder.exists() {
-        let file_error = |error| Cause::File(folder.to_owned(), error);
-        fs::create_dir_all(folder).map_err(file_error)?;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(file_error)?;
-    }
-    Ok(())
-}
-
-/// Opens the store's file for reading only. Fails if there is none, and does not migrate it.
-pub(super) fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(store_path(folder), flags)?;
-    configure_connection(&connection)?;
-    // At most 256 MiB of the file are mapped, so that reads of recent rows copy nothing.
-    connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024)?;
-    Ok(connection)
-}
-
-/// Applies the settings that all connections have: waiting for a busy file, the statement cache, and stable query
-/// plans.
-fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    // The cache is larger than the number of statements, so that each is compiled once.
-    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    // Query plans do not depend on bound values. Otherwise a statement with `LIMIT ?` would be compiled at every use.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    Ok(())
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::store_file::open_reader;
     use super::*;
 
     #[test]

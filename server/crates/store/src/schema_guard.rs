@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use tillgate_domain::access::audit::AuditEntry;
 
 use super::error::Cause;
-use super::schema::open_reader;
+use super::store_file::open_reader;
 use super::{StoreError, schema_check};
 use crate::settlement::ledger;
 
@@ -113,7 +113,9 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::{DiskFault, open_connection, store_path};
+    use crate::DiskFault;
+    use crate::schema::open_connection;
+    use crate::store_file::store_path;
 
     const WRITE: &str = "INSERT INTO fx_rate (source, target, day, rate) VALUES ('USD', 'EUR', ?1, '0.9')";
     const TRIGGER: &str = "CREATE TRIGGER helper AFTER INSERT ON fx_rate BEGIN

@@ -4,6 +4,7 @@ pub mod booking_correction;
 pub mod file;
 pub mod ledger;
 pub mod ledger_migration;
+pub mod ledger_reads;
 pub mod queue;
 pub mod reconciliation;
 pub mod reconciliation_file;
@@ -24,8 +25,8 @@ use tillgate_domain::settlement::{BatchTotals, FxRates, SettlementState, Settlem
 use tillgate_shared::money::Currency;
 
 use super::admin::Act;
+use super::document::{decode_document, encode_document};
 use super::error::unreadable_column;
-use super::rows::{decode_document, encode_document};
 use super::timer::TimerKind;
 use super::{AdminStore, PaymentHistory, Store, StoreError};
 

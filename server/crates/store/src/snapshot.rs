@@ -15,15 +15,16 @@ use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_shared::money::Currency;
 use tillgate_vault::Vault;
 
+use super::document::decode_document;
 use super::restore::open_immutable;
-use super::rows::decode_document;
-use super::schema::open_reader;
 use super::settlement::StoredBatch;
+use super::store_file::open_reader;
 use super::{AdminStore, StoreError, settlement};
-use crate::keys::sealed_key;
+use crate::keys::audit_key;
 use crate::keys::table_seal;
 use crate::payment::shared_parameters;
 use crate::settlement::ledger;
+use crate::settlement::ledger_reads;
 use crate::settlement::record_digest;
 use crate::settlement::record_digest::RecordDigest;
 
@@ -68,7 +69,7 @@ impl StoreSnapshot {
         connection.execute_batch("BEGIN")?;
         // The snapshot is taken by the first read.
         connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
-        let audit_key = vault.and_then(|vault| sealed_key::open_audit_key(&connection, vault).ok().flatten());
+        let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&connection, vault).ok().flatten());
         Ok(Self { connection, audit_key })
     }
 
@@ -120,7 +121,7 @@ impl StoreSnapshot {
     pub fn for_each_entry(&self, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry ORDER BY number";
         self.for_each_row(query, [], |row| {
-            visit(ledger::read_entry(row)?);
+            visit(ledger_reads::read_entry(row)?);
             Ok(())
         })
     }
@@ -132,7 +133,7 @@ impl StoreSnapshot {
     pub fn for_each_entry_of(&self, entity: &EntityId, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry WHERE entity = ?1 ORDER BY number";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(ledger::read_entry(row)?);
+            visit(ledger_reads::read_entry(row)?);
             Ok(())
         })
     }

@@ -31,7 +31,7 @@ pub(crate) trait Backend {
 
     /// Opens the store like a server, with a directory that the test does not see.
     fn open_store(&self) -> Arc<Store> {
-        self.open_store_with(Arc::new(Directory::default()))
+        self.open_store_with(samples::empty_directory())
     }
 }
 

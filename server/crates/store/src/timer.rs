@@ -11,6 +11,7 @@ use tillgate_domain::effects::Reminder;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 
+use super::changes::{Change, Stage, WriteContext};
 use super::{Changes, Store, StoreError};
 
 /// The action of a timer.
@@ -48,6 +49,13 @@ pub struct Timer {
     pub attempt: Option<String>,
 }
 
+/// The end of a timer of a payment or checkout.
+#[derive(Debug)]
+struct TimerStop {
+    kind: TimerKind,
+    subject: String,
+}
+
 impl TimerKind {
     /// Returns the name in the column `kind`.
     pub(super) fn as_str(self) -> &'static str {
@@ -68,21 +76,44 @@ impl Changes {
     /// no address. A paused reminder starts when the attempt has ended.
     #[must_use]
     pub fn with_reminder(
-        mut self,
+        self,
         checkout: &Checkout,
         address: Option<String>,
         since: Timestamp,
         is_paused: bool,
     ) -> Self {
-        self.reminders.extend(Reminder::from_attempt(checkout, address, since, is_paused));
-        self
+        match Reminder::from_attempt(checkout, address, since, is_paused) {
+            Some(reminder) => self.with(reminder),
+            None => self,
+        }
     }
 
     /// Stops a timer of a payment or checkout, if it runs.
     #[must_use]
-    pub fn without_timer(mut self, kind: TimerKind, subject: &str) -> Self {
-        self.stopped_timers.push((kind, subject.to_owned()));
-        self
+    pub fn without_timer(self, kind: TimerKind, subject: &str) -> Self {
+        self.with(TimerStop { kind, subject: subject.to_owned() })
+    }
+}
+
+impl Change for Reminder {
+    fn stage(&self) -> Stage {
+        Stage::Reminder
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        start_reminder(context.connection, self)?;
+        Ok(false)
+    }
+}
+
+impl Change for TimerStop {
+    fn stage(&self) -> Stage {
+        Stage::TimerStop
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        stop_timer(context.connection, self.kind, &self.subject)?;
+        Ok(false)
     }
 }
 
@@ -108,7 +139,7 @@ pub(super) fn start_end_timer(
 
 /// Starts a reminder, or restarts it for a new attempt. Without an address, uses the one of the running reminder, or
 /// does nothing if none runs.
-pub(super) fn start_reminder(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
+fn start_reminder(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
     let query = "SELECT detail FROM timer WHERE kind = 'remind' AND subject = ?1";
     let earlier = connection.prepare_cached(query)?.query_row([reminder.checkout.as_str()], |row| row.get(0));
     let Some(reminder) = reminder.clone().replace_earlier(earlier.optional()?.flatten()) else { return Ok(()) };

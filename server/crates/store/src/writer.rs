@@ -1,23 +1,16 @@
 //! The store's writer: decisions and housekeeping, written in groups on one thread (see [`super::group_commit`]).
-//! Between commits the thread checks for changes by other processes.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use tillgate_domain::refusal::Refusal;
-use tillgate_vault::Keyring;
 
+use super::StoreError;
 use super::change_log::{ChangeLog, Slot};
-use super::checkpoint::Checkpointer;
+use super::fault::Damage;
 use super::group_commit::{CommitHooks, CommitQueue};
 use super::group_transaction::WrittenRows;
-use super::schema_guard::SchemaGuard;
-use super::{Changes, Damage, DiskFault, LoadedRecords, RecordKeys, Sources, StoreError, UpdateResult, rows};
-use crate::access::entity;
-use crate::directory::Directory;
-use crate::keys::vault_keys;
+use super::store_file::BUSY_TIMEOUT;
 
 /// Limits on requests that wait for the disk.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +23,7 @@ pub struct WriteLimits {
 
 impl Default for WriteLimits {
     fn default() -> Self {
-        Self { queue: 1024, lock_timeout: super::schema::BUSY_TIMEOUT }
+        Self { queue: 1024, lock_timeout: BUSY_TIMEOUT }
     }
 }
 
@@ -45,56 +38,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread, which takes over the connection, and the checkpointer's. Turns automatic checkpoints
-    /// off. The writer's thread also reloads `directory`, and `keys` if given, soon after another process has written
-    /// to the store. Only a server passes `keys`.
+    /// Starts the writer's thread, which takes over the connection and calls `hooks` between its commits. Turns
+    /// automatic checkpoints off.
     pub(super) fn start(
         connection: Connection,
-        folder: &Path,
         limits: WriteLimits,
-        directory: Arc<Directory>,
         change_log: Arc<ChangeLog>,
         damage: Arc<Damage>,
-        keys: Option<Keyring>,
+        hooks: impl CommitHooks,
     ) -> Result<Self, StoreError> {
         connection.busy_timeout(limits.lock_timeout)?;
         // Automatic checkpoints would delay the commit of a request.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-        let checkpointer = Checkpointer::start(folder)?;
-        let log = Arc::clone(&change_log);
-        let hooks = WriterHooks {
-            directory,
-            damage: Arc::clone(&damage),
-            keys,
-            checkpointer,
-            change_log: log,
-            schema: SchemaGuard::start(&connection)?,
-            version: None,
-        };
         Ok(Self { queue: CommitQueue::start("store-writer", connection, limits.queue, hooks)?, change_log, damage })
-    }
-
-    /// Same as [`super::Store::update`], without the waking. Also returns true if a message was written.
-    pub(super) fn update<T, D>(
-        &self,
-        keys: RecordKeys,
-        sources: Sources,
-        decide: D,
-    ) -> impl Future<Output = UpdateResult<(T, bool)>>
-    where
-        T: Send + 'static,
-        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
-    {
-        self.run_tracked_write(move |connection| {
-            let (changes, value) = match decide(rows::load_records(connection, &keys)?) {
-                Ok(decided) => decided,
-                Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
-            };
-            let wrote_message = changes.apply(connection, &sources)?;
-            let slots = changes.changed_slots();
-            let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
-            Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
-        })
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.
@@ -106,7 +62,7 @@ impl Writer {
     }
 
     /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
-    /// [`Self::update`].
+    /// [`super::Store::update`].
     pub(super) fn run_repeatable_write(
         &self,
         write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
@@ -119,7 +75,7 @@ impl Writer {
 
     /// Queues a write that returns the slots that it changes. Before the caller receives the outcome, records these
     /// slots in the change log, or the damage that the write or its commit found.
-    fn run_tracked_write<T: Send + 'static>(
+    pub(super) fn run_tracked_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
@@ -132,62 +88,5 @@ impl Writer {
         };
         let written = self.queue.commit_write(write, finish);
         async move { Ok(written.await?.0) }
-    }
-}
-
-/// Other work of the writer's thread.
-struct WriterHooks {
-    directory: Arc<Directory>,
-    /// Set by the first thread that finds a damaged page. After that, the thread refuses all writes.
-    damage: Arc<Damage>,
-    /// Reloaded when another process has changed the vault's keys.
-    keys: Option<Keyring>,
-    checkpointer: Checkpointer,
-    /// Told of writes by other processes, so that cached responses are read again.
-    change_log: Arc<ChangeLog>,
-    /// Refuses commits while another program has changed the schema.
-    schema: SchemaGuard,
-    /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
-    version: Option<i64>,
-}
-
-impl CommitHooks for WriterHooks {
-    /// Short, because reading `PRAGMA data_version` uses shared memory only. So a merchant created on the command line
-    /// can pay at once.
-    const INTERVAL: Duration = Duration::from_millis(50);
-
-    fn known_fault(&self) -> Option<DiskFault> {
-        self.damage.is_found().then_some(DiskFault::Damaged)
-    }
-
-    fn before_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        self.schema.check_transaction(connection)
-    }
-
-    fn after_commit(&mut self, connection: &Connection) {
-        self.checkpointer.after_commit(connection);
-    }
-
-    fn on_interval(&mut self, connection: &Connection) {
-        if let Err(error) = self.reload_if_changed(connection) {
-            tracing::error!(%error, "reloading entities and tokens failed");
-        }
-    }
-}
-
-impl WriterHooks {
-    /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last
-    /// reload, and at the first call. After a failure, the next call tries again.
-    fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
-        if self.version != Some(version) {
-            self.change_log.record_foreign_commit();
-            entity::refill_directory(connection, &self.directory)?;
-            if let Some(keys) = &self.keys {
-                vault_keys::refresh_keyring(connection, keys)?;
-            }
-            self.version = Some(version);
-        }
-        Ok(())
     }
 }

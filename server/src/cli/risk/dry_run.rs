@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
+use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_machine::process::lower_priority;
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
@@ -67,7 +68,7 @@ impl DryRunRules {
         let store = open_existing(&self.common.data)?;
         let entity = load_entity_argument(&store, &self.entity)?;
         let rules = self.load_rules(&store, &entity)?;
-        let directory = Directory::default();
+        let directory = Directory::new(compile_stored_rules);
         directory.risk.set_operator_lists(self.files.load_lists()?);
         store.fill_directory(&directory)?;
         let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;

@@ -8,7 +8,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::*;
-use crate::id::{PaymentId, RegistrationId};
+use crate::id::{DisputeId, PaymentId, RegistrationId};
 use crate::payment::{Account, ConnectorTxIds, NOTIFICATION_URL, PaymentType, Redirect};
 use crate::registration::RegistrationEnd;
 use crate::review::{PaymentReview, ReviewStage};
@@ -239,6 +239,49 @@ proptest! {
         let expected = if has_address { of_follow_up + of_outcome } else { 0 };
         let sent = effects_of_writes(&versions).into_iter().filter_map(|effects| effects.notification);
         prop_assert_eq!(sent.count(), expected);
+    }
+
+    #[test]
+    fn a_payment_is_booked_once_when_it_is_approved(first in payments(), changes in random_changes()) {
+        let versions = apply_changes(first, &changes);
+        let approved = versions.iter().position(Payment::is_approved);
+        let before = std::iter::once(None).chain(versions.iter().map(|version| Some(EarlierState::from(version))));
+        for (index, (before, after)) in before.zip(&versions).enumerate() {
+            let booking = payment_booking(before.as_ref(), after).map(|booking| booking.time);
+            let time = if index == 0 { BookingTime::Creation(after.created) } else { BookingTime::Write };
+            prop_assert_eq!(booking, (approved == Some(index)).then_some(time));
+        }
+    }
+
+    #[test]
+    fn a_chargeback_opens_a_dispute_and_its_reversal_ends_it_once(charged in payments()) {
+        let make = |number, payment_type, referenced: &Payment| {
+            let (id, referenced) = (PaymentId::new(Timestamp::UNIX_EPOCH, [number; 9]), Some(referenced.id.clone()));
+            let result = codes::TEST_INTERNAL;
+            Payment { id, payment_type, referenced, result, ..charged.clone() }
+        };
+        prop_assert!(concerned_chargeback(&charged).is_none());
+        let payment = make(7, PaymentType::Chargeback, &charged);
+        let reversal = make(8, PaymentType::ChargebackReversal, &payment);
+        prop_assert_eq!(concerned_chargeback(&reversal), Some(&payment.id));
+        prop_assert!(matches!(compute_dispute_effect(&reversal, None), DisputeEffect::Unchanged));
+        prop_assert!(
+            matches!(compute_dispute_effect(&payment, None), DisputeEffect::ChargedBack(id) if *id == charged.id)
+        );
+        let new_id = DisputeId::new(Timestamp::UNIX_EPOCH, [9; 9]);
+        let chargeback = Chargeback { payment: &payment, charged: &charged, follow_ups: &[], open: None, new_id };
+        let opened = chargeback.move_dispute().unwrap();
+        prop_assert_eq!(dispute_event(&opened), Event::DisputeCreated);
+        prop_assert!(matches!(compute_dispute_effect(&payment, Some(&opened)), DisputeEffect::Unchanged));
+        let DisputeEffect::Moved(ended) = compute_dispute_effect(&reversal, Some(&opened)) else {
+            return Err(TestCaseError::fail("the reversal ends the dispute"));
+        };
+        prop_assert_eq!(dispute_event(&ended), Event::DisputeUpdated);
+        prop_assert!(ended.position.stage.has_ended() && ended.reversal.as_ref() == Some(&reversal.id));
+        prop_assert!(matches!(compute_dispute_effect(&reversal, Some(&ended)), DisputeEffect::Unchanged));
+        let declined = Payment { result: codes::CARD_EXPIRED, ..payment.clone() };
+        prop_assert!(concerned_chargeback(&declined).is_none());
+        prop_assert!(matches!(compute_dispute_effect(&declined, None), DisputeEffect::Unchanged));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tillgate_shared::result::{ResultCode, codes};
+use tillgate_shared::result::{ResultCode, ResultGroup, codes};
 
 use super::{Payment, result_code};
 use crate::id::PaymentId;
@@ -67,6 +67,12 @@ impl EarlierState {
         let has_session = self.redirect.as_ref().is_some_and(|page| page.authentication.is_some());
         let awaited_authentication = self.awaits_shopper() && has_session;
         self.result.is_pending() && !self.was_held() && self.connector.is_some() && !awaited_authentication
+    }
+
+    /// Returns true if the payment was approved, as [`Payment::is_approved`]. Only chargebacks have results of their
+    /// group.
+    pub fn was_approved(&self) -> bool {
+        self.result.is_success() || self.result.group() == ResultGroup::Chargeback
     }
 
     /// Returns true if the payment was held, as [`Payment::is_held`].

@@ -119,7 +119,7 @@ impl DisputeLedger {
             HistoryStep::Wait(days) => return self.pass_days(*days),
         };
         if let Ok((changes, dispute)) = decided {
-            self.payments.extend(changes.written_payments().iter().cloned());
+            self.payments.extend(changes.written_payments().cloned());
             self.disputes.insert(dispute.id.clone(), dispute);
         }
     }

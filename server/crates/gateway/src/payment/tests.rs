@@ -37,6 +37,7 @@ use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::security_codes::SecurityCodeCache;
 use crate::registry::Registry;
 use crate::risk::dry_run::DryRunSlots;
+use crate::risk::stored_rules::compile_stored_rules;
 use crate::risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::{Gateway, GatewayOptions};
 
@@ -82,7 +83,7 @@ impl TestShop {
         };
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
         let host = Arc::new(host);
-        let directory = Arc::new(Directory::default());
+        let directory = Arc::new(Directory::new(compile_stored_rules));
         let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
         let gateway = Gateway {
             store: Store::open(folder.path(), Arc::clone(&directory), sources).unwrap(),

@@ -4,4 +4,5 @@ pub mod check;
 pub mod dry_run;
 pub mod listed_account;
 pub mod rules;
+pub mod stored_rules;
 pub mod velocity;

@@ -8,7 +8,7 @@ use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::report::{SettlementReport, SettlementRow};
 use tillgate_store::PaymentHistory;
 use tillgate_store::directory::Directory;
-use tillgate_store::settlement::ledger::Balances;
+use tillgate_store::settlement::ledger_reads::Balances;
 
 use crate::Failure;
 use crate::report::refuse_rows;

@@ -16,7 +16,8 @@ use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use tillgate_store::StoreError;
-use tillgate_store::keys::table_seal::{REASON, SEAL_ACCEPT, SEAL_BEGIN, UNSEALED, UNSOUND};
+use tillgate_store::keys::table_seal::acceptance::{REASON, SEAL_ACCEPT};
+use tillgate_store::keys::table_seal::{SEAL_BEGIN, UNSEALED, UNSOUND};
 use tillgate_store::snapshot::StoreSnapshot;
 
 use second_opinion::SecondOpinion;

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::delivery;
 use tillgate_domain::id::{EntityId, MessageId};
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook;
 use crate::delivery::webhook::Webhook;
 use crate::review::callback;
@@ -76,18 +77,29 @@ pub struct DeliveryResult {
 
 /// A GET request to write to the outbox.
 #[derive(Debug)]
-pub(crate) struct OutgoingGet {
-    pub(crate) entity: EntityId,
-    pub(crate) kind: &'static str,
-    pub(crate) address: String,
+struct OutgoingGet {
+    entity: EntityId,
+    kind: &'static str,
+    address: String,
 }
 
 impl Changes {
     /// Queues a GET request to an address, due at once. `kind` is [`REMINDER`] or [`NOTIFICATION`].
     #[must_use]
-    pub fn with_outgoing_get(mut self, entity: &EntityId, kind: &'static str, address: String) -> Self {
-        self.outgoing_gets.push(OutgoingGet { entity: entity.clone(), kind, address });
-        self
+    pub fn with_outgoing_get(self, entity: &EntityId, kind: &'static str, address: String) -> Self {
+        self.with(OutgoingGet { entity: entity.clone(), kind, address })
+    }
+}
+
+impl Change for OutgoingGet {
+    fn stage(&self) -> Stage {
+        Stage::OutgoingGet
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let Self { entity, kind, address } = self;
+        write_message(context.connection, context.sources, entity, kind, &MessageTarget::Address(address))?;
+        Ok(true)
     }
 }
 
@@ -326,7 +338,7 @@ mod tests {
     #[test]
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::open_connection(folder.path()).unwrap();
+        let connection = crate::schema::open_connection(folder.path()).unwrap();
         let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources) };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
         write_message(&connection, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/"))
@@ -339,7 +351,7 @@ mod tests {
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::open_connection(folder.path()).unwrap();
+        let connection = crate::schema::open_connection(folder.path()).unwrap();
         let mut previous = None;
         for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
             let time = next_id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();

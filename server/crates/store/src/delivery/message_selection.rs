@@ -136,17 +136,16 @@ fn select_for_owner(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::Arc;
 
     use crate::Sources;
     use crate::delivery::message_selection::*;
-    use crate::directory::Directory;
+    use crate::suite::samples::empty_directory;
 
     /// Creates a store whose outbox has these messages: owner, queue and due time of each.
     fn create_outbox(messages: &[(&str, &str, i64)]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
-        let connection = crate::open_connection(folder.path()).unwrap();
+        let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
+        let connection = crate::schema::open_connection(folder.path()).unwrap();
         for (number, (owner, queue, due)) in messages.iter().enumerate() {
             let id = MessageId::new(Timestamp::UNIX_EPOCH, [u8::try_from(number % 256).unwrap(); 9]);
             let id = format!("{}{number:08x}", &id.as_str()[..24]);

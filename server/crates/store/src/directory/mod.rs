@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq as _;
 use tillgate_shared::parameter::FormatSet;
 use zeroize::Zeroizing;
 
-pub use risk::{ActiveRules, CompiledVersion, RiskDirectory, StoredRisk};
+pub use risk::{ActiveRules, CompileRules, CompiledVersion, RiskDirectory, StoredRisk};
 pub use tree::FileOwner;
 
 use tillgate_domain::access::channel;
@@ -58,8 +58,11 @@ struct Snapshot {
 /// Maximum number of origins that fit into a header.
 const MAX_ORIGINS: usize = 100;
 
+/// Examines the entities of a reload. Takes the credentials and entities from before the reload, and the new ones.
+pub type ExamineEntities = fn(&Credentials, &Credentials);
+
 /// Directory of entities and credentials. Reads from many threads are cheap.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Directory {
     /// Replaced as a whole, so that a request sees one consistent snapshot.
     snapshot: RwLock<Arc<Snapshot>>,
@@ -67,18 +70,29 @@ pub struct Directory {
     hash_key: OnceLock<HashKey>,
     /// Risk rules. They guard themselves.
     pub risk: RiskDirectory,
-    /// Names that connectors have. `None`: an unknown one is not looked for.
-    connectors: Option<Vec<&'static str>>,
+    /// Called at each reload, if given.
+    examine_entities: Option<ExamineEntities>,
 }
 
 impl Directory {
-    /// Creates an empty directory that logs an error for an entity whose connector has none of these names.
-    pub fn with_connectors(names: impl Iterator<Item = &'static str>) -> Self {
-        Self { connectors: Some(names.collect()), ..Self::default() }
+    /// Creates an empty directory, which compiles risk rules with this function.
+    pub fn new(compile_rules: CompileRules) -> Self {
+        Self {
+            snapshot: RwLock::default(),
+            hash_key: OnceLock::new(),
+            risk: RiskDirectory::new(compile_rules),
+            examine_entities: None,
+        }
+    }
+
+    /// Returns the directory with a function that examines the entities of each reload.
+    #[must_use]
+    pub fn with_examination(self, examine: ExamineEntities) -> Self {
+        Self { examine_entities: Some(examine), ..self }
     }
 
     /// Replaces the snapshot with newly loaded credentials: adds inherited settings, sorts the channels, and keeps the
-    /// times of use of known tokens. Logs an error for a new connector that does not exist.
+    /// times of use of known tokens.
     pub fn replace_credentials(&self, mut credentials: Credentials) {
         tree::inherit_settings(&mut credentials.entities);
         let mut channels: HashMap<EntityId, Vec<Arc<Entity>>> = HashMap::new();
@@ -104,8 +118,8 @@ impl Directory {
         }
         let moved = merchants(&snapshot.credentials) != merchants(&credentials);
         let moves = snapshot.moves + u64::from(moved);
-        if let Some(known) = &self.connectors {
-            warn_of_unknown_connectors(known, &snapshot.credentials, &credentials);
+        if let Some(examine) = self.examine_entities {
+            examine(&snapshot.credentials, &credentials);
         }
         let reloads = snapshot.reloads + 1;
         let has_live = credentials.entities.values().any(|entity| entity.live);
@@ -277,23 +291,6 @@ impl Directory {
     /// Returns the channels of a merchant, in routing order. Returns an empty list for any other entity.
     pub fn merchant_channels(&self, merchant: &EntityId) -> Arc<[Arc<Entity>]> {
         self.current_snapshot().channels.get(merchant).cloned().unwrap_or_default()
-    }
-}
-
-/// Logs an error for each entity whose connector does not exist, if the entity is new or had another connector before.
-fn warn_of_unknown_connectors(known: &[&str], before: &Credentials, credentials: &Credentials) {
-    let connector = |entity: &Entity| entity.settings.channel.connector.clone();
-    for (id, entity) in &credentials.entities {
-        let Some(name) = connector(entity).filter(|name| !known.contains(&&**name)) else {
-            continue;
-        };
-        if before.entities.get(id).is_none_or(|before| connector(before).as_ref() != Some(&name)) {
-            tracing::error!(
-                entity = id.as_str(),
-                connector = name,
-                "this connector does not exist: the entity's payments are declined until `tillgate entity set --connector` names another"
-            );
-        }
     }
 }
 

@@ -48,6 +48,10 @@ impl ActiveRules {
 /// A version as compiled. `None` if this release cannot read it.
 pub type CompiledVersion = Option<Arc<RuleSet>>;
 
+/// Compiles the text of an entity's version. Takes the entity, the name of the version, and the text. Returns `None` if
+/// this release cannot read it.
+pub type CompileRules = fn(&EntityId, &str, &str) -> CompiledVersion;
+
 /// Stored rules of one entity, compiled.
 #[derive(Debug, Clone)]
 pub struct StoredRisk {
@@ -62,7 +66,7 @@ pub struct StoredRisk {
 }
 
 /// The risk rules of all entities. Reads from many threads are cheap.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RiskDirectory {
     /// The rules of each entity that has some, its own or from above. Replaced as a whole.
     rules: RwLock<Arc<HashMap<EntityId, Arc<ActiveRules>>>>,
@@ -71,9 +75,15 @@ pub struct RiskDirectory {
     compiled: Mutex<HashMap<(EntityId, String), CompiledVersion>>,
     /// The operator's lists. Set once, before the first request.
     lists: RwLock<Arc<RiskLists>>,
+    /// Given by the layer above, which also logs rules that cannot be read.
+    compile_rules: CompileRules,
 }
 
 impl RiskDirectory {
+    pub(super) fn new(compile_rules: CompileRules) -> Self {
+        Self { rules: RwLock::default(), compiled: Mutex::default(), lists: RwLock::default(), compile_rules }
+    }
+
     /// Returns the rules and lists for an entity's payments. `None` if neither the entity nor one above has any.
     pub fn find_rules(&self, entity: &EntityId) -> Option<Arc<ActiveRules>> {
         self.rules.read().unwrap_or_else(PoisonError::into_inner).get(entity).cloned()
@@ -94,8 +104,8 @@ impl RiskDirectory {
         self.lock_compiled().insert((entity.clone(), version.to_owned()), Some(rules));
     }
 
-    /// Finds a compiled version, or loads its text and compiles it. Logs an error if this release cannot read it, or if
-    /// its text is gone: a version without text is not one without rules.
+    /// Finds a compiled version, or loads its text and compiles it. Logs an error if its text is gone: a version
+    /// without text is not one without rules.
     ///
     /// # Errors
     /// If the text cannot be loaded.
@@ -114,25 +124,7 @@ impl RiskDirectory {
             tracing::error!(entity = entity.as_str(), version, "the text of a version of risk rules is missing");
             return Ok(None);
         };
-        let compiled = match RuleSet::parse_stored(&text) {
-            Ok(rules) => {
-                if let Some(rule) = rules.find_longer_bin() {
-                    let entity = entity.as_str();
-                    tracing::warn!(
-                        entity,
-                        version,
-                        rule,
-                        "a risk rule compares `bin`, which has six digits, with more"
-                    );
-                }
-                Some(Arc::new(rules))
-            }
-            Err(errors) => {
-                let error = errors.first().map(ToString::to_string).unwrap_or_default();
-                tracing::error!(entity = entity.as_str(), version, error, "a version of risk rules cannot be read");
-                None
-            }
-        };
+        let compiled = (self.compile_rules)(entity, version, &text);
         self.lock_compiled().insert(key, compiled.clone());
         Ok(compiled)
     }

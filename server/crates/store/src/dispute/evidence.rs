@@ -8,8 +8,8 @@ use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::id::{DisputeId, EvidenceId};
 use tillgate_vault::Sealed;
 
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::read_sealed;
-use crate::rows::{decode_document, encode_document};
 use crate::{AdminStore, Changes, Store, StoreError};
 
 /// Size of a part, in bytes. Resealing under another key holds some tens of parts in memory.

@@ -1,5 +1,6 @@
 //! Keys: sealed columns, the vault's keys, and the seal of the store.
 
+pub mod audit_key;
 pub mod key_retirement;
 pub mod masked_index;
 pub mod sealed;

@@ -2,21 +2,14 @@
 //! vault's key changes.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError};
 use zeroize::Zeroizing;
 
-use crate::access::token;
-use crate::error::Cause;
 use crate::keys::sealed::read_sealed;
-use crate::keys::table_seal;
 use crate::{AdminStore, Sources, Store, StoreError};
 
 /// The name of the key of the account index, both of its row and of its record in the vault.
 const ACCOUNT_INDEX_KEY: &str = "account index key";
-
-/// The name of the key of the audit log and of the store's seal.
-const AUDIT_KEY: &str = "audit key";
 
 /// Reason for a missing key.
 #[derive(Debug, thiserror::Error)]
@@ -59,14 +52,6 @@ fn open_key(name: &'static str, sealed: &Sealed, vault: &Vault) -> Result<Zeroiz
     Ok(key)
 }
 
-/// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
-pub(crate) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
-    if !table_seal::has_table(connection, "sealed_key")? {
-        return Ok(None);
-    }
-    Ok(open_stored_key(connection, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
-}
-
 /// Opens the key with a name. `None` before its first use.
 pub(crate) fn open_stored_key(
     connection: &Connection,
@@ -87,18 +72,6 @@ pub(crate) fn make_stored_key(
         None => insert_sealed_key(connection, name, &create_sealed_key(name, &Sources::system(), vault)?)?,
     };
     open_key(name, &sealed, vault)
-}
-
-/// Opens the key of the audit log, and creates it on first use. Keys the hashes of tokens before.
-pub(crate) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<AuditKey, StoreError> {
-    let made = || {
-        if let Some(key) = open_audit_key(connection, vault)? {
-            return Ok(key);
-        }
-        token::key_hashes(connection, vault)?;
-        Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
-    };
-    made().map_err(|error: SealedKeyError| Cause::SealKey(Box::new(error)).into())
 }
 
 impl Store {

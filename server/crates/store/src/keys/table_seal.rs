@@ -5,7 +5,7 @@
 //! A connection that has the key keeps the seal by triggers of its own, so that each write is part of the sum in the
 //! same transaction, wherever it comes from. A connection without the key cannot write to a sealed store.
 
-mod acceptance;
+pub mod acceptance;
 mod functions;
 mod tables;
 
@@ -18,7 +18,6 @@ use tillgate_domain::access::audit_key::finish_code;
 use crate::migrations::VERSION;
 use crate::settlement::ledger;
 use crate::{StoreError, schema_check};
-pub use acceptance::{AcceptError, AcceptedTable, ChangedTables, REASON, SEAL_ACCEPT};
 use tables::SEALED;
 pub use tables::UNSEALED;
 

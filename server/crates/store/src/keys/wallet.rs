@@ -6,8 +6,9 @@ use tillgate_domain::id::EntityId;
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;
+use crate::changes::{Change, Stage, WriteContext};
 use crate::keys::sealed::read_sealed;
-use crate::{AdminStore, Store, StoreError};
+use crate::{AdminStore, Changes, Store, StoreError};
 
 /// A channel's key pair in its stored form.
 #[derive(Debug, Clone)]
@@ -35,6 +36,25 @@ pub struct UsedWalletToken {
     pub id: String,
     /// The time of its expiry, after which it does not have to be recorded any longer.
     pub until: Timestamp,
+}
+
+impl Changes {
+    /// Records a wallet token as used for a payment. The whole write fails if it has been used before.
+    #[must_use]
+    pub fn with_used_token(self, token: &UsedWalletToken) -> Self {
+        self.with(token.clone())
+    }
+}
+
+impl Change for UsedWalletToken {
+    fn stage(&self) -> Stage {
+        Stage::WalletToken
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        record_used_token(context.connection, self)?;
+        Ok(false)
+    }
 }
 
 impl Store {
@@ -142,7 +162,7 @@ pub(crate) fn is_token_used(connection: &Connection, token: &UsedWalletToken) ->
 }
 
 /// Records that a token has been used. Fails if it is recorded already.
-pub(crate) fn record_used_token(connection: &Connection, token: &UsedWalletToken) -> Result<(), StoreError> {
+fn record_used_token(connection: &Connection, token: &UsedWalletToken) -> Result<(), StoreError> {
     connection.prepare_cached("INSERT INTO wallet_token (until, entity, id) VALUES (?1, ?2, ?3)")?.execute(params![
         token.until.as_millisecond(),
         token.entity.as_str(),

@@ -13,13 +13,14 @@ use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::risk::list::ListHit;
 use tillgate_risk::ListedValue;
 
+use crate::document::decode_document;
 use crate::error::unreadable_column;
+use crate::payment::load;
 use crate::payment::queries::MAX_ID;
 use crate::payment::shared_parameters;
 use crate::risk::list;
-use crate::rows::decode_document;
-use crate::schema::open_reader;
-use crate::{AdminStore, Store, StoreError, rows};
+use crate::store_file::open_reader;
+use crate::{AdminStore, Store, StoreError};
 
 /// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
 const PAGE: u16 = 100;
@@ -126,7 +127,7 @@ impl PaymentHistory {
     /// # Errors
     /// Same as [`Self::load_page`].
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        rows::load_payment(&self.connection, entity, id)
+        load::load_payment(&self.connection, entity, id)
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.

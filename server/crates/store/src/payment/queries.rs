@@ -14,8 +14,10 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
 
+use crate::document::decode_document;
+use crate::payment::load;
 use crate::payment::shared_parameters;
-use crate::{Cancellation, Store, StoreError, rows};
+use crate::{Cancellation, Store, StoreError};
 
 /// Number of payments that are read in one snapshot.
 const PAYMENTS_PER_SNAPSHOT: usize = 200;
@@ -113,7 +115,7 @@ impl Store {
     ) -> Result<Option<(Payment, Vec<FollowUpSummary>)>, StoreError> {
         self.readers.in_snapshot(|connection| {
             let Some(payment) = find_payment(connection, entities, id)? else { return Ok(None) };
-            Ok(Some((payment, rows::load_follow_ups(connection, id)?)))
+            Ok(Some((payment, load::load_follow_ups(connection, id)?)))
         })
     }
 
@@ -128,7 +130,7 @@ impl Store {
             let mut steps = 0;
             while let Some(id) = &root.referenced
                 && steps < limit
-                && let Some(earlier) = rows::load_payment(connection, &root.entity, id)?
+                && let Some(earlier) = load::load_payment(connection, &root.entity, id)?
             {
                 root = earlier;
                 steps += 1;
@@ -189,7 +191,7 @@ impl PaymentRow<'_> {
     /// # Errors
     /// If the document is damaged.
     pub fn decode_kind(&self) -> Result<PaymentKind, StoreError> {
-        Ok(rows::decode_document(self.document)?)
+        Ok(decode_document(self.document)?)
     }
 }
 
@@ -242,7 +244,7 @@ fn visit_first_payments(
 /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
 fn find_payment(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
     for entity in entities {
-        if let Some(payment) = rows::load_payment(connection, entity, id)? {
+        if let Some(payment) = load::load_payment(connection, entity, id)? {
             return Ok(Some(payment));
         }
     }
@@ -279,7 +281,7 @@ fn collect_follow_ups(
 fn load_payments(connection: &Connection, ids: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
     let mut payments = Vec::with_capacity(ids.len());
     for (id, entity) in ids {
-        payments.extend(rows::load_payment(connection, entity, id)?);
+        payments.extend(load::load_payment(connection, entity, id)?);
     }
     Ok(payments)
 }
@@ -300,7 +302,7 @@ pub(crate) fn is_reference_paid(
     )?;
     let mut found = statement.query(params![entity.as_str(), reference])?;
     while let Some(row) = found.next()? {
-        let outcome: PaymentOutcome = rows::decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let outcome: PaymentOutcome = decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
         if outcome.pays_order() && ignored != Some(&outcome.id) {
             return Ok(true);
         }

@@ -5,8 +5,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::error::Cause;
-use crate::{Store, StoreError};
+use crate::{Changes, Store, StoreError};
 
 /// Maximum number of rows that one write deletes, so that other writes do not wait long.
 const BATCH: i64 = 1000;
@@ -22,9 +23,55 @@ pub struct FoundResponse {
     pub owner: Option<EntityId>,
 }
 
+/// The response to a request, to be stored.
+#[derive(Debug)]
+struct NewResponse(StoredResponse);
+
+/// The final response to a request whose stored response said that its payment is pending.
+#[derive(Debug)]
+struct FinalResponse(StoredResponse);
+
+impl Changes {
+    /// Stores the response to a request with an idempotency key. The whole write fails with `DuplicateKey` if another
+    /// request with the key was written first.
+    #[must_use]
+    pub fn with_response(self, response: StoredResponse) -> Self {
+        self.with(NewResponse(response))
+    }
+
+    /// Replaces the stored response to a request, which said that its payment is pending, by the final one. Does
+    /// nothing if no response to the same request is stored any more.
+    #[must_use]
+    pub fn with_replaced_response(self, response: StoredResponse) -> Self {
+        self.with(FinalResponse(response))
+    }
+}
+
+impl Change for NewResponse {
+    fn stage(&self) -> Stage {
+        Stage::Response
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        insert_response(context.connection, &self.0)?;
+        Ok(false)
+    }
+}
+
+impl Change for FinalResponse {
+    fn stage(&self) -> Stage {
+        Stage::ReplacedResponse
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        replace_response(context.connection, &self.0)?;
+        Ok(false)
+    }
+}
+
 /// Writes a response, replacing one with the same key that had expired when this one was created. Fails with
 /// `DuplicateKey` if the key has another response.
-pub(crate) fn insert_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+fn insert_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
     let StoredResponse {
         request: IdempotentRequest { entity, key, fingerprint },
         response: EncodedResponse { status, body },
@@ -54,7 +101,7 @@ pub(crate) fn insert_response(connection: &Connection, response: &StoredResponse
 
 /// Replaces status and body of the stored response to the same request: same key and same fingerprint. Keeps its time
 /// of expiry. Does nothing if there is none.
-pub(crate) fn replace_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+fn replace_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
     let StoredResponse { request, response: EncodedResponse { status, body }, .. } = response;
     let IdempotentRequest { entity, key, fingerprint } = request;
     connection

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::{Store, StoreError};
 
 /// Finds the document of a payment by its entity and id.

@@ -4,16 +4,17 @@
 //! The account is sealed for its future registration at once, but is stored with it only when the effects are applied.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, params};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::PendingInstruction;
 use tillgate_vault::Sealed;
 
+use crate::changes::{Change, Stage, WriteContext};
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::read_sealed_option;
 use crate::registration::stored_credentials::NewRegistration;
-use crate::rows::{decode_document, encode_document};
 use crate::{Changes, Store, StoreError};
 
 /// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.
@@ -31,36 +32,54 @@ pub struct DeferredEffects {
 
 /// Deferred effects to write, with their payment and the time of their deletion.
 #[derive(Debug)]
-pub(crate) struct DeferredEffectsRow {
+struct DeferredEffectsRow {
     payment: PaymentId,
     effects: DeferredEffects,
     until: Timestamp,
 }
 
+/// Deletion of the deferred effects of a payment.
+#[derive(Debug)]
+struct EffectsDeletion(PaymentId);
+
 impl Changes {
     /// Stores the deferred effects of a payment until [`Changes::without_deferred_effects`], or until `until` at the
     /// latest. The write fails if the payment already has some.
     #[must_use]
-    pub fn with_deferred_effects(mut self, payment: &Payment, effects: DeferredEffects, until: Timestamp) -> Self {
-        self.deferred_effects.push(DeferredEffectsRow { payment: payment.id.clone(), effects, until });
-        self
+    pub fn with_deferred_effects(self, payment: &Payment, effects: DeferredEffects, until: Timestamp) -> Self {
+        self.with(DeferredEffectsRow { payment: payment.id.clone(), effects, until })
     }
 
     /// Deletes the deferred effects of a payment that has its outcome or was abandoned, without applying them. In one
     /// write, it happens before new ones are stored.
     #[must_use]
-    pub fn without_deferred_effects(mut self, payment: &PaymentId) -> Self {
-        self.settled_payments.push(payment.clone());
-        self
+    pub fn without_deferred_effects(self, payment: &PaymentId) -> Self {
+        self.with(EffectsDeletion(payment.clone()))
     }
 }
 
-impl DeferredEffectsRow {
-    /// Writes the row. Fails if the payment already has one.
-    pub(crate) fn insert_row(&self, connection: &Connection) -> Result<(), StoreError> {
+impl Change for EffectsDeletion {
+    fn stage(&self) -> Stage {
+        Stage::DeferredEffectsDeletion
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let query = "DELETE FROM promise WHERE payment = ?1";
+        context.connection.prepare_cached(query)?.execute([self.0.as_str()])?;
+        Ok(false)
+    }
+}
+
+impl Change for DeferredEffectsRow {
+    fn stage(&self) -> Stage {
+        Stage::DeferredEffects
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let DeferredEffects { owner, registration, instruction, card } = &self.effects;
         let document = encode_document(&(registration.as_ref().map(|new| &new.registration), instruction));
-        connection
+        context
+            .connection
             .prepare_cached(
                 "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
@@ -72,14 +91,8 @@ impl DeferredEffectsRow {
                 card.as_ref().map(Sealed::as_bytes),
                 self.until.as_millisecond()
             ])?;
-        Ok(())
+        Ok(false)
     }
-}
-
-/// Deletes the deferred effects of a payment, if it has any.
-pub(crate) fn delete_effects(connection: &Connection, payment: &PaymentId) -> Result<(), StoreError> {
-    connection.prepare_cached("DELETE FROM promise WHERE payment = ?1")?.execute([payment.as_str()])?;
-    Ok(())
 }
 
 impl Store {

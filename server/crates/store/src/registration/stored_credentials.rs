@@ -12,9 +12,10 @@ use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::StandingInstruction;
 use tillgate_vault::Sealed;
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::read_sealed_option;
-use crate::rows::{decode_document, encode_document};
 use crate::settlement::ledger;
 use crate::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
 
@@ -59,14 +60,6 @@ impl NewRegistration {
     }
 }
 
-/// Changes of stored credentials.
-#[derive(Debug, Default)]
-pub(crate) struct StoredCredentialChanges {
-    registrations: Vec<Registration>,
-    accounts: Vec<AccountRow>,
-    standing_instructions: Vec<StandingInstruction>,
-}
-
 /// The account of a registration.
 #[derive(Debug)]
 struct AccountRow {
@@ -79,71 +72,74 @@ impl Changes {
     /// Writes a new or changed registration, with the resulting event. If it has ended, deletes its sealed account and
     /// its standing instructions.
     #[must_use]
-    pub fn with_registration(mut self, registration: &Registration) -> Self {
-        self.stored_credentials.registrations.push(registration.clone());
-        self
+    pub fn with_registration(self, registration: &Registration) -> Self {
+        self.with(registration.clone())
     }
 
     /// Stores the sealed account of a new registration that is written in the same commit. Fails if it has one.
     #[must_use]
-    pub fn with_account(mut self, registration: &Registration, account: Sealed) -> Self {
+    pub fn with_account(self, registration: &Registration, account: Sealed) -> Self {
         let (entity, registration) = (registration.entity.clone(), registration.id.clone());
-        self.stored_credentials.accounts.push(AccountRow { entity, registration, account });
-        self
+        self.with(AccountRow { entity, registration, account })
     }
 
     /// Writes a new or changed standing instruction.
     #[must_use]
-    pub fn with_standing_instruction(mut self, instruction: &StandingInstruction) -> Self {
-        self.stored_credentials.standing_instructions.push(instruction.clone());
-        self
+    pub fn with_standing_instruction(self, instruction: &StandingInstruction) -> Self {
+        self.with(instruction.clone())
     }
 }
 
-impl StoredCredentialChanges {
-    /// Returns the entity of the first registration that is written.
-    pub(crate) fn owning_entity(&self) -> Option<&EntityId> {
-        self.registrations.first().map(|registration| &registration.entity)
+impl Change for AccountRow {
+    fn stage(&self) -> Stage {
+        Stage::Account
     }
 
-    /// Adds other changes.
-    pub(crate) fn extend(&mut self, others: Self) {
-        self.registrations.extend(others.registrations);
-        self.accounts.extend(others.accounts);
-        self.standing_instructions.extend(others.standing_instructions);
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let Self { entity, registration, account } = self;
+        context
+            .connection
+            .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
+            .execute(params![registration.as_str(), entity.as_str(), account.as_bytes()])?;
+        Ok(false)
+    }
+}
+
+impl Change for Registration {
+    fn stage(&self) -> Stage {
+        Stage::Registration
     }
 
-    /// Writes the changes. Returns true if a message was written.
-    pub(crate) fn apply(
-        &self,
-        connection: &Connection,
-        sources: &Sources,
-        actor: Option<&str>,
-    ) -> Result<bool, StoreError> {
-        for AccountRow { entity, registration, account } in &self.accounts {
-            connection
-                .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
-                .execute(params![registration.as_str(), entity.as_str(), account.as_bytes()])?;
-        }
-        let mut wrote_message = false;
-        for registration in &self.registrations {
-            wrote_message |= write_registration(connection, sources, registration)?;
-            record_end(connection, sources, registration, actor)?;
-        }
-        for instruction in &self.standing_instructions {
-            connection
-                .prepare_cached(
-                    "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
-                )?
-                .execute(params![
-                    instruction.entity.as_str(),
-                    instruction.initial,
-                    instruction.registration.as_ref().map(RegistrationId::as_str),
-                    encode_document(instruction)
-                ])?;
-        }
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let wrote_message = write_registration(context.connection, context.sources, self)?;
+        record_end(context, self)?;
         Ok(wrote_message)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.entity)
+    }
+}
+
+impl Change for StandingInstruction {
+    fn stage(&self) -> Stage {
+        Stage::StandingInstruction
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        context
+            .connection
+            .prepare_cached(
+                "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
+            )?
+            .execute(params![
+                self.entity.as_str(),
+                self.initial,
+                self.registration.as_ref().map(RegistrationId::as_str),
+                encode_document(self)
+            ])?;
+        Ok(false)
     }
 }
 
@@ -183,16 +179,11 @@ fn write_registration(
 }
 
 /// Writes the entry of a registration that a request has deleted. Those that end by themselves have none.
-fn record_end(
-    connection: &Connection,
-    sources: &Sources,
-    registration: &Registration,
-    actor: Option<&str>,
-) -> Result<(), StoreError> {
-    let (Some(_), Some(actor)) = (registration.ended, actor) else { return Ok(()) };
-    let now = sources.now();
+fn record_end(context: &WriteContext<'_>, registration: &Registration) -> Result<(), StoreError> {
+    let (Some(_), Some(actor)) = (registration.ended, context.actor) else { return Ok(()) };
+    let now = context.sources.now();
     let entry = AuditEntry::new(now, "registration delete", registration.id.as_str()).by(actor);
-    ledger::write_entry(connection, Some(&registration.entity), &entry, now)
+    ledger::write_entry(context.connection, Some(&registration.entity), &entry, now)
 }
 
 /// A registration, and its sealed account as long as that is stored.
@@ -383,16 +374,14 @@ fn load_registration(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::Arc;
 
-    use crate::directory::Directory;
     use crate::registration::stored_credentials::*;
-    use crate::suite::samples::{sample_registration, sealed_record, write_changes};
+    use crate::suite::samples::{empty_directory, sample_registration, sealed_record, write_changes};
 
     #[tokio::test]
     async fn an_expired_account_is_deleted_if_its_registration_cannot_be_read() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Arc::new(Directory::default()), Sources::system()).unwrap();
+        let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
         let (damaged, sound) = (sample_registration(1), sample_registration(2));
         for registration in [&damaged, &sound] {
             let changes = Changes::default().with_registration(registration);

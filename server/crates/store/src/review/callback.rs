@@ -13,9 +13,10 @@ use crate::admin::Act;
 use crate::delivery::message;
 use crate::delivery::message::MessageTarget;
 use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::document::encode_document;
 use crate::error::unreadable_column;
 use crate::keys::sealed::read_sealed;
-use crate::rows::{encode_document, load_payment};
+use crate::payment::load::load_payment;
 use crate::{AdminStore, Sources, Store, StoreError};
 
 /// Kind of a message, as the log names it: a review decision callback.

@@ -14,10 +14,12 @@ use tillgate_domain::review::queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
 };
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::error::unreadable_column;
+use crate::payment::load;
 use crate::settlement::ledger;
-use crate::{AdminStore, Changes, Sources, Store, StoreError, rows};
+use crate::{AdminStore, Changes, Sources, Store, StoreError};
 
 /// Maximum number of reviews that a page reads, including those that the filter rejects.
 const MAX_READ: usize = 500;
@@ -216,7 +218,7 @@ fn load_page(
             advance(&mut heads, cursor, index)?;
         }
         let review = with_decision(connection, review)?;
-        let payment = rows::load_payment(connection, &review.entity, &review.payment)?;
+        let payment = load::load_payment(connection, &review.entity, &review.payment)?;
         page.reviews.extend(payment.filter(|payment| matches(&review, payment)).map(|payment| (review, payment)));
     }
     Ok(Some(page))
@@ -228,17 +230,13 @@ pub type ReviewRecord = (QueuedReview, Payment, Vec<ReviewAction>);
 /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
 fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
     let Some(review) = load_review(connection, payment)? else { return Ok(None) };
-    let Some(payment) = rows::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
+    let Some(payment) = load::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
     let actions = load_actions(connection, &payment.id)?;
     Ok(Some((review, payment, actions)))
 }
 
 /// Writes a change of a review, and its row in the audit.
-pub(crate) fn apply_change(
-    connection: &Connection,
-    sources: &Sources,
-    change: &ReviewChange,
-) -> Result<(), StoreError> {
+fn apply_change(connection: &Connection, sources: &Sources, change: &ReviewChange) -> Result<(), StoreError> {
     let ReviewChange { payment, claim, action, entity } = change;
     let payment = payment.as_str();
     let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
@@ -267,9 +265,23 @@ pub(crate) fn apply_change(
 impl Changes {
     /// Writes a change of a claim or a note, and its row in the audit.
     #[must_use]
-    pub fn with_review_change(mut self, change: ReviewChange) -> Self {
-        self.review_changes.push(change);
-        self
+    pub fn with_review_change(self, change: ReviewChange) -> Self {
+        self.with(change)
+    }
+}
+
+impl Change for ReviewChange {
+    fn stage(&self) -> Stage {
+        Stage::ReviewChange
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        apply_change(context.connection, context.sources, self)?;
+        Ok(false)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.entity)
     }
 }
 

@@ -10,9 +10,10 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::RequestedDecision;
 use tillgate_domain::review::queue::ReviewActionKind;
 
+use crate::payment::load;
 use crate::review::queue::ACTION_COLUMNS;
 use crate::review::queue::read_action;
-use crate::{Store, StoreError, rows};
+use crate::{Store, StoreError};
 
 /// The payments with one reference that are or were held.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ impl Store {
                 found.sort();
                 Ok(found)
             };
-            let load = |(id, entity): &(PaymentId, EntityId)| rows::load_payment(connection, entity, id);
+            let load = |(id, entity): &(PaymentId, EntityId)| load::load_payment(connection, entity, id);
             Ok(match &find(false)?[..] {
                 [] => ReviewedPayments::None,
                 [only] => {

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
 use tillgate_risk::{CounterKey, CounterRow};
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Store, StoreError};
 
 /// Largest number of rows of an entity and kind.
@@ -50,7 +51,7 @@ pub struct RiskRowKeys {
 
 /// Rows of an entity to write.
 #[derive(Debug)]
-pub(crate) struct CounterChange {
+struct CounterChange {
     entity: EntityId,
     kind: RiskRowKind,
     rows: Vec<CounterRow>,
@@ -60,17 +61,15 @@ impl Changes {
     /// Writes counters of an entity that were loaded in the same write, or that were not there. The write fails if a
     /// row was changed since it was loaded.
     #[must_use]
-    pub fn with_risk_counters(mut self, entity: &EntityId, rows: Vec<CounterRow>) -> Self {
-        self.risk_counters.push(CounterChange { entity: entity.clone(), kind: RiskRowKind::Counter, rows });
-        self
+    pub fn with_risk_counters(self, entity: &EntityId, rows: Vec<CounterRow>) -> Self {
+        self.with(CounterChange { entity: entity.clone(), kind: RiskRowKind::Counter, rows })
     }
 
     /// Writes the first sighting of an account with a merchant, under the same conditions.
     #[must_use]
-    pub fn with_account_sighting(mut self, merchant: &EntityId, row: CounterRow) -> Self {
+    pub fn with_account_sighting(self, merchant: &EntityId, row: CounterRow) -> Self {
         let (entity, kind) = (merchant.clone(), RiskRowKind::Account);
-        self.risk_counters.push(CounterChange { entity, kind, rows: vec![row] });
-        self
+        self.with(CounterChange { entity, kind, rows: vec![row] })
     }
 }
 
@@ -97,13 +96,19 @@ fn find_owner(connection: &Connection, entity: &EntityId, kind: RiskRowKind) -> 
     Ok(statement.query_row([entity.as_str(), kind.as_str()], |row| row.get(0)).optional()?)
 }
 
-impl CounterChange {
-    /// Writes the rows, and deletes the entity's rows beyond the largest number.
-    pub(crate) fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
-        self.apply_within(connection, MAX_ROWS)
+impl Change for CounterChange {
+    fn stage(&self) -> Stage {
+        Stage::RiskCounters
     }
 
-    /// Same as [`Self::apply`], with a largest number of rows.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        self.apply_within(context.connection, MAX_ROWS)?;
+        Ok(false)
+    }
+}
+
+impl CounterChange {
+    /// Writes the rows, and deletes the entity's rows beyond the largest number.
     fn apply_within(&self, connection: &Connection, most: i64) -> Result<(), StoreError> {
         let owner = match find_owner(connection, &self.entity, self.kind)? {
             Some(owner) => owner,
@@ -300,7 +305,7 @@ mod tests {
         };
         let rows = (0..2 * BATCH + 5).map(|number| row(number, i64::from(number % 2))).collect();
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-        CounterChange { entity, kind: RiskRowKind::Counter, rows }.apply(&connection).unwrap();
+        CounterChange { entity, kind: RiskRowKind::Counter, rows }.apply_within(&connection, MAX_ROWS).unwrap();
         let parts = list_table_parts(&connection).unwrap();
         let delete_at = |now| {
             let mut deleted = Vec::new();

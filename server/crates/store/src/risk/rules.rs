@@ -8,6 +8,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::ListPosition;
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
 
+use crate::changes::{Change, Stage, WriteContext};
 use crate::directory::{Directory, StoredRisk};
 use crate::risk::audit;
 use crate::risk::list;
@@ -118,9 +119,23 @@ pub(crate) fn refill_rules(connection: &Connection, directory: &Directory) -> Re
 impl Changes {
     /// Writes a change of risk rules or lists, and its row in the audit.
     #[must_use]
-    pub fn with_risk_change(mut self, change: RiskChange) -> Self {
-        self.risk_changes.push(change);
-        self
+    pub fn with_risk_change(self, change: RiskChange) -> Self {
+        self.with(change)
+    }
+}
+
+impl Change for RiskChange {
+    fn stage(&self) -> Stage {
+        Stage::RiskChange
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        apply_change(context.connection, self)?;
+        Ok(false)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.entity)
     }
 }
 

@@ -15,7 +15,7 @@ use tillgate_risk::{ListedValue, RuleSet};
 use crate::directory::Directory;
 use crate::risk::audit::{RiskAuditKind, RiskAuditRow};
 use crate::risk::rules::RiskKeys;
-use crate::suite::samples::{sample_entity, sample_time};
+use crate::suite::samples::{empty_directory, sample_entity, sample_time};
 use crate::{AdminStore, Sources, Store, StoreError};
 
 /// A store with a PSP, a merchant below, and a channel of it.
@@ -39,7 +39,7 @@ impl TestTree {
         for entity in [&psp, &merchant, &channel] {
             admin.add_entity(entity, sample_time(0)).unwrap();
         }
-        let directory = Arc::new(Directory::default());
+        let directory = empty_directory();
         let store = Store::open(folder.path(), Arc::clone(&directory), Sources::system()).unwrap();
         Self { _folder: folder, admin, store, directory, psp: psp.id, merchant: merchant.id, channel: channel.id }
     }

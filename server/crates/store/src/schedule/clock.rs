@@ -10,7 +10,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::schedule::{ClockJump, Schedule};
 
 use crate::admin::Act;
-use crate::rows::decode_document;
+use crate::changes::{Change, Stage, WriteContext};
+use crate::document::decode_document;
 use crate::settlement::ledger;
 use crate::timer::TimerKind;
 use crate::{AdminStore, Cancellation, Changes, Store, StoreError};
@@ -20,7 +21,7 @@ const LATE: SignedDuration = SignedDuration::from_secs(2);
 
 /// A pending change of an entity's sandbox clock.
 #[derive(Debug)]
-pub(crate) struct ClockMove {
+struct ClockMove {
     clock: EntityId,
     by: SignedDuration,
 }
@@ -29,19 +30,24 @@ impl Changes {
     /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
     /// checked with [`Entity::parse_clock_advance`].
     #[must_use]
-    pub fn with_clock_move(mut self, entity: &Entity, by: SignedDuration) -> Self {
-        self.clocks.push(ClockMove { clock: entity.clock_owner().clone(), by });
-        self
+    pub fn with_clock_move(self, entity: &Entity, by: SignedDuration) -> Self {
+        self.with(ClockMove { clock: entity.clock_owner().clone(), by })
     }
 }
 
-impl ClockMove {
-    /// Moves the clock, with its entry in the audit log. `now` is the machine's time.
-    pub(crate) fn apply(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
+impl Change for ClockMove {
+    fn stage(&self) -> Stage {
+        Stage::Clock
+    }
+
+    /// Moves the clock, with its entry in the audit log.
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        let (connection, now) = (context.connection, context.sources.now());
         record_jump(connection, &self.clock, self.by, now)?;
         move_clock(connection, &self.clock, self.by)?;
         let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
-        ledger::write_entry(connection, Some(&self.clock), &entry, now)
+        ledger::write_entry(connection, Some(&self.clock), &entry, now)?;
+        Ok(false)
     }
 }
 

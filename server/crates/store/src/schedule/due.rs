@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::schedule::Schedule;
 
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::{Store, StoreError};
 
 /// Number of entities that are visited when there are more due schedules than are loaded.

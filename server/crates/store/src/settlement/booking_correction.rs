@@ -12,7 +12,7 @@ use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::ledger::is_booked;
 use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::settlement::ledger;
 use crate::{AdminStore, StoreError};
 

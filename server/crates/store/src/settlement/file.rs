@@ -14,11 +14,12 @@ use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 
 use crate::admin::Act;
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::begin_immediate;
-use crate::rows::{decode_document, encode_document};
+use crate::payment::load;
 use crate::settlement::ledger;
 use crate::settlement::reconciliation;
-use crate::{AdminStore, StoreError, dispute, rows};
+use crate::{AdminStore, StoreError, dispute};
 
 /// Largest number of payments that a search returns: one more than a record keeps.
 const MAX_FOUND: u16 = 101;
@@ -90,20 +91,6 @@ impl OccurrenceCounter {
         let count: i64 = self.connection.prepare_cached(statement)?.query_row([content], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
-}
-
-/// Writes the row by which a payment of an external connector is found by the acquirer's own id. Does nothing for
-/// another payment, and if the row is there.
-pub(crate) fn write_connector_id(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
-    let Some(id) = payment.connector_tx_ids.acquirer_id().filter(|_| payment.connector.is_some()) else {
-        return Ok(());
-    };
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3)",
-        )?
-        .execute(params![id, payment.entity.as_str(), payment.id.as_str()])?;
-    Ok(())
 }
 
 /// Returns the act of an import.
@@ -266,7 +253,7 @@ impl AdminStore {
         while let Some(row) = rows.next()? {
             let [entity, payment]: [String; 2] = [row.get(0)?, row.get(1)?];
             if let (Some(entity), Some(payment)) = (EntityId::parse(&entity), PaymentId::parse(&payment)) {
-                payments.extend(rows::load_payment(&self.connection, &entity, &payment)?);
+                payments.extend(load::load_payment(&self.connection, &entity, &payment)?);
             }
         }
         Ok(payments)
@@ -289,7 +276,7 @@ impl AdminStore {
             .query_row([referenced.id.as_str(), payment_type.code()], |row| row.get(0))
             .optional()?;
         match id.as_deref().and_then(PaymentId::parse) {
-            Some(id) => rows::load_payment(&self.connection, &referenced.entity, &id),
+            Some(id) => load::load_payment(&self.connection, &referenced.entity, &id),
             None => Ok(None),
         }
     }

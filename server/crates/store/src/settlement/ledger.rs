@@ -3,50 +3,34 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Deserialize;
 use tillgate_domain::access::audit::compute_hash;
-use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::access::audit::{AuditEntry, ChainHash, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::effects::{Booking, BookingTime};
 use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::payment::{EarlierState, Payment, PaymentType, result_code};
+use tillgate_domain::payment::{PaymentType, result_code};
 use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
-use tillgate_shared::money::Currency;
-use tillgate_shared::result::{ResultCode, ResultGroup};
+use tillgate_shared::result::ResultCode;
 
-use crate::error::unreadable_column;
-use crate::rows::{decode_document, encode_document};
+use crate::document::{decode_document, encode_document};
 use crate::settlement::record_digest;
 use crate::timer::start_settlement_timer;
-use crate::{PaymentHistory, Sources, Store, StoreError};
+use crate::{Sources, StoreError};
 
-/// Largest number of entries on a page.
-const PAGE: u16 = 1000;
-
-/// The balances of an entity: the sums of all its movements by currency.
-pub type Balances = BTreeMap<&'static str, LedgerSums>;
-
-/// Writes the entry and the movement of a payment when it is approved. Does nothing at its other writes. `actor` is the
-/// token of the request, if the payment names none.
-pub(crate) fn record_payment(
+/// Writes the entry and the movement of a payment that is booked. `actor` is named by the entry.
+pub(crate) fn record_booking(
     connection: &Connection,
     sources: &Sources,
-    before: Option<&EarlierState>,
-    payment: &Payment,
+    booking: &Booking<'_>,
     actor: Option<&str>,
 ) -> Result<(), StoreError> {
-    // A final result never changes, so a payment is approved once.
-    let Some(approved) = ApprovedPayment::from_payment(payment) else { return Ok(()) };
-    let was_approved =
-        |before: &EarlierState| before.result.is_success() || before.result.group() == ResultGroup::Chargeback;
-    if before.is_some_and(was_approved) {
-        return Ok(());
-    }
-    let time = match before {
-        None => payment.created,
-        Some(_) => sources.now() + load_clock_advance(connection, &payment.entity)?,
+    let now = sources.now();
+    let time = match booking.time {
+        BookingTime::Creation(created) => created,
+        BookingTime::Write => now + load_clock_advance(connection, booking.payment.entity)?,
     };
-    let actor = payment.actor.as_deref().or(actor);
-    write_payment_entry(connection, sources.now(), time, &approved, actor)
+    write_payment_entry(connection, now, time, &booking.payment, actor)
 }
 
 /// Writes the entry of an approved payment, and adds its movement to the balances.
@@ -130,7 +114,7 @@ fn compute_keyed_hash(
 }
 
 /// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.
-fn load_chain_end(connection: &Connection) -> Result<(i64, ChainHash), StoreError> {
+pub(crate) fn load_chain_end(connection: &Connection) -> Result<(i64, ChainHash), StoreError> {
     let query = "SELECT number, hash FROM audit_entry ORDER BY number DESC LIMIT 1";
     let end = connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     Ok(end.unwrap_or((0, FIRST_HASH)))
@@ -201,77 +185,4 @@ pub(crate) fn load_referenced(
         payment_type,
         is_approved: payment_type.is_approved_with(result),
     }))
-}
-
-/// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.
-pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
-    let entity: String = row.get(1)?;
-    let id = EntityId::parse(&entity);
-    if id.is_none() && !entity.is_empty() {
-        return Err(unreadable_column(1, "entity"));
-    }
-    Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
-}
-
-impl Store {
-    /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
-        let (number, hash) = self.run_read(load_chain_end)?;
-        Ok((number > 0).then_some((number, hash)))
-    }
-}
-
-impl PaymentHistory {
-    /// Loads the first entries of the audit log after a number, at most 1,000.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
-        let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let entries = statement.query_map(params![after, PAGE], read_entry)?.collect::<Result<_, _>>()?;
-        Ok(entries)
-    }
-
-    /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or an entry is damaged.
-    pub fn load_entity_entries(
-        &self,
-        entity: &EntityId,
-        after: i64,
-        limit: u16,
-    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
-        let query = "SELECT number, document FROM audit_entry
-             WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query(params![entity.as_str(), after, limit])?;
-        let mut entries = Vec::new();
-        while let Some(row) = rows.next()? {
-            entries.push((row.get(0)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
-        }
-        Ok(entries)
-    }
-
-    /// Loads the balances of an entity.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn load_balances(&self, entity: &EntityId) -> Result<Balances, StoreError> {
-        let query = "SELECT currency, receivable, payable, fees, reserve, cash FROM balance WHERE entity = ?1";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query([entity.as_str()])?;
-        let mut balances = Balances::new();
-        while let Some(row) = rows.next()? {
-            let sums = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-            if let Some(currency) = Currency::parse(&row.get::<_, String>(0)?) {
-                balances.insert(currency.code(), LedgerSums::from_array(sums));
-            }
-        }
-        Ok(balances)
-    }
 }

@@ -1,8 +1,10 @@
-//! The entries of payments from before there was an audit log. The migration 40 writes them.
+//! Entries of the audit log that migrations write. The migration 40 writes those of payments from before there was a
+//! log, and the migration 48 the one with the first digest of the reconciliation records.
 
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde::Deserialize;
+use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::settlement::ledger::ApprovedPayment;
@@ -10,8 +12,9 @@ use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::StoreError;
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::settlement::ledger;
+use crate::settlement::record_digest::{DigestChange, RecordDigest, compute_digest};
 
 /// The fields of a stored payment that its movement depends on. Documents of tests have only some of them.
 #[derive(Deserialize)]
@@ -56,4 +59,15 @@ pub(crate) fn record_earlier_payments(connection: &Connection) -> Result<(), Sto
         }
     }
     Ok(())
+}
+
+/// Stores the digest of the records that are there already, with an entry in the audit log.
+pub(crate) fn begin_digest(connection: &Connection) -> Result<(), StoreError> {
+    let digest = compute_digest(connection)?;
+    if digest == RecordDigest::default() {
+        return Ok(());
+    }
+    DigestChange::of_digest(digest).save_change(connection)?;
+    let now = Timestamp::now();
+    ledger::write_entry(connection, None, &AuditEntry::new(now, "migration", "record_digest"), now)
 }

@@ -11,7 +11,7 @@ use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_machine::process;
 
 use crate::admin::Act;
-use crate::rows::decode_document;
+use crate::document::decode_document;
 use crate::settlement::file::{EntityScope, SettledParts};
 use crate::settlement::ledger;
 use crate::settlement::reconciliation;

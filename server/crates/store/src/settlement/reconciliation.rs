@@ -10,8 +10,8 @@ use tillgate_domain::id::{EntityId, RecordId};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 
 use crate::admin::Act;
+use crate::document::{decode_document, encode_document};
 use crate::error::unreadable_column;
-use crate::rows::{decode_document, encode_document};
 use crate::settlement::record_digest::DigestChange;
 use crate::{AdminStore, PaymentHistory, StoreError};
 

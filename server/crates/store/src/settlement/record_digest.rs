@@ -1,14 +1,11 @@
 //! The digest of all reconciliation records: the sum of the hashes of their rows. The audit log binds it, so the
 //! verification finds any changed byte of a record, and any record that is missing.
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
-use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{RecordId, to_hex};
 
 use crate::StoreError;
-use crate::settlement::ledger;
 use crate::value_encoding::encode_value;
 
 /// The columns of a record.
@@ -45,6 +42,11 @@ impl DigestChange {
         let hash = load_hash(connection, id)?;
         self.0 = self.0.wrapping_sub(hash.unwrap_or_default());
         Ok(hash.is_some())
+    }
+
+    /// Returns the change that adds all records of a digest.
+    pub(crate) fn of_digest(digest: RecordDigest) -> Self {
+        Self(digest.0)
     }
 
     /// Adds the stored version of a record.
@@ -89,17 +91,6 @@ pub(crate) fn compute_digest(connection: &Connection) -> Result<RecordDigest, St
         digest.add_row(row)?;
     }
     Ok(digest)
-}
-
-/// Stores the digest of the records that are there already, with an entry in the audit log.
-pub(crate) fn begin_digest(connection: &Connection) -> Result<(), StoreError> {
-    let digest = compute_digest(connection)?;
-    if digest == RecordDigest::default() {
-        return Ok(());
-    }
-    DigestChange(digest.0).save_change(connection)?;
-    let now = Timestamp::now();
-    ledger::write_entry(connection, None, &AuditEntry::new(now, "migration", "record_digest"), now)
 }
 
 fn load_hash(connection: &Connection, id: &RecordId) -> Result<Option<u128>, StoreError> {

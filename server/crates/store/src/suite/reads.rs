@@ -13,10 +13,10 @@ use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::samples::{
-    follow_up, pending_payment, sample_entity, sample_payment, sample_time, with_parameter, with_result, write_changes,
+    empty_directory, follow_up, pending_payment, sample_entity, sample_payment, sample_time, with_parameter,
+    with_result, write_changes,
 };
 use crate::credential::Credential;
-use crate::directory::Directory;
 use crate::{CacheStamp, Cancellation, Changes, Store, StoreError};
 
 /// Writes payments of the entities 1 and 2 in turn, a second apart, in one commit. Returns them, oldest first.
@@ -151,7 +151,7 @@ pub(crate) async fn a_change_of_a_payment_or_its_reference_is_noticed(backend: i
 }
 
 pub(crate) async fn a_token_that_a_command_makes_or_revokes_is_noticed(backend: impl Backend) {
-    let directory = Arc::new(Directory::default());
+    let directory = empty_directory();
     let _store = backend.open_store_with(Arc::clone(&directory));
     let admin = backend.open_admin();
     let now = sample_time(0);

@@ -1,6 +1,7 @@
 //! Sample records for the tests of the suite, each with only the data that a test needs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::entity::{Entity, EntitySettings};
@@ -9,12 +10,19 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
 use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use tillgate_domain::registration::Registration;
+use tillgate_risk::RuleSet;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_vault::Sealed;
 
+use crate::directory::Directory;
 use crate::{Changes, RecordKeys, Store, StoreError};
+
+/// Returns an empty directory, which compiles risk rules.
+pub(crate) fn empty_directory() -> Arc<Directory> {
+    Arc::new(Directory::new(|_, _, text| RuleSet::parse_stored(text).ok().map(Arc::new)))
+}
 
 /// Returns the time `seconds` after the moment at which all samples begin.
 pub(crate) fn sample_time(seconds: i64) -> Timestamp {

@@ -18,7 +18,7 @@
 use rusqlite::{Connection, params};
 use tillgate_domain::payment::{FollowUpSummary, Payment};
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Writes a follow-up payment to `payment_link`, from which the sums of the original payment are computed. If it is
 /// there already, updates only its column `approved`. Does nothing for a payment that refers to none. Fails if a

@@ -1,0 +1,40 @@
+//! Opening of the store by a command.
+
+use std::path::Path;
+
+use tillgate_vault::Vault;
+
+use super::schema::{VaultAccess, open_sealed_connection};
+use super::store_file::store_path;
+use super::{AdminStore, StoreError};
+use crate::access::token;
+
+impl AdminStore {
+    /// Opens the store of a data folder and migrates it. Creates folder and file if they are absent.
+    ///
+    /// # Errors
+    /// If the folder or the file cannot be created, opened or migrated, or a restore was interrupted.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        Self::open_with_vault(folder, None)
+    }
+
+    /// Opens the store as [`AdminStore::open`] does, with the vault's keys, which a sealed store needs to be written.
+    /// Without the right ones the store can be read only.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing.
+    pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
+        let connection = open_sealed_connection(folder, access)?;
+        let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
+        Ok(Self { connection, hash_key })
+    }
+
+    /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::open_with_vault`].
+    pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
+        if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
+    }
+}

@@ -1,0 +1,81 @@
+//! Checkouts as rows.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use tillgate_domain::checkout::Checkout;
+use tillgate_domain::id::{CheckoutId, EntityId};
+use tillgate_domain::payment::Payment;
+
+use super::changes::{Change, Stage, WriteContext};
+use super::document::{decode_document, encode_document};
+use super::{Changes, Store, StoreError};
+use crate::payment::load;
+
+/// A checkout without its parameters, and its last attempt.
+pub type CheckoutWithAttempt = (Checkout<IgnoredAny>, Option<Payment>);
+
+impl Changes {
+    /// Writes a new or changed checkout.
+    #[must_use]
+    pub fn with_checkout(self, checkout: &Checkout) -> Self {
+        self.with(checkout.clone())
+    }
+}
+
+impl Change for Checkout {
+    fn stage(&self) -> Stage {
+        Stage::Checkout
+    }
+
+    fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
+        context
+            .connection
+            .prepare_cached(
+                "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
+            )?
+            .execute(params![self.id.as_str(), encode_document(self)])?;
+        Ok(false)
+    }
+
+    fn owner(&self) -> Option<&EntityId> {
+        Some(&self.entity)
+    }
+}
+
+/// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.
+pub(super) fn load_checkout<P: DeserializeOwned>(
+    connection: &Connection,
+    id: &CheckoutId,
+) -> Result<Option<Checkout<P>>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT document FROM checkout WHERE id = ?1")?;
+    let document = statement.query_row([id.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
+    Ok(document.optional()?.transpose()?)
+}
+
+impl Store {
+    /// Loads a checkout of any entity by id, as last committed.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
+        self.run_read(|connection| load_checkout(connection, id))
+    }
+
+    /// Loads a checkout with the payment of its last attempt, both from one snapshot. The payment is `None` if there
+    /// was no attempt, or the attempt stored a registration.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let Some(checkout) = load_checkout::<IgnoredAny>(connection, id)? else {
+                return Ok(None);
+            };
+            let payment = match &checkout.attempt {
+                Some(id) => load::load_payment(connection, checkout.attempt_owner(), id)?,
+                None => None,
+            };
+            Ok(Some((checkout, payment)))
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! The key of the audit log and of the store's seal.
+
+use rusqlite::Connection;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_vault::Vault;
+
+use crate::StoreError;
+use crate::access::token;
+use crate::error::Cause;
+use crate::keys::sealed_key::{SealedKeyError, make_stored_key, open_stored_key};
+use crate::keys::table_seal;
+
+/// The name of the key, both of its row and of its record in the vault.
+const AUDIT_KEY: &str = "audit key";
+
+/// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
+pub(crate) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
+    if !table_seal::has_table(connection, "sealed_key")? {
+        return Ok(None);
+    }
+    Ok(open_stored_key(connection, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
+}
+
+/// Opens the key of the audit log, and creates it on first use. Keys the hashes of tokens before.
+pub(crate) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<AuditKey, StoreError> {
+    let made = || {
+        if let Some(key) = open_audit_key(connection, vault)? {
+            return Ok(key);
+        }
+        token::key_hashes(connection, vault)?;
+        Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
+    };
+    made().map_err(|error: SealedKeyError| Cause::SealKey(Box::new(error)).into())
+}

@@ -1,0 +1,97 @@
+//! Opening of the store by a server.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tillgate_vault::Keyring;
+use tokio::sync::Notify;
+
+use super::readers::Readers;
+use super::schema::{VaultAccess, open_sealed_connection};
+use super::writer::Writer;
+use super::writer_hooks::WriterHooks;
+use super::{ChangeLog, Damage, LongReads, Sources, Store, StoreError, WriteLimits, access, health, keys, lock};
+use crate::directory::Directory;
+
+impl Store {
+    /// Opens the file in a data folder, creating both if absent, migrates it, and starts the writer. Fills the
+    /// directory. The writer refills it shortly after another process has written to the store. Never reloads the
+    /// vault's keys.
+    ///
+    /// # Errors
+    /// If the folder or the file cannot be opened or migrated, or a restore is in progress or was interrupted.
+    pub fn open(folder: &Path, directory: Arc<Directory>, sources: Sources) -> Result<Self, StoreError> {
+        Self::open_inner(folder, directory, None, WriteLimits::default(), sources)
+    }
+
+    /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another
+    /// process has changed them. At most `limits.queue` writes wait for the disk; further ones are refused at once
+    /// ([`crate::StoreErrorKind::Overloaded`]).
+    ///
+    /// # Errors
+    /// Same as [`Store::open`].
+    pub fn open_to_serve(
+        folder: &Path,
+        directory: Arc<Directory>,
+        keys: Keyring,
+        limits: WriteLimits,
+        sources: Sources,
+    ) -> Result<Self, StoreError> {
+        Self::open_inner(folder, directory, Some(keys), limits, sources)
+    }
+
+    /// Opens the store as described at [`Store::open`], or with `keys` as at [`Store::open_to_serve`]. Waits up to a
+    /// second for the shared lock of the data folder.
+    fn open_inner(
+        folder: &Path,
+        directory: Arc<Directory>,
+        keys: Option<Keyring>,
+        limits: WriteLimits,
+        sources: Sources,
+    ) -> Result<Self, StoreError> {
+        let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
+        let connection = open_sealed_connection(folder, access)?;
+        if let Some(keys) = &keys {
+            keys::vault_keys::record_loaded_keys(&connection, &keys.vault)?;
+        }
+        let lock = lock::acquire_shared(folder)?;
+        access::entity::refill_directory(&connection, &directory)?;
+        let damage = Arc::new(Damage::default());
+        let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
+        let change_log = Arc::new(ChangeLog::default());
+        let hooks = WriterHooks::start(
+            &connection,
+            folder,
+            Arc::clone(&directory),
+            Arc::clone(&change_log),
+            Arc::clone(&damage),
+            keys,
+        )?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            lock,
+            readers,
+            long_reads: LongReads::default(),
+            writer: Writer::start(connection, limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?,
+            damage,
+            latest_check: health::LatestCheck::default(),
+            directory,
+            sources,
+            change_log,
+            wal_dirty: AtomicBool::new(true),
+            message_written: Notify::new(),
+        })
+    }
+
+    /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process
+    /// that changed them; writes of other processes are noticed by the writer.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub async fn fill_directory(&self) -> Result<(), StoreError> {
+        // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
+        let directory = Arc::clone(&self.directory);
+        self.run_write(move |connection| access::entity::refill_directory(connection, &directory)).await
+    }
+}

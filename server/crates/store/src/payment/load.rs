@@ -1,0 +1,82 @@
+//! Loading of payments from their rows.
+
+use rusqlite::{Connection, OptionalExtension as _};
+use tillgate_domain::id::{EntityId, PageId, PaymentId};
+use tillgate_domain::payment::{EarlierState, FollowUpSummary, Payment, PaymentType};
+
+use crate::payment::shared_parameters;
+use crate::{AdminStore, Store, StoreError};
+
+/// Loads a payment of an entity by id, with the parameters that it shares with an earlier attempt.
+pub(crate) fn load_payment(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<Payment>, StoreError> {
+    shared_parameters::load_payment(connection, [entity.as_str(), id.as_str()])
+}
+
+/// Loads the state of a payment of an entity by id, from which the effects of its next write are computed.
+pub(crate) fn load_earlier_state(
+    connection: &Connection,
+    entity: &EntityId,
+    id: &PaymentId,
+) -> Result<Option<EarlierState>, StoreError> {
+    shared_parameters::load_document(connection, [entity.as_str(), id.as_str()])
+}
+
+/// Loads the payment of a shopper's page, of any entity, with the parameters that it shares.
+pub(crate) fn load_payment_of_page(connection: &Connection, id: &PageId) -> Result<Option<Payment>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT document FROM page JOIN payment ON payment.entity = page.entity AND payment.id = page.payment
+         WHERE page.id = ?1",
+    )?;
+    let document: Option<Vec<u8>> = statement.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    document.map(|document| shared_parameters::decode_payment(connection, &document)).transpose()
+}
+
+/// Loads the direct follow-up payments of a payment, oldest first. Leaves out unknown payment types.
+pub(crate) fn load_follow_ups(
+    connection: &Connection,
+    referenced: &PaymentId,
+) -> Result<Vec<FollowUpSummary>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT type, hundredths, approved FROM payment_link WHERE referenced = ?1")?;
+    let mut rows = statement.query([referenced.as_str()])?;
+    let mut follow_ups = Vec::new();
+    while let Some(row) = rows.next()? {
+        let code = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        let Some(payment_type) = PaymentType::parse(code) else { continue };
+        follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_approved_or_pending: row.get(2)? });
+    }
+    Ok(follow_ups)
+}
+
+impl Store {
+    /// Loads a payment of an entity by id, as last committed. Returns `None` if it belongs to another entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        self.run_read(|connection| load_payment(connection, entity, id))
+    }
+
+    /// Loads the payment that sent its shopper to a page, of any entity. The page's id is a capability, like a
+    /// checkout's id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
+        self.run_read(|connection| load_payment_of_page(connection, id))
+    }
+}
+
+impl AdminStore {
+    /// Loads a payment of an entity by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+        load_payment(&self.connection, entity, id)
+    }
+}

@@ -1,0 +1,93 @@
+//! Reads of the audit log and of the balances.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, params};
+use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry};
+use tillgate_domain::id::EntityId;
+use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_shared::money::Currency;
+
+use crate::document::decode_document;
+use crate::error::unreadable_column;
+use crate::settlement::ledger::load_chain_end;
+use crate::{PaymentHistory, Store, StoreError};
+
+/// Largest number of entries on a page.
+const PAGE: u16 = 1000;
+
+/// The balances of an entity: the sums of all its movements by currency.
+pub type Balances = BTreeMap<&'static str, LedgerSums>;
+
+/// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.
+pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
+    let entity: String = row.get(1)?;
+    let id = EntityId::parse(&entity);
+    if id.is_none() && !entity.is_empty() {
+        return Err(unreadable_column(1, "entity"));
+    }
+    Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
+}
+
+impl Store {
+    /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
+        let (number, hash) = self.run_read(load_chain_end)?;
+        Ok((number > 0).then_some((number, hash)))
+    }
+}
+
+impl PaymentHistory {
+    /// Loads the first entries of the audit log after a number, at most 1,000.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
+        let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let entries = statement.query_map(params![after, PAGE], read_entry)?.collect::<Result<_, _>>()?;
+        Ok(entries)
+    }
+
+    /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or an entry is damaged.
+    pub fn load_entity_entries(
+        &self,
+        entity: &EntityId,
+        after: i64,
+        limit: u16,
+    ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
+        let query = "SELECT number, document FROM audit_entry
+             WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query(params![entity.as_str(), after, limit])?;
+        let mut entries = Vec::new();
+        while let Some(row) = rows.next()? {
+            entries.push((row.get(0)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
+        }
+        Ok(entries)
+    }
+
+    /// Loads the balances of an entity.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_balances(&self, entity: &EntityId) -> Result<Balances, StoreError> {
+        let query = "SELECT currency, receivable, payable, fees, reserve, cash FROM balance WHERE entity = ?1";
+        let mut statement = self.connection().prepare_cached(query)?;
+        let mut rows = statement.query([entity.as_str()])?;
+        let mut balances = Balances::new();
+        while let Some(row) = rows.next()? {
+            let sums = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
+            if let Some(currency) = Currency::parse(&row.get::<_, String>(0)?) {
+                balances.insert(currency.code(), LedgerSums::from_array(sums));
+            }
+        }
+        Ok(balances)
+    }
+}

@@ -1,0 +1,81 @@
+//! The open store, which all threads share. Each subject adds its methods in its own file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rusqlite::Connection;
+use tokio::sync::Notify;
+
+use super::change_log::ChangeLog;
+use super::directory::Directory;
+use super::error::StoreError;
+use super::fault::Damage;
+use super::health::LatestCheck;
+use super::long_reads::LongReads;
+use super::readers::Readers;
+use super::sources::Sources;
+use super::writer::Writer;
+
+/// The gateway's data in one SQLite file. All threads share it.
+pub struct Store {
+    /// The data folder, to open further connections.
+    pub(super) folder: PathBuf,
+    /// File lock that tells `tillgate restore` that the file is in use. The system releases it when the process ends,
+    /// even after a crash.
+    pub(super) lock: std::fs::File,
+    /// Damage that was found. Shared with the writer, which then refuses all writes, and with the readers.
+    pub(super) damage: Arc<Damage>,
+    /// Result of the latest health check, guarded by its own lock.
+    pub(super) latest_check: LatestCheck,
+    /// Entities and credentials in memory. Guards itself; the writer's thread refills it.
+    pub(super) directory: Arc<Directory>,
+    /// Time and randomness for writes.
+    pub(super) sources: Sources,
+    /// Pool of read-only connections, guarded by its own lock.
+    pub(super) readers: Arc<Readers>,
+    /// Threads for queries that read many rows.
+    pub long_reads: LongReads,
+    /// The queue to the only thread that writes.
+    pub(super) writer: Writer,
+    /// Log of changed payments, with which cached responses are validated.
+    pub change_log: Arc<ChangeLog>,
+    /// True while the WAL may still contain deleted data. Starts as true because a previous process may have left
+    /// some.
+    pub(super) wal_dirty: AtomicBool,
+    /// Notified by [`Store::update`] after it wrote a message, so that its delivery begins at once.
+    pub(super) message_written: Notify,
+}
+
+impl Store {
+    /// Runs a read on a connection of the pool, on the calling thread. Its statements do not share a snapshot.
+    ///
+    /// # Errors
+    /// If the read fails.
+    pub(super) fn run_read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.readers.with_connection(read)
+    }
+
+    /// Waits until [`Store::update`] or [`Store::end_expired_registrations`] of this process writes a message. Returns
+    /// at once if one of them has done so since the last call.
+    pub async fn wait_for_message(&self) {
+        self.message_written.notified().await;
+    }
+
+    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it.
+    pub fn mark_wal_dirty(&self) {
+        self.wal_dirty.store(true, Ordering::Release);
+    }
+
+    /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake
+    /// [`Store::wait_for_message`]; a caller that writes messages does.
+    ///
+    /// # Errors
+    /// Same as [`Store::update`].
+    pub(super) async fn run_write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.run_write(write).await
+    }
+}

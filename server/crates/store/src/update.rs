@@ -1,0 +1,81 @@
+//! The only way to write a decision: load the records with some keys, decide, and write the changes, in one
+//! transaction.
+
+use rusqlite::Connection;
+use tillgate_domain::refusal::Refusal;
+
+use super::decision_input::{LoadedRecords, RecordKeys, load_records};
+use super::group_transaction::WrittenRows;
+use super::{AdminStore, Changes, Sources, Store, StoreError};
+
+/// Result of a write: the decision's own result, or the failure of the store.
+pub type UpdateResult<T> = Result<Result<T, Refusal>, StoreError>;
+
+impl Store {
+    /// Loads the records with these keys under the write lock, decides, and makes the changes durable. The write is
+    /// queued at once, and also runs if the caller stops waiting. The returned future ends after the commit. A refusal
+    /// writes nothing. If a message was written, wakes [`Store::wait_for_message`].
+    ///
+    /// # Errors
+    /// [`Overloaded`](crate::StoreErrorKind::Overloaded) at once if the queue is full,
+    /// [`DuplicateKey`](crate::StoreErrorKind::DuplicateKey) if another request with the idempotency key was written
+    /// first. Otherwise the error of loading, applying or committing.
+    pub fn update<T, D>(&self, keys: RecordKeys, decide: D) -> impl Future<Output = UpdateResult<T>>
+    where
+        T: Send + 'static,
+        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
+    {
+        let sources = self.sources.clone();
+        let written = self.writer.run_tracked_write(move |connection| {
+            let (changes, value) = match decide(load_records(connection, &keys)?) {
+                Ok(decided) => decided,
+                Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
+            };
+            let wrote_message = changes.apply(connection, &sources)?;
+            let slots = changes.changed_slots();
+            let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
+            Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
+        });
+        async move {
+            Ok(written.await?.map(|(value, wrote_message)| {
+                if wrote_message {
+                    self.message_written.notify_one();
+                }
+                value
+            }))
+        }
+    }
+}
+
+impl AdminStore {
+    /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn update<T>(
+        &self,
+        keys: &RecordKeys,
+        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
+    ) -> Result<Result<T, Refusal>, StoreError> {
+        self.in_transaction(|store| store.update_within(keys, decide))
+    }
+
+    /// Decides and writes as [`AdminStore::update`] does, as a part of the transaction that is open.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn update_within<T>(
+        &self,
+        keys: &RecordKeys,
+        decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
+    ) -> Result<Result<T, Refusal>, StoreError> {
+        match decide(load_records(&self.connection, keys)?) {
+            Ok((changes, value)) => {
+                changes.apply(&self.connection, &Sources::system())?;
+                Ok(Ok(value))
+            }
+            Err(refusal) => Ok(Err(refusal)),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Work of the writer's thread between commits: it checks for changes by other processes, and wakes the checkpointer.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tillgate_vault::Keyring;
+
+use super::checkpoint::Checkpointer;
+use super::group_commit::CommitHooks;
+use super::schema_guard::SchemaGuard;
+use super::{ChangeLog, Damage, DiskFault, StoreError};
+use crate::access::entity;
+use crate::directory::Directory;
+use crate::keys::vault_keys;
+
+/// Other work of the writer's thread.
+pub(super) struct WriterHooks {
+    directory: Arc<Directory>,
+    /// Set by the first thread that finds a damaged page. After that, the thread refuses all writes.
+    damage: Arc<Damage>,
+    /// Reloaded when another process has changed the vault's keys.
+    keys: Option<Keyring>,
+    checkpointer: Checkpointer,
+    /// Told of writes by other processes, so that cached responses are read again.
+    change_log: Arc<ChangeLog>,
+    /// Refuses commits while another program has changed the schema.
+    schema: SchemaGuard,
+    /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
+    version: Option<i64>,
+}
+
+impl CommitHooks for WriterHooks {
+    /// Short, because reading `PRAGMA data_version` uses shared memory only. So a merchant created on the command line
+    /// can pay at once.
+    const INTERVAL: Duration = Duration::from_millis(50);
+
+    fn known_fault(&self) -> Option<DiskFault> {
+        self.damage.is_found().then_some(DiskFault::Damaged)
+    }
+
+    fn before_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.schema.check_transaction(connection)
+    }
+
+    fn after_commit(&mut self, connection: &Connection) {
+        self.checkpointer.after_commit(connection);
+    }
+
+    fn on_interval(&mut self, connection: &Connection) {
+        if let Err(error) = self.reload_if_changed(connection) {
+            tracing::error!(%error, "reloading entities and tokens failed");
+        }
+    }
+}
+
+impl WriterHooks {
+    /// Starts the checkpointer's thread. The hooks reload `directory`, and `keys` if given, soon after another process
+    /// has written to the store. Only a server passes `keys`.
+    pub(super) fn start(
+        connection: &Connection,
+        folder: &Path,
+        directory: Arc<Directory>,
+        change_log: Arc<ChangeLog>,
+        damage: Arc<Damage>,
+        keys: Option<Keyring>,
+    ) -> Result<Self, StoreError> {
+        let (checkpointer, schema) = (Checkpointer::start(folder)?, SchemaGuard::start(connection)?);
+        Ok(Self { directory, damage, keys, checkpointer, change_log, schema, version: None })
+    }
+
+    /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last
+    /// reload, and at the first call. After a failure, the next call tries again.
+    fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        if self.version != Some(version) {
+            self.change_log.record_foreign_commit();
+            entity::refill_directory(connection, &self.directory)?;
+            if let Some(keys) = &self.keys {
+                vault_keys::refresh_keyring(connection, keys)?;
+            }
+            self.version = Some(version);
+        }
+        Ok(())
+    }
+}
