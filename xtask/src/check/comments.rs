@@ -1,4 +1,5 @@
-//! Checks the comments of Rust sources: their first words, and the length of their lines.
+//! Checks the comments of Rust sources, and the texts in them that people read: their first words, and the length of
+//! the lines of comments.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use super::lexer::{self, Comment};
 /// Folders whose sources are checked.
 const FOLDERS: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask"];
 
-/// First words that make a comment a riddle: a comment begins with a noun phrase or a verb.
+/// First words that make a comment or a text a riddle: both begin with a noun phrase or a verb.
 const RIDDLES: [&str; 7] = ["what", "who", "whose", "whether", "where", "how", "as"];
 /// Maximum number of characters in a line with a comment.
 const WIDTH: usize = 120;
@@ -24,7 +25,9 @@ pub fn check_comments(root: &Path) -> Result<Vec<String>> {
     for folder in FOLDERS {
         for name in super::list_files(root, folder, ".rs")? {
             let source = fs::read_to_string(root.join(&name)).with_context(|| format!("reading {name}"))?;
-            faults.extend(find_faults(&source).into_iter().map(|(line, fault)| format!("{name}:{line}: {fault}")));
+            let riddles = if name.contains("/tests") { Vec::new() } else { find_riddles(&source) };
+            let found = find_faults(&source).into_iter().chain(riddles);
+            faults.extend(found.map(|(line, fault)| format!("{name}:{line}: {fault}")));
         }
     }
     Ok(faults)
@@ -55,6 +58,23 @@ fn find_faults(source: &str) -> Vec<(usize, String)> {
         previous = Some(comment);
     }
     faults
+}
+
+/// Returns a fault for each text of at least three words that begins with a riddle: meanings of parameters, help,
+/// labels, log lines. Words in capitals are SQL. The code after `#[cfg(test)]` is not checked.
+fn find_riddles(source: &str) -> Vec<(usize, String)> {
+    let code = source.split_once("#[cfg(test)]").map_or(source, |(before, _)| before);
+    let is_riddle = |text: &str| {
+        let word = first_word(text);
+        let is_sentence = text.starts_with(word) && text.split_whitespace().count() >= 3;
+        is_sentence && word != word.to_uppercase() && RIDDLES.contains(&word.to_lowercase().as_str())
+    };
+    let texts = lexer::find_strings(code).into_iter().filter(|(_, text)| is_riddle(text));
+    texts
+        .map(|(line, text)| {
+            (line, format!("a text begins with {:?}; begin with a noun phrase or a verb", first_word(text)))
+        })
+        .collect()
 }
 
 /// Returns true if a comment belongs to the same block as the previous one.
@@ -96,6 +116,22 @@ mod tests {
         assert_eq!(lines("/// One.\n// What.\n"), [2]);
         assert_eq!(lines("let a = 1; // One.\n// What.\n"), [2]);
         assert_eq!(lines("// One.\n\n// What.\n"), [3]);
+    }
+
+    #[test]
+    fn a_text_that_begins_with_a_riddle_is_a_fault() {
+        let lines = |source: &str| find_riddles(source).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+        assert_eq!(lines("let a = 1;\nlet b = \"Whose account it is.\";\n"), [2]);
+        assert_eq!(lines("tracing::warn!(\"what was not taken failed\");\n"), [1]);
+        for fine in [
+            "let a = \"Account holder's name, whose card it is\";\n",
+            "let a = \"WHERE id = ?1\";\n",
+            "let a = \" WHERE id = ?1\";\n",
+            "let a = [\"how\", \"as is\"];\n",
+            "#[cfg(test)]\nlet a = \"What it is.\";\n",
+        ] {
+            assert_eq!(lines(fine), [0; 0], "{fine}");
+        }
     }
 
     #[test]

@@ -30,6 +30,24 @@ pub fn find_comments(source: &str) -> Vec<Comment<'_>> {
     found
 }
 
+/// Returns the contents of the string literals of a source, each with the number of its line. Escapes stay as they are.
+pub fn find_strings(source: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
+        let length = match rest.starts_with("//") {
+            true => rest.find('\n').unwrap_or(rest.len()),
+            false => token_length(source, at, rest),
+        };
+        let content = rest[..length].trim_start_matches(['r', 'b', 'c', '#']).strip_prefix('"');
+        if let Some(content) = content {
+            found.push((source[..at].matches('\n').count() + 1, content.trim_end_matches('#').trim_end_matches('"')));
+        }
+        at += length;
+    }
+    found
+}
+
 /// Returns the code of a source, with a space in place of each comment and each string or character literal. Newlines
 /// stay, so the numbers of the lines do too. Prefixes such as the `b` of `b"…"` stay as well.
 pub fn blank_literals(source: &str) -> String {
@@ -171,6 +189,12 @@ mod tests {
             comment(5, true, "//", "// Rule."),
         ];
         assert_eq!(find_comments(source), expected);
+    }
+
+    #[test]
+    fn strings_are_found_with_their_lines() {
+        let source = "let a = \"x\"; // \"no\"\nlet b = [r#\"y \"z\"#, b\"\", '\"'];";
+        assert_eq!(find_strings(source), [(1, "x"), (2, "y \"z"), (2, "")]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub fn print_sizes(folder: &Path) -> Result<()> {
     }
     let sums = page_sizes(folder)?;
     println!("  {:<28} {:>9} {:>9}", "together", "", sums.wasm);
-    println!("  {:<28} {:>9} {:>9}", "where wasm is forbidden", "", sums.javascript);
+    println!("  {:<28} {:>9} {:>9}", "without wasm", "", sums.javascript);
     Ok(())
 }
 
