@@ -279,10 +279,9 @@ pub fn is_tokenisation(parameters: &Parameters) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::result::codes;
 
-    use super::super::payment::{Account, CardSummary, ConnectorTxIds, PaymentType};
+    use super::super::payment::sample::sample_payment;
     use super::*;
 
     fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
@@ -305,41 +304,8 @@ mod tests {
 
     /// Creates a payment of the checkout, approved or declined.
     fn create_payment(approved: bool) -> Payment {
-        Payment {
-            id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
-            entity: create_checkout().entity,
-            checkout: Some(create_checkout().id),
-            ndc: None,
-            actor: None,
-            created: Timestamp::UNIX_EPOCH,
-            payment_type: PaymentType::Debit,
-            brand: "VISA".to_owned(),
-            amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
-            result: if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED },
-            descriptor: String::new(),
-            referenced: None,
-            registration: None,
-            avs: None,
-            cvv: None,
-            details: std::collections::BTreeMap::new(),
-            redirect: None,
-            pay_to: None,
-            connector: None,
-            schedule: None,
-            acquirer_merchant: None,
-            connector_tx_ids: ConnectorTxIds::default(),
-            unannounced: false,
-            account: Account::Card(CardSummary {
-                bin: "420000".to_owned(),
-                last4: "0000".to_owned(),
-                holder: None,
-                expiry_month: "12".to_owned(),
-                expiry_year: "2034".to_owned(),
-            }),
-            parameters: Parameters::default(),
-            risk: None,
-            shares: None,
-        }
+        let result = if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED };
+        Payment { checkout: Some(create_checkout().id), ..sample_payment(3, Timestamp::UNIX_EPOCH, result) }
     }
 
     fn at_minute(minutes: i64) -> Timestamp {

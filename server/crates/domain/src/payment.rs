@@ -13,6 +13,9 @@ mod record;
 mod redirect;
 mod reported;
 pub mod rows;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod sample;
 mod shared_parameters;
 mod status;
 
