@@ -7,10 +7,11 @@ pub mod form_input;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
-use super::payment::Payment;
+use super::payment::{Payment, parse_requested_amount};
 use super::refusal::Refusal;
 use super::registration::Registration;
 
@@ -200,6 +201,11 @@ impl Checkout {
     pub fn resource_path(&self) -> String {
         let resource = if self.is_tokenisation() { "registration" } else { "payment" };
         format!("/v1/checkouts/{}/{resource}", self.id.as_str())
+    }
+
+    /// Returns the amount to pay. `None` if the checkout has no amount, as most tokenisations.
+    pub fn amount(&self) -> Option<Amount> {
+        parse_requested_amount(&self.parameters).ok()
     }
 
     /// Returns true if the checkout stores an account and charges nothing (contract, 3.1).

@@ -12,7 +12,6 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::payment::Account;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::checkout::requirements::requires_mandate;
-use tillgate_gateway::payment::order;
 use tillgate_shared::brand::{AccountType, Brand};
 
 use crate::api::AppState;
@@ -37,7 +36,7 @@ pub(in crate::api) fn open_checkout_config(
 ) -> Map<String, Value> {
     let get = |name: &str| checkout.parameters.get(name);
     // The amount as it is charged, regardless of how the merchant formatted it.
-    let amount = order::read_amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
+    let amount = checkout.amount().map(|amount| amount.to_string());
     let live = state.gateway.directory.find_entity(&checkout.entity).is_some_and(|entity| entity.live);
     let offered = state.gateway.payable_brands(checkout, named_brands(brands), shopper.address);
     let mut brands = describe_brands(offered.iter().copied());
