@@ -1,5 +1,5 @@
-//! The frame of every handler: it owns the identifier of the request, the recorder of its response, and the conversion
-//! of failures, so that a handler is the call of its use case and the fields of its response.
+//! The part that all handlers share: the identifier of the request, the recorder of its response, and the conversion of
+//! failures. A handler is therefore the call of its use case and the fields of its response.
 
 use std::borrow::Borrow;
 use std::str::FromStr;
@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
+use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 
@@ -49,6 +50,16 @@ impl MerchantRequest {
     /// Returns the number of entries in a page of a list: `limit`, but at most `page`, which is also the usual number.
     pub(super) fn page_limit<N: FromStr + Ord + From<u8> + Copy>(&self, page: N) -> N {
         self.parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(page).clamp(1.into(), page)
+    }
+
+    /// Returns the position after which the page of a list begins, from `cursor`. `None` for the first page.
+    ///
+    /// # Errors
+    /// 400 if `decode` does not know the cursor.
+    pub(super) fn page_cursor<T>(&self, decode: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+        let Some(cursor) = self.own.get("cursor").filter(|cursor| !cursor.is_empty()) else { return Ok(None) };
+        let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
+        decode(cursor).map(Some).ok_or_else(refuse)
     }
 }
 

@@ -6,7 +6,6 @@ use axum::extract::State;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 use tillgate_store::risk::audit::RiskAuditRow;
 
@@ -26,13 +25,7 @@ pub(in crate::api) async fn list_changes(State(state): State<Arc<AppState>>, mer
 
 fn build_page(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
     let limit = merchant.page_limit(PAGE);
-    let before = match merchant.own.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        Some(cursor) => {
-            let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
-            Some(decode_cursor(cursor).ok_or_else(refuse)?)
-        }
-        None => None,
-    };
+    let before = merchant.page_cursor(decode_cursor)?;
     let rows = state.gateway.store.load_risk_audit(&merchant.entity.id, before, limit)?;
     let changes: Vec<JsonObject<'_>> = rows.iter().map(row_fields).collect();
     let last = rows.last().filter(|_| rows.len() == limit as usize);

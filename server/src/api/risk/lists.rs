@@ -17,7 +17,6 @@ use tillgate_gateway::risk::rules::parse_list_key;
 use tillgate_gateway::risk::rules::parse_list_kind;
 use tillgate_gateway::risk::rules::parse_list_value;
 use tillgate_risk::find_list_key;
-use tillgate_shared::parameter::Parameters;
 use tillgate_store::risk::list::ListSelection;
 
 use crate::api::AppState;
@@ -72,7 +71,7 @@ pub(in crate::api) async fn list_entries(State(state): State<Arc<AppState>>, mer
 }
 
 fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let selection = parse_selection(&merchant.own)?;
+    let selection = parse_selection(merchant)?;
     let now = state.gateway.now_of(&merchant.entity);
     let entries = state.gateway.store.load_list_entries(&merchant.entity.id, &selection)?;
     let describe = |entry: &'_ RiskListEntry| -> FieldValue<'static> {
@@ -88,7 +87,8 @@ fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Resp
 }
 
 /// Reads the selection of a request. A value needs its key.
-fn parse_selection(own: &Parameters) -> Result<ListSelection, Refusal> {
+fn parse_selection(merchant: &MerchantRequest) -> Result<ListSelection, Refusal> {
+    let own = &merchant.own;
     let is_sent = |name| own.get(name).is_some_and(|value| !value.is_empty());
     let mut selection = ListSelection { limit: PAGE, ..ListSelection::default() };
     if is_sent("list") {
@@ -101,10 +101,7 @@ fn parse_selection(own: &Parameters) -> Result<ListSelection, Refusal> {
             selection.value = Some(parse_list_value(&velocity_key, own)?);
         }
     }
-    if let Some(cursor) = own.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
-        selection.after = Some(decode_cursor(cursor).ok_or_else(refuse)?);
-    }
+    selection.after = merchant.page_cursor(decode_cursor)?;
     Ok(selection)
 }
 
