@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Request};
 use axum::http::header;
 use axum::http::request::Parts;
+use axum::response::Response;
 use sha2::{Digest as _, Sha256};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
@@ -104,14 +105,43 @@ impl MerchantRequest {
         format!("token {}", self.user_id)
     }
 
+    /// Checks the parameters, reads the file, and reserves the idempotency key. Returns the stored response if the
+    /// request was carried out before.
+    async fn check_request(
+        &mut self,
+        state: &AppState,
+        route: Option<&'static Route>,
+        file: Option<Request>,
+        writes: bool,
+        header: Option<IdempotencyHeader>,
+    ) -> Result<Option<Response>, Failure> {
+        let formats = state.gateway.directory.formats_of(&self.entity);
+        validate_parameters(&self.entity, formats, &state.outgoing.ports, &mut self.parameters)?;
+        credentials::check_scope(self.scopes, route, &self.parameters)?;
+        refuse_institute_payment(self.is_operator, &self.parameters)?;
+        if writes {
+            refuse_card_numbers(&self.parameters)?;
+        }
+        self.file = receive_file(file, &mut self.own).await?;
+        let Some(header) = header.filter(|_| route.is_none_or(|route| route.scope != Some(Scope::Read))) else {
+            return Ok(None);
+        };
+        match reserve_key(state, &self.entity, &merge_parameters(&self.parameters, &self.own), header)? {
+            IdempotencyCheck::New(new_request) => self.new_request = Some(new_request),
+            IdempotencyCheck::Replay(response) => return Ok(Some(response)),
+        }
+        Ok(None)
+    }
+
     /// Creates the recorder that stores the response if the request has an idempotency key; otherwise it stores none.
-    /// `to_response` runs inside the write transaction, and has to return the same bytes when it is called again for
-    /// the response to the merchant.
+    /// `encode` runs inside the write transaction.
     pub(super) fn response_recorder<T>(
         &self,
-        to_response: impl Fn(&T) -> EncodedResponse + Send + Sync + 'static,
+        encode: impl Fn(&T, &Ndc) -> EncodedResponse + Send + Sync + 'static,
     ) -> ResponseRecorder<T> {
-        ResponseRecorder::new(self.new_request.as_ref().map(|new_request| new_request.request.clone()), to_response)
+        let request = self.new_request.as_ref().map(|new_request| new_request.request.clone());
+        let ndc = self.ndc.clone();
+        ResponseRecorder::new(request, move |outcome| encode(outcome, &ndc))
             .with_ndc(self.ndc.clone())
             .with_actor(&self.user_id)
     }
@@ -122,61 +152,56 @@ impl FromRequest<Arc<AppState>> for MerchantRequest {
 
     async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, ApiError> {
         let uri = request.uri().clone();
-        let early_ndc = || ndc_of_path(uri.path(), None);
         // Reads skip the check for card numbers, so that a reference stored before that check existed can still be
         // queried.
         let writes = !request.method().is_safe();
-        let (parts, body) = request.into_parts();
-        let address = client::resolve_address(state, &parts);
-        let path = parts.extensions.get::<MatchedPath>().cloned();
-        let request = Request::from_parts(parts, body);
-        let method = request.method().clone();
-        // The header is checked before the body is read, so that requests without credentials are cheap to refuse.
-        let idempotency_header = IdempotencyHeader::read_from(&request);
-        let bearer = credentials::authenticate_bearer(state, request.headers(), address)
-            .map_err(|refusal| ApiError::new(refusal, early_ndc()))?;
-        let plain_http = transport::live_entity_refusal(state, request.headers(), request.extensions());
-        let path = path.as_ref().map(MatchedPath::as_str).unwrap_or_default();
-        let route = credentials::find_merchant_route(&method, path);
-        let has_file = route.is_some_and(|route| route.has_file);
-        let mut received = read_merchant_parameters(request, route.and_then(|route| route.text_body), has_file)
-            .await
-            .map_err(|failure| ApiError::new(failure, early_ndc()))?;
-        let file_request = if has_file { received.unread.take() } else { None };
-        let AccessGrant { entity, scopes, user_id } = match bearer {
-            Some(granted) => granted,
-            None => credentials::authenticate_user(state, &received.parameters, address)
-                .map_err(|refusal| ApiError::new(refusal, early_ndc()))?,
-        };
-        let is_operator = !entity.level.allows_payments();
-        let directory = &state.gateway.directory;
-        let (entity, mut parameters) =
-            resolve_entity(directory, entity, route.is_some_and(|route| route.accepts_divisions), received)
-                .await
-                .map_err(|failure| ApiError::new(failure, early_ndc()))?;
-        set_request_clock(&entity);
-        let mut own = take_own_parameters(&mut parameters, route);
-        if let Some(refusal) = plain_http.filter(|_| entity.live) {
-            return Err(ApiError::new(refusal, early_ndc()));
+        let header = IdempotencyHeader::read_from(&request);
+        let authenticated = authenticate_request(state, request).await;
+        let (mut merchant, route, file) =
+            authenticated.map_err(|failure| ApiError::new(failure, ndc_of_path(uri.path(), None)))?;
+        match merchant.check_request(state, route, file, writes, header).await {
+            Ok(None) => Ok(merchant),
+            Ok(Some(replay)) => Err(ApiError::Replay(Box::new(replay))),
+            Err(failure) => Err(ApiError::new(failure, merchant.ndc)),
         }
-        let ndc = ndc_of_path(uri.path(), Some(&entity.id));
-        validate_parameters(&entity, directory.formats_of(&entity), &state.outgoing.ports, &mut parameters)
-            .and_then(|()| credentials::check_scope(scopes, route, &parameters))
-            .and_then(|()| refuse_institute_payment(is_operator, &parameters))
-            .and_then(|()| if writes { refuse_card_numbers(&parameters) } else { Ok(()) })
-            .map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
-        let file = receive_file(file_request, &mut own).await.map_err(|refusal| ApiError::new(refusal, ndc.clone()))?;
-        let new_request = match idempotency_header
-            .filter(|_| route.is_none_or(|route| route.scope != Some(Scope::Read)))
-            .map(|header| reserve_key(state, &entity, &merge_parameters(&parameters, &own), header))
-        {
-            None => None,
-            Some(Ok(IdempotencyCheck::New(new_request))) => Some(new_request),
-            Some(Ok(IdempotencyCheck::Replay(response))) => return Err(ApiError::Replay(Box::new(response))),
-            Some(Err(failure)) => return Err(ApiError::new(failure, ndc)),
-        };
-        Ok(Self { entity, parameters, own, is_operator, file, scopes, user_id, ndc, new_request })
     }
+}
+
+/// Authenticates a request, and finds its entity. Returns the request with parameters that are not checked yet, its
+/// route, and on a route with a file the request whose body is the file.
+async fn authenticate_request(
+    state: &AppState,
+    request: Request,
+) -> Result<(MerchantRequest, Option<&'static Route>, Option<Request>), Failure> {
+    let (parts, body) = request.into_parts();
+    let address = client::resolve_address(state, &parts);
+    let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
+    let route = credentials::find_merchant_route(&parts.method, path);
+    let uri = parts.uri.clone();
+    let request = Request::from_parts(parts, body);
+    // The header is checked before the body is read, so that requests without credentials are cheap to refuse.
+    let bearer = credentials::authenticate_bearer(state, request.headers(), address)?;
+    let plain_http = transport::live_entity_refusal(state, request.headers(), request.extensions());
+    let has_file = route.is_some_and(|route| route.has_file);
+    let mut received = read_merchant_parameters(request, route.and_then(|route| route.text_body), has_file).await?;
+    let file_request = if has_file { received.unread.take() } else { None };
+    let AccessGrant { entity, scopes, user_id } = match bearer {
+        Some(granted) => granted,
+        None => credentials::authenticate_user(state, &received.parameters, address)?,
+    };
+    let is_operator = !entity.level.allows_payments();
+    let accepts_divisions = route.is_some_and(|route| route.accepts_divisions);
+    let (entity, mut parameters) =
+        resolve_entity(&state.gateway.directory, entity, accepts_divisions, received).await?;
+    set_request_clock(&entity);
+    let own = take_own_parameters(&mut parameters, route);
+    if let Some(refusal) = plain_http.filter(|_| entity.live) {
+        return Err(refusal.into());
+    }
+    let ndc = ndc_of_path(uri.path(), Some(&entity.id));
+    let merchant =
+        MerchantRequest { entity, parameters, own, is_operator, file: None, scopes, user_id, ndc, new_request: None };
+    Ok((merchant, route, file_request))
 }
 
 /// Refuses the reversal of a chargeback unless the operator sends it: a merchant could credit itself with it.

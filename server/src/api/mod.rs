@@ -15,6 +15,7 @@ mod html_page;
 mod idempotency;
 mod json_object;
 mod line_stream;
+mod merchant_response;
 mod meta;
 mod payment;
 mod received;

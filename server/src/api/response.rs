@@ -12,9 +12,9 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
-use tillgate_shared::result::ResultCode;
+use tillgate_shared::result::{ResultCode, codes};
 
-use super::json_object::JsonObject;
+use super::json_object::{FieldValue, JsonObject};
 use crate::BUILD_NUMBER;
 
 /// Returns a new request identifier, which begins with the entity if it is known.
@@ -38,6 +38,24 @@ pub(super) fn ndc_of_path(path: &str, entity: Option<&EntityId>) -> Ndc {
         Some(id) => Ndc::from_checkout(&id),
         None => new_ndc(entity),
     }
+}
+
+/// Begins the JSON of a response to a request that succeeded: its `result`.
+pub(super) fn success_fields<'a>() -> JsonObject<'a> {
+    JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED))
+}
+
+/// Builds the JSON of a page of a list: `rows` under `name`, and the cursor of the next page if there is one.
+pub(super) fn list_fields<'a>(
+    name: &'a str,
+    rows: Vec<JsonObject<'a>>,
+    cursor: Option<impl Into<FieldValue<'a>>>,
+) -> JsonObject<'a> {
+    let mut fields = success_fields().with(name, rows);
+    if let Some(cursor) = cursor {
+        fields.set("cursor", cursor);
+    }
+    fields
 }
 
 /// Builds the JSON of a result: its code and the code's description.

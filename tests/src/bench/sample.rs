@@ -1,14 +1,12 @@
 //! Payments in the form that a merchant's server sends and in the form that the gateway stores, for stores that are
 //! filled directly.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::ndc::Ndc;
-use tillgate_domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType, statement_descriptor};
+use tillgate_domain::payment::{Account, CardSummary, Payment, PaymentType, statement_descriptor};
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
@@ -67,30 +65,10 @@ impl Sampler {
         ] {
             parameters.set(name, value);
         }
+        let (entity, payment_type) = (self.entity.id.clone(), PaymentType::Debit);
         Payment {
             descriptor: statement_descriptor(&id, &self.entity.name),
-            id,
-            entity: self.entity.id.clone(),
-            checkout: None,
             ndc: Some(Ndc::for_request(Some(&self.entity.id), [7; 16])),
-            actor: None,
-            created,
-            payment_type: PaymentType::Debit,
-            brand: "VISA".to_owned(),
-            amount: self.amount,
-            result: codes::TEST_INTERNAL,
-            referenced: None,
-            registration: None,
-            avs: None,
-            cvv: None,
-            details: BTreeMap::new(),
-            redirect: None,
-            pay_to: None,
-            connector: None,
-            schedule: None,
-            acquirer_merchant: None,
-            unannounced: false,
-            connector_tx_ids: ConnectorTxIds::default(),
             account: Account::Card(CardSummary {
                 bin: "420000".to_owned(),
                 last4: format!("{:04}", number % 10_000),
@@ -99,8 +77,7 @@ impl Sampler {
                 expiry_year: "2034".to_owned(),
             }),
             parameters,
-            risk: None,
-            shares: None,
+            ..Payment::draft(id, entity, created, payment_type, "VISA", self.amount, codes::TEST_INTERNAL)
         }
     }
 

@@ -7,10 +7,11 @@ pub mod form_input;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::id::{CheckoutId, EntityId, PaymentId, RegistrationId};
-use super::payment::Payment;
+use super::payment::{Payment, parse_requested_amount};
 use super::refusal::Refusal;
 use super::registration::Registration;
 
@@ -202,6 +203,11 @@ impl Checkout {
         format!("/v1/checkouts/{}/{resource}", self.id.as_str())
     }
 
+    /// Returns the amount to pay. `None` if the checkout has no amount, as most tokenisations.
+    pub fn amount(&self) -> Option<Amount> {
+        parse_requested_amount(&self.parameters).ok()
+    }
+
     /// Returns true if the checkout stores an account and charges nothing (contract, 3.1).
     pub fn is_tokenisation(&self) -> bool {
         is_tokenisation(&self.parameters)
@@ -279,10 +285,9 @@ pub fn is_tokenisation(parameters: &Parameters) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::result::codes;
 
-    use super::super::payment::{Account, CardSummary, ConnectorTxIds, PaymentType};
+    use super::super::payment::sample::sample_payment;
     use super::*;
 
     fn build_parameters(pairs: &[(&str, &str)]) -> Parameters {
@@ -305,41 +310,8 @@ mod tests {
 
     /// Creates a payment of the checkout, approved or declined.
     fn create_payment(approved: bool) -> Payment {
-        Payment {
-            id: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
-            entity: create_checkout().entity,
-            checkout: Some(create_checkout().id),
-            ndc: None,
-            actor: None,
-            created: Timestamp::UNIX_EPOCH,
-            payment_type: PaymentType::Debit,
-            brand: "VISA".to_owned(),
-            amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
-            result: if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED },
-            descriptor: String::new(),
-            referenced: None,
-            registration: None,
-            avs: None,
-            cvv: None,
-            details: std::collections::BTreeMap::new(),
-            redirect: None,
-            pay_to: None,
-            connector: None,
-            schedule: None,
-            acquirer_merchant: None,
-            connector_tx_ids: ConnectorTxIds::default(),
-            unannounced: false,
-            account: Account::Card(CardSummary {
-                bin: "420000".to_owned(),
-                last4: "0000".to_owned(),
-                holder: None,
-                expiry_month: "12".to_owned(),
-                expiry_year: "2034".to_owned(),
-            }),
-            parameters: Parameters::default(),
-            risk: None,
-            shares: None,
-        }
+        let result = if approved { codes::TEST_INTERNAL } else { codes::CARD_EXPIRED };
+        Payment { checkout: Some(create_checkout().id), ..sample_payment(3, Timestamp::UNIX_EPOCH, result) }
     }
 
     fn at_minute(minutes: i64) -> Timestamp {

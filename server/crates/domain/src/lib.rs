@@ -15,6 +15,7 @@ pub mod idempotency;
 pub mod ip_text;
 pub mod ndc;
 pub mod payment;
+pub mod plain_line;
 pub mod policy_report;
 pub mod refusal;
 pub mod registration;

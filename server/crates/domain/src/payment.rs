@@ -12,7 +12,11 @@ pub mod query;
 mod record;
 mod redirect;
 mod reported;
+mod requested_amount;
 pub mod rows;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod sample;
 mod shared_parameters;
 mod status;
 
@@ -30,6 +34,7 @@ pub(crate) use record::money;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};
 pub use reported::{ReportedPayment, Text};
+pub use requested_amount::{parse_requested_amount, required_parameter};
 pub use shared_parameters::SharedParameters;
 pub use status::{FollowUpSummary, PaymentState, PaymentStatus, sum_refunds};
 

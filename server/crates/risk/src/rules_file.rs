@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_shared::result::ResultCode;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -216,7 +217,7 @@ impl FileReader<'_> {
         };
         let name = self.read_string(value, "name")?;
         let at = value.span().start;
-        if name.trim().is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        if PlainLine::<MAX_NAME>::parse_filled(&name).is_err() {
             self.add_error(at, format!("a rule's name has 1 to {MAX_NAME} characters and no control characters"));
             return None;
         }

@@ -21,46 +21,36 @@ use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::CacheStamp;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::api::json_object::{FieldValue, JsonObject};
+use crate::api::merchant_response::{ApiResult, respond_to_shopper};
 use crate::api::payment::page::INLINE;
 use crate::api::payment::response_cache::cache_key;
 use crate::api::received::read_form_parameters;
 use crate::api::registration::registrations;
 use crate::api::response::{
-    build_response, encode_response, into_http_response, ndc_of_checkout, result_fields, result_with_description,
+    build_response, build_response_at, encode_response, into_http_response, result_fields, result_with_description,
+    success_fields,
 };
 use crate::api::{AppState, client, view};
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.
-pub(in crate::api) async fn create(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+pub(in crate::api) async fn create(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
     let integrity = merchant.parameters.get("integrity") == Some("true");
-    let to_response = {
+    let encode = {
         let state = Arc::clone(&state);
-        move |checkout: &Checkout| {
+        move |checkout: &Checkout, _: &Ndc| {
             let integrity = integrity.then(|| state.builds.current_build().loader_integrity.as_str());
             encode_checkout(checkout, codes::CHECKOUT_CREATED, integrity, checkout.created)
         }
     };
-    let recorder = merchant.response_recorder(to_response.clone());
-    let ndc = merchant.ndc;
-    let checkout = state
-        .gateway
-        .create_checkout(
-            &merchant.entity,
-            merchant.parameters,
-            &state.builds.current_build().id,
-            merchant.scopes,
-            recorder,
-        )
+    merchant
+        .respond_recorded(encode, async |MerchantRequest { entity, parameters, scopes, .. }, recorder| {
+            let build = &state.builds.current_build().id;
+            state.gateway.create_checkout(&entity, parameters, build, scopes, recorder).await
+        })
         .await
-        .map_err(|failure| ApiError::new(failure, ndc))?;
-    Ok(into_http_response(to_response(&checkout)))
 }
 
 /// Handles `POST /v1/checkouts/{id}`: replaces and adds parameters of an open checkout.
@@ -68,16 +58,14 @@ pub(in crate::api) async fn update(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     let now = state.gateway.now_of(&merchant.entity);
-    let to_response = move |checkout: &Checkout| encode_checkout(checkout, codes::CHECKOUT_UPDATED, None, now);
-    let recorder = merchant.response_recorder(to_response);
-    let checkout = state
-        .gateway
-        .update_checkout(&merchant.entity, &id, merchant.parameters, merchant.scopes, recorder)
+    let encode = move |checkout: &Checkout, _: &Ndc| encode_checkout(checkout, codes::CHECKOUT_UPDATED, None, now);
+    merchant
+        .respond_recorded(encode, async |MerchantRequest { entity, parameters, scopes, .. }, recorder| {
+            state.gateway.update_checkout(&entity, &id, parameters, scopes, recorder).await
+        })
         .await
-        .map_err(|failure| ApiError::new(failure, merchant.ndc))?;
-    Ok(into_http_response(to_response(&checkout)))
 }
 
 /// Builds the response about a created or updated checkout: its id, `code` as the result, and `integrity` if there is
@@ -95,8 +83,8 @@ pub(in crate::api) async fn read_status(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    respond_with_payment_status(&state, &merchant, &id)
+) -> ApiResult {
+    merchant.respond(async |merchant| build_payment_status(&state, &merchant, &id)).await
 }
 
 /// Handles `POST /v1/checkouts/{id}/confirm`: pays with the data that the shopper entered before the merchant's summary
@@ -106,40 +94,40 @@ pub(in crate::api) async fn confirm_payment(
     PathId(id): PathId,
     PublicUrl(public): PublicUrl,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let create_recorder = || {
-        let ndc = merchant.ndc.clone();
-        merchant.response_recorder(move |payment: &Payment| {
-            let checkout_status = CheckoutStatus::from_payment(payment);
-            let fields = view::payment_fields(payment).with(CHECKOUT_STATE, checkout_status.as_str());
-            encode_response(view::http_status(payment.result), fields, &ndc, payment.created)
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let create_recorder = || {
+                merchant.response_recorder(|payment: &Payment, ndc| {
+                    encode_attempt(payment, CheckoutStatus::from_payment(payment), ndc)
+                })
+            };
+            let MerchantRequest { entity, scopes, .. } = &merchant;
+            state.gateway.confirm_checkout(entity, &id, *scopes, &public, &create_recorder).await?;
+            build_payment_status(&state, &merchant, &id)
         })
-    };
-    let confirmed =
-        state.gateway.confirm_checkout(&merchant.entity, &id, merchant.scopes, &public, &create_recorder).await;
-    confirmed.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    respond_with_payment_status(&state, &merchant, &id)
+        .await
 }
 
-/// Responds with the status of a checkout, from the cache if possible. Only the status of a paid checkout is cached,
-/// because it is final.
-fn respond_with_payment_status(state: &AppState, merchant: &MerchantRequest, id: &str) -> Result<Response, ApiError> {
+/// Builds the response with a checkout's last payment attempt.
+fn encode_attempt(payment: &Payment, checkout_status: CheckoutStatus, ndc: &Ndc) -> EncodedResponse {
+    let fields = view::payment_fields(payment).with(CHECKOUT_STATE, checkout_status.as_str());
+    encode_response(view::http_status(payment.result), fields, ndc, payment.created)
+}
+
+/// Builds the response with the status of a checkout, from the cache if possible. Only the status of a paid checkout is
+/// cached, because it is final.
+fn build_payment_status(state: &AppState, merchant: &MerchantRequest, id: &str) -> Result<Response, Failure> {
     let key = cache_key(&state.gateway.directory, &merchant.entity.id, id, std::iter::empty());
     if let Some(response) = state.response_cache.get(&key, &state.gateway.store.change_log) {
         return Ok(response);
     }
-    let ndc = merchant.ndc.clone();
-    match state.gateway.checkout_status(&merchant.entity, id) {
-        Ok(StatusReport::Attempted(payment, checkout_status)) => {
-            let fields = view::payment_fields(&payment).with(CHECKOUT_STATE, checkout_status.as_str());
-            let response = encode_response(view::http_status(payment.result), fields, &ndc, payment.created);
-            Ok(if checkout_status == CheckoutStatus::Paid {
-                state.response_cache.store_and_respond(key, response, CacheStamp::for_final_data())
-            } else {
-                into_http_response(response)
-            })
+    match state.gateway.checkout_status(&merchant.entity, id)? {
+        StatusReport::Attempted(payment, status @ CheckoutStatus::Paid) => {
+            let response = encode_attempt(&payment, status, &merchant.ndc);
+            Ok(state.response_cache.store_and_respond(key, response, CacheStamp::for_final_data()))
         }
-        other => build_status_response(other, id, ndc),
+        other => Ok(build_status_response(&other, id, &merchant.ndc)),
     }
 }
 
@@ -149,35 +137,31 @@ pub(in crate::api) async fn read_registration_status(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    build_status_response(state.gateway.registration_status(&merchant.entity, &id), &id, merchant.ndc)
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let report = state.gateway.registration_status(&merchant.entity, &id)?;
+            Ok(build_status_response(&report, &id, &merchant.ndc))
+        })
+        .await
 }
 
 /// Builds the response of a status: the last payment attempt, the registration, or without either, that the checkout is
 /// open or has expired.
-fn build_status_response(report: Result<StatusReport, Failure>, id: &str, ndc: Ndc) -> Result<Response, ApiError> {
+fn build_status_response(report: &StatusReport, id: &str, ndc: &Ndc) -> Response {
     match report {
-        Ok(StatusReport::Attempted(payment, checkout_status)) => {
-            let fields = view::payment_fields(&payment).with(CHECKOUT_STATE, checkout_status.as_str());
-            Ok(into_http_response(encode_response(view::http_status(payment.result), fields, &ndc, payment.created)))
+        StatusReport::Attempted(payment, status) => into_http_response(encode_attempt(payment, *status, ndc)),
+        StatusReport::Registered(registration, status) => {
+            let fields = registrations::registered_fields(registration).with(CHECKOUT_STATE, status.as_str());
+            build_response_at(view::http_status(registration.result), fields, ndc, registration.created)
         }
-        Ok(StatusReport::Registered(registration, checkout_status)) => {
-            let fields = registrations::registered_fields(&registration).with(CHECKOUT_STATE, checkout_status.as_str());
-            Ok(into_http_response(encode_response(
-                view::http_status(registration.result),
-                fields,
-                &ndc,
-                registration.created,
-            )))
+        StatusReport::Pending => {
+            unpaid_response(id, codes::PENDING, codes::PENDING.description(), CheckoutStatus::Open, ndc)
         }
-        Ok(StatusReport::Pending) => {
-            Ok(unpaid_response(id, codes::PENDING, codes::PENDING.description(), CheckoutStatus::Open, &ndc))
-        }
-        Ok(StatusReport::Expired) => {
+        StatusReport::Expired => {
             let description = "The checkout expired after 30 minutes without a payment";
-            Ok(unpaid_response(id, codes::SESSION_TIMEOUT, description, CheckoutStatus::Expired, &ndc))
+            unpaid_response(id, codes::SESSION_TIMEOUT, description, CheckoutStatus::Expired, ndc)
         }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
     }
 }
 
@@ -216,18 +200,13 @@ fn unpaid_response(
 /// shopper goes on, and does not learn of the review.
 ///
 /// The checkout's id is the capability, as it is for the submit. The response contains no brand, result or account.
-pub(in crate::api) async fn read_state(
-    State(state): State<Arc<AppState>>,
-    PathId(id): PathId,
-) -> Result<Response, ApiError> {
-    let ndc = ndc_of_checkout(&id);
-    match state.gateway.status_for_shopper(&id) {
-        Ok(checkout_status) => {
-            let fields = JsonObject::default().with("id", id.as_str()).with(CHECKOUT_STATE, checkout_status.as_str());
-            Ok(build_response(StatusCode::OK, fields, &ndc))
-        }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): PathId) -> ApiResult {
+    respond_to_shopper(&id, async |ndc| {
+        let checkout_status = state.gateway.status_for_shopper(&id)?;
+        let fields = JsonObject::default().with("id", id.as_str()).with(CHECKOUT_STATE, checkout_status.as_str());
+        Ok(build_response(StatusCode::OK, fields, &ndc))
+    })
+    .await
 }
 
 /// Handles the submit of the hosted form. The response is the same for approved and declined payments: only the
@@ -259,8 +238,8 @@ pub(in crate::api) async fn submit_payment(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     request: Request,
-) -> Result<Response, ApiError> {
-    handle_submit(&state, &id, false, request).await
+) -> ApiResult {
+    respond_to_shopper(&id, async |ndc| handle_submit(&state, &id, false, request, &ndc).await).await
 }
 
 /// Handles the submit of a tokenisation form, which stores an account and charges nobody. The response is that of
@@ -269,8 +248,8 @@ pub(in crate::api) async fn submit_registration(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     request: Request,
-) -> Result<Response, ApiError> {
-    handle_submit(&state, &id, true, request).await
+) -> ApiResult {
+    respond_to_shopper(&id, async |ndc| handle_submit(&state, &id, true, request, &ndc).await).await
 }
 
 /// Saves the form if it is for a summary page, otherwise pays or registers with it, and responds as [`submit_payment`]
@@ -280,33 +259,26 @@ async fn handle_submit(
     id: &str,
     registration: bool,
     request: Request,
-) -> Result<Response, ApiError> {
-    let ndc = ndc_of_checkout(id);
+    ndc: &Ndc,
+) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let (shopper, public_url) = (client::resolve_address(state, &parts), client::public_url(state, &parts));
     let headers = parts.headers.clone();
-    let mut form = match read_form_parameters(Request::from_parts(parts, body)).await {
-        Ok(form) => form,
-        Err(failure) => return Err(ApiError::new(failure, ndc)),
-    };
+    let mut form = read_form_parameters(Request::from_parts(parts, body)).await?;
     let ignored = state.gateway.list_ignored_names(id, &form);
     client::add_browser_fields(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
-        let summary =
-            state.gateway.save_form(id, form, shopper).map_err(|failure| ApiError::new(failure, ndc.clone()))?;
+        let summary = state.gateway.save_form(id, form, shopper)?;
         let mut saved = JsonObject::default().with("paymentBrand", summary.brand);
         view::add_account_for_shopper(&mut saved, &summary.account);
-        let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("id", id);
+        let fields = success_fields().with("id", id);
         let fields = add_ignored(fields.with("flow", "saved").with("saved", saved), ignored);
-        return Ok(build_response(StatusCode::OK, fields, &ndc));
+        return Ok(build_response(StatusCode::OK, fields, ndc));
     }
-    let outcome =
-        state.gateway.submit_form(id, registration, form, shopper, &public_url, &ResponseRecorder::disabled).await;
-    let SubmitResult { checkout, pending } = match outcome {
-        Ok(submitted) => submitted,
-        Err(failure) => return Err(ApiError::new(failure, ndc)),
-    };
+    let disabled = &ResponseRecorder::disabled;
+    let SubmitResult { checkout, pending } =
+        state.gateway.submit_form(id, registration, form, shopper, &public_url, disabled).await?;
     let path = checkout.resource_path();
     let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
     let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| to_inline_page(page));
@@ -323,7 +295,7 @@ async fn handle_submit(
     if let Some(authentication) = page.and_then(|(page, _)| page.authentication.as_ref()) {
         fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
     }
-    Ok(build_response(StatusCode::OK, add_ignored(fields.with("redirect", redirect), ignored), &ndc))
+    Ok(build_response(StatusCode::OK, add_ignored(fields.with("redirect", redirect), ignored), ndc))
 }
 
 /// Adds the names that had no effect, if there is a list of them.

@@ -6,21 +6,17 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::Response;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::payment::Account;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::checkout::requirements::requires_mandate;
-use tillgate_gateway::payment::order;
 use tillgate_shared::brand::{AccountType, Brand};
-use tillgate_shared::result::codes;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
-use crate::api::json_object::JsonObject;
-use crate::api::response::{build_response, ndc_of_checkout, result_fields, wire_time};
+use crate::api::merchant_response::{ApiResult, respond_to_shopper};
+use crate::api::response::{build_response, success_fields, wire_time};
 
 /// The browser that requests a document of the form.
 pub(in crate::api) struct Shopper {
@@ -40,7 +36,7 @@ pub(in crate::api) fn open_checkout_config(
 ) -> Map<String, Value> {
     let get = |name: &str| checkout.parameters.get(name);
     // The amount as it is charged, regardless of how the merchant formatted it.
-    let amount = order::read_amount(&checkout.parameters).map(|amount| amount.to_string()).ok();
+    let amount = checkout.amount().map(|amount| amount.to_string());
     let live = state.gateway.directory.find_entity(&checkout.entity).is_some_and(|entity| entity.live);
     let offered = state.gateway.payable_brands(checkout, named_brands(brands), shopper.address);
     let mut brands = describe_brands(offered.iter().copied());
@@ -174,14 +170,10 @@ fn describe_registration(registration: &Registration) -> Value {
 pub(in crate::api) async fn delete_registration(
     State(state): State<Arc<AppState>>,
     Path((checkout, registration)): Path<(String, String)>,
-) -> Result<Response, ApiError> {
-    let ndc = ndc_of_checkout(&checkout);
-    match state.gateway.delete_registration_in_checkout(&checkout, &registration).await {
-        Ok(()) => {
-            let fields =
-                JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("id", registration);
-            Ok(build_response(StatusCode::OK, fields, &ndc))
-        }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+) -> ApiResult {
+    respond_to_shopper(&checkout, async |ndc| {
+        state.gateway.delete_registration_in_checkout(&checkout, &registration).await?;
+        Ok(build_response(StatusCode::OK, success_fields().with("id", registration.as_str()), &ndc))
+    })
+    .await
 }

@@ -15,13 +15,12 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::policy_report;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
-use tillgate_shared::result::codes;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
+use crate::api::merchant_response::{ApiResult, respond_to_shopper};
 use crate::api::received::read_limited_body;
-use crate::api::response::{build_response, ndc_of_checkout, result_fields, set_request_clock, wire_time};
+use crate::api::response::{build_response, set_request_clock, success_fields, wire_time};
 use crate::api::{AppState, client};
 
 /// Maximum size of a body, in bytes.
@@ -153,16 +152,11 @@ pub(in crate::api) async fn receive_report(
     PathId(id): PathId,
     request: Request,
 ) -> Response {
-    let ndc = ndc_of_checkout(&id);
-    let response = match store_report(&state, &id, request).await {
-        Ok(()) => build_response(
-            StatusCode::OK,
-            JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)),
-            &ndc,
-        ),
-        Err(failure) => ApiError::new(failure, ndc).into_response(),
-    };
-    allow_any_origin(response)
+    let stored = respond_to_shopper(&id, async |ndc| {
+        store_report(&state, &id, request).await?;
+        Ok(build_response(StatusCode::OK, success_fields(), &ndc))
+    });
+    allow_any_origin(stored.await.into_response())
 }
 
 /// Stores the reports in a body for the entity, or the checkout's entity, with this id. A body without a report of a
@@ -225,15 +219,12 @@ fn allow_any_origin(mut response: Response) -> Response {
 
 /// Lists the violations about a merchant's pages and forms, the latest first, and the number of requests that were
 /// dropped.
-pub(in crate::api) async fn list(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc;
-    let violations = match state.gateway.store.load_policy_reports(&merchant.entity.id) {
-        Ok(violations) => violations,
-        Err(error) => return Err(ApiError::new(error, ndc)),
-    };
+pub(in crate::api) async fn list(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant.respond(async |merchant| build_list(&state, &merchant)).await
+}
+
+fn build_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
+    let violations = state.gateway.store.load_policy_reports(&merchant.entity.id)?;
     let violations: Vec<JsonObject<'_>> = violations
         .iter()
         .map(|violation| {
@@ -248,9 +239,8 @@ pub(in crate::api) async fn list(
                 .with("last", wire_time(violation.last))
         })
         .collect();
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+    let fields = success_fields()
         .with("policyReports", violations)
         .with("dropped", FieldValue::Json(state.report_limiter.dropped_count(&merchant.entity.id).into()));
-    Ok(build_response(StatusCode::OK, fields, &ndc))
+    Ok(merchant.build_response(fields))
 }

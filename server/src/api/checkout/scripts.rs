@@ -7,11 +7,10 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde_json::{Value, json};
-use tillgate_shared::result::codes;
 
 use crate::api::checkout::form;
-use crate::api::json_object::{FieldValue, JsonObject};
-use crate::api::response::{build_response, new_ndc, result_fields};
+use crate::api::json_object::FieldValue;
+use crate::api::response::{build_response, new_ndc, success_fields};
 use crate::api::{AppState, FieldsUrl};
 
 /// Purposes of files by path prefix; the first match wins.
@@ -45,8 +44,7 @@ pub(in crate::api) async fn serve_inventory(State(state): State<Arc<AppState>>) 
         })
         .collect();
     let manifest = state.builds.manifest();
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+    let fields = success_fields()
         .with("build", state.builds.current_build().id.as_str())
         .with("fieldsUrl", FieldValue::Json(json!(state.fields_url.as_ref().map(FieldsUrl::as_str))))
         .with("scripts", FieldValue::Json(scripts.into()))

@@ -10,6 +10,7 @@ use axum::response::Response;
 use jiff::Timestamp;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::dispute::{Dispute, DisputeAction};
+use tillgate_domain::id::DisputeId;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
@@ -22,60 +23,45 @@ use tillgate_shared::result::codes;
 use crate::api::AppState;
 use crate::api::dispute::view::dispute_fields;
 use crate::api::dispute::view::evidence_fields;
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
-use crate::api::response::{build_response, encode_response, into_http_response, result_fields};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{encode_response, list_fields, result_fields};
 
 /// Handles `POST /v1/disputes`: a retrieval request or a chargeback.
-pub(in crate::api) async fn open_dispute(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder(dispute_encoder(&ndc));
-    let outcome = async {
-        if !merchant.is_operator {
-            return Err(Refusal::institute_only().into());
-        }
-        let request = DisputeRequest::from_institute(&merchant.parameters, &merchant.own, merchant.author())?;
-        if !matches!(request.action, DisputeAction::RequestRetrieval | DisputeAction::ChargeBack) {
-            let sent = merchant.own.get("stage").unwrap_or_default();
-            return Err(Refusal::invalid_choice("stage", sent, &["RETRIEVAL_REQUEST", "CHARGEBACK"]).into());
-        }
-        let payment = merchant.own.get("paymentId").unwrap_or_default();
-        state.gateway.open_dispute(&merchant.entity, payment, request, recorder).await
-    };
-    respond_with_dispute(outcome.await, ndc)
+pub(in crate::api) async fn open_dispute(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_dispute, async |merchant, recorder| {
+            if !merchant.is_operator {
+                return Err(Refusal::institute_only().into());
+            }
+            let request = DisputeRequest::from_institute(&merchant.parameters, &merchant.own, merchant.author())?;
+            if !matches!(request.action, DisputeAction::RequestRetrieval | DisputeAction::ChargeBack) {
+                let sent = merchant.own.get("stage").unwrap_or_default();
+                return Err(Refusal::invalid_choice("stage", sent, &["RETRIEVAL_REQUEST", "CHARGEBACK"]).into());
+            }
+            let payment = merchant.own.get("paymentId").unwrap_or_default();
+            state.gateway.open_dispute(&merchant.entity, payment, request, recorder).await
+        })
+        .await
 }
 
 /// Handles `GET /v1/disputes`.
-pub(in crate::api) async fn list_disputes(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let MerchantRequest { entity, parameters, own, ndc, .. } = merchant;
-    let is_open = match own.get("state").unwrap_or_default() {
-        "" | "open" => Some(true),
-        "ended" => Some(false),
-        "all" => None,
-        sent => {
-            return Err(ApiError::new(Refusal::invalid_choice("state", sent, &["open", "ended", "all"]), ndc));
-        }
-    };
-    let limit = parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
-    match state.gateway.list_disputes(&entity, is_open, parameters.get("cursor"), limit) {
-        Ok((disputes, cursor)) => {
-            let listed: Vec<JsonObject<'_>> = disputes.iter().map(dispute_fields).collect();
-            let mut fields =
-                JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("disputes", listed);
-            if let Some(cursor) = &cursor {
-                fields.set("cursor", cursor.as_str());
-            }
-            Ok(build_response(StatusCode::OK, fields, &ndc))
-        }
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn list_disputes(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let is_open = match merchant.own.get("state").unwrap_or_default() {
+                "" | "open" => Some(true),
+                "ended" => Some(false),
+                "all" => None,
+                sent => return Err(Refusal::invalid_choice("state", sent, &["open", "ended", "all"]).into()),
+            };
+            let (limit, cursor) = (merchant.page_limit(PAGE), merchant.parameters.get("cursor"));
+            let (disputes, cursor) = state.gateway.list_disputes(&merchant.entity, is_open, cursor, limit)?;
+            let listed = disputes.iter().map(dispute_fields).collect();
+            Ok(merchant.build_response(list_fields("disputes", listed, cursor.as_ref().map(DisputeId::as_str))))
+        })
+        .await
 }
 
 /// Handles `GET /v1/disputes/{id}`.
@@ -83,19 +69,15 @@ pub(in crate::api) async fn read_dispute(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let load = || {
-        let dispute = state.gateway.find_dispute(&merchant.entity, &id)?;
-        let evidence = state.gateway.list_evidence(&dispute)?;
-        Ok::<_, Failure>((dispute, evidence))
-    };
-    match load() {
-        Ok((dispute, evidence)) => {
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let dispute = state.gateway.find_dispute(&merchant.entity, &id)?;
+            let evidence = state.gateway.list_evidence(&dispute)?;
             let files: Vec<JsonObject<'_>> = evidence.iter().map(evidence_fields).collect();
-            Ok(build_response(StatusCode::OK, dispute_fields(&dispute).with("evidence", files), &merchant.ndc))
-        }
-        Err(failure) => Err(ApiError::new(failure, merchant.ndc)),
-    }
+            Ok(merchant.build_response(dispute_fields(&dispute).with("evidence", files)))
+        })
+        .await
 }
 
 /// Handles `POST /v1/disputes/{id}/advance`: the next stage, as the institute reports it.
@@ -103,16 +85,16 @@ pub(in crate::api) async fn advance_dispute(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    // An unknown dispute is refused first, so that nobody learns of another merchant's dispute.
-    let request = match state.gateway.find_dispute(&merchant.entity, &id) {
-        Ok(_) => DisputeRequest::from_institute(&merchant.parameters, &merchant.own, merchant.author()),
-        Err(failure) => return Err(ApiError::new(failure, merchant.ndc)),
-    };
-    if !merchant.is_operator {
-        return Err(ApiError::new(Refusal::institute_only(), merchant.ndc));
-    }
-    take_step(&state, &id, merchant, request).await
+) -> ApiResult {
+    take_step(&state, &id, merchant, |merchant| {
+        // An unknown dispute is refused first, so that nobody learns of another merchant's dispute.
+        state.gateway.find_dispute(&merchant.entity, &id)?;
+        if !merchant.is_operator {
+            return Err(Refusal::institute_only().into());
+        }
+        Ok(DisputeRequest::from_institute(&merchant.parameters, &merchant.own, merchant.author())?)
+    })
+    .await
 }
 
 /// Handles `POST /v1/disputes/{id}/accept`.
@@ -120,9 +102,11 @@ pub(in crate::api) async fn accept_dispute(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let request = DisputeRequest::from_merchant(DisputeAction::Accept, &merchant.own, merchant.author());
-    take_step(&state, &id, merchant, request).await
+) -> ApiResult {
+    take_step(&state, &id, merchant, |merchant| {
+        Ok(DisputeRequest::from_merchant(DisputeAction::Accept, &merchant.own, merchant.author())?)
+    })
+    .await
 }
 
 /// Handles `POST /v1/disputes/{id}/representment`.
@@ -130,26 +114,26 @@ pub(in crate::api) async fn represent_dispute(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let request = DisputeRequest::from_merchant(DisputeAction::Represent, &merchant.own, merchant.author());
-    take_step(&state, &id, merchant, request).await
+) -> ApiResult {
+    take_step(&state, &id, merchant, |merchant| {
+        Ok(DisputeRequest::from_merchant(DisputeAction::Represent, &merchant.own, merchant.author())?)
+    })
+    .await
 }
 
-/// Takes a step, and builds the response.
+/// Takes the step that `read_request` reads from the request, and builds the response.
 async fn take_step(
     state: &AppState,
     id: &str,
     merchant: MerchantRequest,
-    request: Result<DisputeRequest, Refusal>,
-) -> Result<Response, ApiError> {
-    let recorder = merchant.response_recorder(dispute_encoder(&merchant.ndc));
-    let outcome = match request {
-        Ok(request) => {
+    read_request: impl FnOnce(&MerchantRequest) -> Result<DisputeRequest, Failure>,
+) -> ApiResult {
+    merchant
+        .respond_recorded(encode_dispute, async |merchant, recorder| {
+            let request = read_request(&merchant)?;
             state.gateway.advance_dispute(&merchant.entity, id, merchant.is_operator, request, recorder).await
-        }
-        Err(refusal) => Err(refusal.into()),
-    };
-    respond_with_dispute(outcome, merchant.ndc)
+        })
+        .await
 }
 
 /// Handles `POST /v1/disputes/{id}/evidence`: the body is the file.
@@ -157,22 +141,18 @@ pub(in crate::api) async fn add_evidence(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |evidence| encode_evidence(evidence, &ndc)
-    });
-    let (content_type, content) = match &merchant.file {
-        Some(file) => (file.content_type.clone(), file.content.to_vec()),
-        None => (String::new(), Vec::new()),
-    };
-    let name = merchant.own.get("name").unwrap_or_default().to_owned();
-    let file = NewEvidence { name, content_type, content, actor: merchant.author() };
-    match state.gateway.add_evidence(&merchant.entity, &id, file, recorder).await {
-        Ok(evidence) => Ok(into_http_response(encode_evidence(&evidence, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+) -> ApiResult {
+    merchant
+        .respond_recorded(encode_evidence, async |merchant, recorder| {
+            let (content_type, content) = match &merchant.file {
+                Some(file) => (file.content_type.clone(), file.content.to_vec()),
+                None => (String::new(), Vec::new()),
+            };
+            let name = merchant.own.get("name").unwrap_or_default().to_owned();
+            let file = NewEvidence { name, content_type, content, actor: merchant.author() };
+            state.gateway.add_evidence(&merchant.entity, &id, file, recorder).await
+        })
+        .await
 }
 
 /// Handles `GET /v1/evidence/{id}`. A browser that opens the address stores the file and never shows or runs it.
@@ -180,17 +160,21 @@ pub(in crate::api) async fn send_evidence(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let _place = state.gateway.evidence_places.take(merchant.entity.merchant_or_self().as_str()).await;
-    let opening = {
-        let (state, entity) = (Arc::clone(&state), merchant.entity.clone());
-        tokio::task::spawn_blocking(move || state.gateway.open_evidence(&entity, &id))
-    };
-    let (evidence, content) = match opening.await.unwrap_or(Err(Failure::Interrupted)) {
-        Ok(opened) => opened,
-        Err(failure) => return Err(ApiError::new(failure, merchant.ndc)),
-    };
-    let mut response = Response::new(Body::from(content.to_vec()));
+) -> ApiResult {
+    merchant
+        .respond(async |MerchantRequest { entity, .. }| {
+            let _place = state.gateway.evidence_places.take(entity.merchant_or_self().as_str()).await;
+            let shared = Arc::clone(&state);
+            let opening = tokio::task::spawn_blocking(move || shared.gateway.open_evidence(&entity, &id));
+            let (evidence, content) = opening.await.unwrap_or(Err(Failure::Interrupted))?;
+            Ok(build_evidence_file(&evidence, content.to_vec()))
+        })
+        .await
+}
+
+/// Builds the response with a file.
+fn build_evidence_file(evidence: &Evidence, content: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(content));
     let headers: [(HeaderName, HeaderValue); 3] = [
         (header::CONTENT_TYPE, HeaderValue::from_static(evidence.media_type.as_str())),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -201,21 +185,7 @@ pub(in crate::api) async fn send_evidence(
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", evidence.name));
     let disposition = disposition.unwrap_or(HeaderValue::from_static("attachment"));
     response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
-    Ok(response)
-}
-
-/// Returns the function with which the response recorder builds the response about a dispute.
-fn dispute_encoder(ndc: &Ndc) -> impl Fn(&Dispute) -> EncodedResponse + Send + Sync + 'static {
-    let ndc = ndc.clone();
-    move |dispute| encode_dispute(dispute, &ndc)
-}
-
-/// Builds the response about a dispute or its failure.
-fn respond_with_dispute(outcome: Result<Dispute, Failure>, ndc: Ndc) -> Result<Response, ApiError> {
-    match outcome {
-        Ok(dispute) => Ok(into_http_response(encode_dispute(&dispute, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+    response
 }
 
 /// Builds the response to a step. Its timestamp is that of the step, so that it has the same bytes each time.

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_gateway::payment::pay::Addresses;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
+use crate::api::merchant_response::ApiResult;
 use crate::api::payment::state;
 use crate::api::registration::registrations;
-use crate::api::response::{encode_response, into_http_response};
+use crate::api::response::{build_response_at, encode_response, into_http_response};
 use crate::api::{AppState, view};
 
 /// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A
@@ -23,17 +22,13 @@ pub(in crate::api) async fn create(
     State(state): State<Arc<AppState>>,
     PublicUrl(public): PublicUrl,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |payment| encode_payment(payment, &ndc)
-    });
+) -> ApiResult {
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    match state.gateway.pay(&merchant.entity, merchant.parameters, merchant.scopes, addresses, recorder).await {
-        Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+    merchant
+        .respond_recorded(encode_payment, async |MerchantRequest { entity, parameters, scopes, .. }, recorder| {
+            state.gateway.pay(&entity, parameters, scopes, addresses, recorder).await
+        })
+        .await
 }
 
 /// Handles `GET /v1/payments/{id}`: the payment with its state after follow-up payments. If there is no such payment,
@@ -42,24 +37,21 @@ pub(in crate::api) async fn read(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    match state.gateway.load_payment(&merchant.entity, &id) {
-        Ok((payment, status)) => {
-            let mut fields = view::payment_fields(&payment);
-            state::add_state_fields(&mut fields, &status);
-            Ok(into_http_response(encode_response(payment_http_status(&payment), fields, &ndc, payment.created)))
-        }
-        // Shops request any id that they were given at this address, also a registration's (contract, 0.20).
-        Err(failure) => match state.gateway.load_live_registration(&merchant.entity, &id) {
-            Ok(registration) => Ok(into_http_response(registrations::encode_registration(
-                &registration,
-                registrations::REGISTERED,
-                &ndc,
-            ))),
-            Err(_) => Err(ApiError::new(failure, ndc)),
-        },
-    }
+) -> ApiResult {
+    merchant
+        .respond(async |MerchantRequest { entity, ndc, .. }| match state.gateway.load_payment(&entity, &id) {
+            Ok((payment, status)) => {
+                let mut fields = view::payment_fields(&payment);
+                state::add_state_fields(&mut fields, &status);
+                Ok(build_response_at(payment_http_status(&payment), fields, &ndc, payment.created))
+            }
+            // Shops request any id that they were given at this address, also a registration's (contract, 0.20).
+            Err(failure) => match state.gateway.load_live_registration(&entity, &id) {
+                Ok(registration) => Ok(into_http_response(registrations::encode_registered(&registration, &ndc))),
+                Err(_) => Err(failure),
+            },
+        })
+        .await
 }
 
 /// Handles `POST /v1/payments/{id}`: captures, reverses, refunds or charges back the payment. The response is about the
@@ -68,17 +60,12 @@ pub(in crate::api) async fn modify(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |payment| encode_payment(payment, &ndc)
-    });
-    let MerchantRequest { entity, parameters, scopes, .. } = merchant;
-    match state.gateway.modify_payment(&entity, &id, parameters, scopes, recorder).await {
-        Ok(payment) => Ok(into_http_response(encode_payment(&payment, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+) -> ApiResult {
+    merchant
+        .respond_recorded(encode_payment, async |MerchantRequest { entity, parameters, scopes, .. }, recorder| {
+            state.gateway.modify_payment(&entity, &id, parameters, scopes, recorder).await
+        })
+        .await
 }
 
 /// Returns 200 for an approved payment, also if its code is the reason of a chargeback, otherwise the status of its

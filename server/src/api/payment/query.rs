@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
 use jiff::Timestamp;
 use serde_json::Value;
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::PaymentId;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::payment::query::{QueryCost, QueryPage, QueryResult};
 use tillgate_gateway::{Failure, Gateway};
-use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
+use crate::api::merchant_response::ApiResult;
 use crate::api::payment::payments;
 use crate::api::payment::response_cache::cache_key;
-use crate::api::response::{encode_response, into_http_response, result_fields, wire_time};
+use crate::api::response::{encode_response, into_http_response, list_fields, wire_time};
 use crate::api::{AppState, view};
 
 /// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
@@ -31,43 +30,44 @@ pub(in crate::api) async fn query_by_id(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
-    let error_ndc = ndc.clone();
-    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
-        let found = gateway.query_by_id(&entity, &id, &parameters, cost)?;
-        Ok(found.map(|found| match found {
-            QueryResult::One(payment) => payments::encode_payment(&payment, &ndc),
-            QueryResult::Linked(payments) => {
-                encode_list(&entity, &QueryPage { payments, cursor: None, pages: None, cache_stamp: None }, &ndc)
-            }
-        }))
-    });
-    found.await.map(into_http_response).map_err(|failure| ApiError::new(failure, error_ndc))
+) -> ApiResult {
+    merchant
+        .respond(async |MerchantRequest { entity, parameters, ndc, .. }| {
+            let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+                let found = gateway.query_by_id(&entity, &id, &parameters, cost)?;
+                Ok(found.map(|found| match found {
+                    QueryResult::One(payment) => payments::encode_payment(&payment, &ndc),
+                    QueryResult::Linked(payments) => {
+                        let page = QueryPage { payments, cursor: None, pages: None, cache_stamp: None };
+                        encode_list(&entity, &page, &ndc)
+                    }
+                }))
+            });
+            found.await.map(into_http_response)
+        })
+        .await
 }
 
 /// Handles `GET /v1/query`: the payments that match a query. The response is cached, by all parameters but the
 /// credentials, if its data can be watched for changes.
-pub(in crate::api) async fn query_payments(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+pub(in crate::api) async fn query_payments(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
     let filters = merchant.parameters.iter().filter(|(name, _)| !name.starts_with("authentication."));
     let key = cache_key(&state.gateway.directory, &merchant.entity.id, "query", filters);
     if let Some(response) = state.response_cache.get(&key, &state.gateway.store.change_log) {
         return Ok(response);
     }
-    let MerchantRequest { entity, parameters, ndc, .. } = merchant;
-    let error_ndc = ndc.clone();
-    let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
-        let page = gateway.query_payments(&entity, &parameters, cost)?;
-        Ok(page.map(|page| (encode_list(&entity, &page, &ndc), page.cache_stamp)))
-    });
-    match found.await {
-        Ok((response, Some(stamp))) => Ok(state.response_cache.store_and_respond(key, response, stamp)),
-        Ok((response, None)) => Ok(into_http_response(response)),
-        Err(failure) => Err(ApiError::new(failure, error_ndc)),
-    }
+    merchant
+        .respond(async |MerchantRequest { entity, parameters, ndc, .. }| {
+            let found = run_query(&state, Arc::clone(&entity), move |gateway, cost| {
+                let page = gateway.query_payments(&entity, &parameters, cost)?;
+                Ok(page.map(|page| (encode_list(&entity, &page, &ndc), page.cache_stamp)))
+            });
+            Ok(match found.await? {
+                (response, Some(stamp)) => state.response_cache.store_and_respond(key, response, stamp),
+                (response, None) => into_http_response(response),
+            })
+        })
+        .await
 }
 
 /// Runs a query immediately if it is brief (`query` does not return `None`), otherwise in the queue of its merchant's
@@ -95,11 +95,7 @@ async fn run_query<T: Send + 'static>(
 /// Builds the response with a page of payments. `cursor` and `pages` are left out if the page has none.
 fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse {
     let entries: Vec<JsonObject<'_>> = page.payments.iter().map(|payment| list_entry_fields(entity, payment)).collect();
-    let mut fields =
-        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("payments", entries);
-    if let Some(cursor) = &page.cursor {
-        fields.set("cursor", cursor.as_str());
-    }
+    let mut fields = list_fields("payments", entries, page.cursor.as_ref().map(PaymentId::as_str));
     if let Some(pages) = page.pages {
         fields.set("pages", Value::from(pages));
     }

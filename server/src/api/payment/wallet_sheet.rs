@@ -15,7 +15,6 @@ use tillgate_connector::sandbox::WalletSheet;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
-use tillgate_gateway::payment::order;
 use tillgate_shared::brand::{AccountType, Brand};
 
 use crate::api::checkout::form::FormQuery;
@@ -105,7 +104,7 @@ fn render_sheet(state: &AppState, sheet: &WalletSheet, checkout: &Checkout, bran
         return render_document(state, sheet, Some(checkout), StatusCode::NOT_FOUND, main);
     }
     let merchant = state.gateway.directory.find_entity(&checkout.entity).map(|entity| entity.name.clone());
-    let amount = order::read_amount(&checkout.parameters).ok();
+    let amount = checkout.amount();
     let main = html! {
         h1 { (brand.name) }
         dl {

@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::registration::Registration;
-use tillgate_gateway::Failure;
 use tillgate_gateway::payment::pay::Addresses;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::api::json_object::JsonObject;
-use crate::api::payment::payments;
+use crate::api::merchant_response::ApiResult;
+use crate::api::payment::payments::encode_payment;
 use crate::api::response::{encode_response, into_http_response};
 use crate::api::{AppState, view};
 
@@ -25,14 +23,12 @@ const EXTENDED: &str = "TE";
 const DEREGISTERED: &str = "DR";
 
 /// Handles `POST /v1/registrations`: stores an account under a new id.
-pub(in crate::api) async fn create(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder(registration_encoder(REGISTERED, &ndc));
-    let outcome = state.gateway.register_account(&merchant.entity, merchant.parameters, recorder).await;
-    respond_with_registration(outcome, REGISTERED, ndc)
+pub(in crate::api) async fn create(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_registered, async |MerchantRequest { entity, parameters, .. }, recorder| {
+            state.gateway.register_account(&entity, parameters, recorder).await
+        })
+        .await
 }
 
 /// Handles `GET /v1/registrations/{id}`: responds with a registration that has not ended, or with the code of its end.
@@ -40,9 +36,13 @@ pub(in crate::api) async fn read(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    respond_with_registration(state.gateway.load_live_registration(&merchant.entity, &id), REGISTERED, ndc)
+) -> ApiResult {
+    merchant
+        .respond(async |MerchantRequest { entity, ndc, .. }| {
+            let registration = state.gateway.load_live_registration(&entity, &id)?;
+            Ok(into_http_response(encode_registered(&registration, &ndc)))
+        })
+        .await
 }
 
 /// Handles `DELETE /v1/registrations/{id}`: deletes the account, and ends its standing instructions.
@@ -50,14 +50,13 @@ pub(in crate::api) async fn delete(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder(registration_encoder(DEREGISTERED, &ndc));
-    respond_with_registration(
-        state.gateway.delete_registration(&merchant.entity, &id, recorder).await,
-        DEREGISTERED,
-        ndc,
-    )
+) -> ApiResult {
+    let encode = |registration: &Registration, ndc: &Ndc| encode_registration(registration, DEREGISTERED, ndc);
+    merchant
+        .respond_recorded(encode, async |merchant, recorder| {
+            state.gateway.delete_registration(&merchant.entity, &id, recorder).await
+        })
+        .await
 }
 
 /// Handles `POST /v1/registrations/{id}/extendlife`: extends the retention of a registration.
@@ -65,11 +64,13 @@ pub(in crate::api) async fn extend(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder(registration_encoder(EXTENDED, &ndc));
-    let outcome = state.gateway.extend_registration(&merchant.entity, &id, &merchant.parameters, recorder).await;
-    respond_with_registration(outcome, EXTENDED, ndc)
+) -> ApiResult {
+    let encode = |registration: &Registration, ndc: &Ndc| encode_registration(registration, EXTENDED, ndc);
+    merchant
+        .respond_recorded(encode, async |merchant, recorder| {
+            state.gateway.extend_registration(&merchant.entity, &id, &merchant.parameters, recorder).await
+        })
+        .await
 }
 
 /// Handles `POST /v1/registrations/{id}/payments`: makes a payment with the stored account.
@@ -78,39 +79,13 @@ pub(in crate::api) async fn pay_by_registration(
     PathId(id): PathId,
     PublicUrl(public): PublicUrl,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |payment| payments::encode_payment(payment, &ndc)
-    });
+) -> ApiResult {
     let addresses = Addresses { public: &public, result: None, shop_origin: None, shopper: None };
-    let MerchantRequest { entity, parameters, scopes, .. } = merchant;
-    match state.gateway.pay_by_registration(&entity, &id, parameters, scopes, addresses, recorder).await {
-        Ok(payment) => Ok(into_http_response(payments::encode_payment(&payment, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
-}
-
-/// Returns the function with which the response recorder builds the response about a registration.
-fn registration_encoder(
-    payment_type: &'static str,
-    ndc: &Ndc,
-) -> impl Fn(&Registration) -> EncodedResponse + Send + Sync + 'static {
-    let ndc = ndc.clone();
-    move |registration| encode_registration(registration, payment_type, &ndc)
-}
-
-/// Builds the response about a registration or its failure. `payment_type` says what was done with it.
-fn respond_with_registration(
-    outcome: Result<Registration, Failure>,
-    payment_type: &'static str,
-    ndc: Ndc,
-) -> Result<Response, ApiError> {
-    match outcome {
-        Ok(registration) => Ok(into_http_response(encode_registration(&registration, payment_type, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+    merchant
+        .respond_recorded(encode_payment, async |MerchantRequest { entity, parameters, scopes, .. }, recorder| {
+            state.gateway.pay_by_registration(&entity, &id, parameters, scopes, addresses, recorder).await
+        })
+        .await
 }
 
 /// Returns the fields of a created registration, for the status of its checkout and for webhooks.
@@ -118,13 +93,14 @@ pub(in crate::api) fn registered_fields(registration: &Registration) -> JsonObje
     view::registration_fields(registration, REGISTERED)
 }
 
+/// Builds the response about a registration that is created or read.
+pub(in crate::api) fn encode_registered(registration: &Registration, ndc: &Ndc) -> EncodedResponse {
+    encode_registration(registration, REGISTERED, ndc)
+}
+
 /// Builds the response about a registration, 400 if it was rejected. Its timestamp is the registration's creation, so
-/// that it has the same bytes each time.
-pub(in crate::api) fn encode_registration(
-    registration: &Registration,
-    payment_type: &'static str,
-    ndc: &Ndc,
-) -> EncodedResponse {
+/// that it has the same bytes each time. `payment_type` says what was done with the registration.
+fn encode_registration(registration: &Registration, payment_type: &'static str, ndc: &Ndc) -> EncodedResponse {
     let fields = view::registration_fields(registration, payment_type);
     encode_response(view::http_status(registration.result), fields, ndc, registration.created)
 }

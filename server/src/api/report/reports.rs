@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::{Number, Value};
 use tillgate_domain::access::entity::Entity;
@@ -18,14 +18,14 @@ use tillgate_domain::report::{
 };
 use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
-use tillgate_shared::result::{ResultCode, codes};
+use tillgate_shared::result::ResultCode;
 use tillgate_store::{Cancellation, StoreError};
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
-use crate::api::response::{build_response, result_fields};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{result_fields, success_fields};
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);
@@ -54,56 +54,53 @@ impl ReportFormat {
 }
 
 /// Handles `GET /reports/v1/totals`.
-pub(in crate::api) async fn report_totals(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    match TotalsColumns::parse(merchant.own.get("groupBy")) {
-        Ok(columns) => send_report(&state, merchant, TotalsReport::new(columns), totals_fields).await,
-        Err(refusal) => Err(ApiError::new(refusal, merchant.ndc)),
-    }
+pub(in crate::api) async fn report_totals(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let report = TotalsReport::new(TotalsColumns::parse(merchant.own.get("groupBy"))?);
+            build_report(&state, merchant, report, totals_fields).await
+        })
+        .await
 }
 
 /// Handles `GET /reports/v1/authorizations`.
 pub(in crate::api) async fn report_authorizations(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    send_report(&state, merchant, AuthorizationReport::default(), authorization_fields).await
+) -> ApiResult {
+    let report = AuthorizationReport::default();
+    merchant.respond(async |merchant| build_report(&state, merchant, report, authorization_fields).await).await
 }
 
 /// Handles `GET /reports/v1/chargebacks`.
 pub(in crate::api) async fn report_chargebacks(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    send_report(&state, merchant, ChargebackReport::default(), chargeback_fields).await
+) -> ApiResult {
+    let report = ChargebackReport::default();
+    merchant.respond(async |merchant| build_report(&state, merchant, report, chargeback_fields).await).await
 }
 
 /// Fills an empty report, and builds its response: `build_fields` makes the JSON.
-async fn send_report<R: PaymentReport + Send + 'static>(
+async fn build_report<R: PaymentReport + Send + 'static>(
     state: &Arc<AppState>,
     merchant: MerchantRequest,
     report: R,
     build_fields: for<'a> fn(&'a R) -> JsonObject<'a>,
-) -> Result<Response, ApiError>
+) -> Result<Response, Failure>
 where
     for<'a> ReportTable: From<&'a R>,
 {
-    let filled = match ReportFormat::parse(merchant.own.get("format")) {
-        Ok(format) => fill_report(state, &merchant, report).await.map(|report| (format, report)),
-        Err(refusal) => Err(refusal.into()),
-    };
-    let (format, report) = filled.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    let ndc = merchant.ndc.clone();
+    let format = ReportFormat::parse(merchant.own.get("format"))?;
+    let report = fill_report(state, &merchant, report).await?;
     // A large report takes a while, and other requests do not wait for it.
     let built = tokio::task::spawn_blocking(move || match format {
         ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => build_response(StatusCode::OK, build_fields(&report), &ndc),
+        ReportFormat::Json => merchant.build_response(build_fields(&report)),
     });
     built.await.map_err(|error| {
         tracing::error!(%error, "building a report failed");
-        ApiError::new(Refusal::write_queue_full(), merchant.ndc)
+        Refusal::write_queue_full().into()
     })
 }
 
@@ -151,7 +148,7 @@ pub(in crate::api) fn build_csv(table: &ReportTable) -> Response {
 /// Builds the JSON of totals.
 fn totals_fields(report: &TotalsReport) -> JsonObject<'_> {
     let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| row_fields(key, *total)).collect();
-    JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("totals", rows)
+    success_fields().with("totals", rows)
 }
 
 /// Builds the JSON of a row. It has the requested columns only.
@@ -177,7 +174,7 @@ fn authorization_fields(report: &AuthorizationReport) -> JsonObject<'_> {
     let brand_fields = |(brand, counts)| count_fields(JsonObject::default().with("paymentBrand", brand), counts);
     let brands: Vec<JsonObject<'_>> =
         report.brands.iter().map(|(brand, counts)| (brand.as_str(), counts)).map(brand_fields).collect();
-    let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED));
+    let fields = success_fields();
     count_fields(fields, &report.all_attempts())
         .with("brands", brands)
         .with("declineReasons", reason_fields(report.decline_reasons()))
@@ -214,10 +211,7 @@ fn chargeback_fields(report: &ChargebackReport) -> JsonObject<'_> {
         fields
     };
     let brands: Vec<JsonObject<'_>> = report.brands.iter().map(brand_fields).collect();
-    JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("brands", brands)
-        .with("reasons", reason_fields(report.sorted_reasons()))
+    success_fields().with("brands", brands).with("reasons", reason_fields(report.sorted_reasons()))
 }
 
 /// Builds the JSON of result codes with their numbers.

@@ -13,9 +13,9 @@ use tillgate_gateway::report::ReportReader;
 use tillgate_store::StoreError;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::line_stream::{LineSource, stream_lines};
+use crate::api::merchant_response::ApiResult;
 use crate::api::payment::query::list_entry_fields;
 use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::open_reader;
@@ -31,9 +31,8 @@ struct TransactionLines {
 pub(in crate::api) async fn report_transactions(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    start_response(state, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+) -> ApiResult {
+    merchant.respond(async |merchant| start_response(state, merchant).await).await
 }
 
 /// Opens the payments and starts to send them.

@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::PaymentId;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
@@ -17,32 +18,27 @@ use tillgate_domain::review::filter::ReviewFilter;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewAction, ReviewClock};
 use tillgate_gateway::review::queue::{ReviewOutcome, ReviewRemarks};
 use tillgate_gateway::{Failure, Gateway};
-use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
+use crate::api::merchant_response::ApiResult;
 use crate::api::payment::query;
-use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
+use crate::api::response::{encode_response, into_http_response, list_fields, success_fields, wire_time};
 use crate::api::risk::rules::optional_time;
 
 /// Handles `GET /v2/reviews`: a page of the queue, those that are held longest first.
-pub(in crate::api) async fn list_reviews(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_list(&state, &merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+pub(in crate::api) async fn list_reviews(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant.respond(async |merchant| build_list(&state, merchant).await).await
 }
 
-async fn build_list(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let MerchantRequest { entity, parameters, own, ndc, .. } = merchant;
-    let filter = ReviewFilter::from_parameters(parameters, own, merchant.analyst())?;
-    let limit = parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE_SIZE).clamp(1, PAGE_SIZE);
-    let cursor = parameters.get("cursor").map(str::to_owned);
-    let (shared, owner, ndc) = (Arc::clone(state), Arc::clone(entity), ndc.clone());
+async fn build_list(state: &Arc<AppState>, merchant: MerchantRequest) -> Result<Response, Failure> {
+    let filter = ReviewFilter::from_parameters(&merchant.parameters, &merchant.own, merchant.analyst())?;
+    let limit = merchant.page_limit(PAGE_SIZE);
+    let cursor = merchant.parameters.get("cursor").map(str::to_owned);
+    let MerchantRequest { entity, ndc, .. } = merchant;
+    let (shared, owner) = (Arc::clone(state), Arc::clone(&entity));
     let read = move |_: &Cancellation<'_>| {
         let gateway = &shared.gateway;
         let page = gateway.list_reviews(&owner, &filter, cursor.as_deref(), limit)?;
@@ -54,11 +50,7 @@ async fn build_list(state: &Arc<AppState>, merchant: &MerchantRequest) -> Result
                 entry_fields(&owner, review, payment).with("review", review_fields(gateway, review, payment, clock))
             })
             .collect();
-        let mut fields =
-            JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("reviews", reviews);
-        if let Some(cursor) = &page.cursor {
-            fields.set("cursor", cursor.as_str());
-        }
+        let fields = list_fields("reviews", reviews, page.cursor.as_ref().map(PaymentId::as_str));
         Ok::<_, Failure>(encode_response(StatusCode::OK, fields, &ndc, clock.entity_now()))
     };
     // Channels share the queue of their merchant.
@@ -133,20 +125,20 @@ pub(in crate::api) async fn read_review(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let MerchantRequest { entity, ndc, .. } = merchant;
-    let (review, payment, actions) = match state.gateway.find_review(&entity, &id) {
-        Ok(record) => record,
-        Err(failure) => return Err(ApiError::new(failure, ndc)),
-    };
-    let clock = state.gateway.review_clock(&entity);
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("review", review_fields(&state.gateway, &review, &payment, clock))
-        .with("riskDecision", decision_fields(&payment))
-        .with("payment", query::list_entry_fields(&entity, &payment))
-        .with("actions", actions.iter().map(action_fields).collect::<Vec<_>>());
-    Ok(build_response(StatusCode::OK, fields, &ndc))
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let entity = &merchant.entity;
+            let (review, payment, actions) = state.gateway.find_review(entity, &id)?;
+            let clock = state.gateway.review_clock(entity);
+            let fields = success_fields()
+                .with("review", review_fields(&state.gateway, &review, &payment, clock))
+                .with("riskDecision", decision_fields(&payment))
+                .with("payment", query::list_entry_fields(entity, &payment))
+                .with("actions", actions.iter().map(action_fields).collect::<Vec<_>>());
+            Ok(merchant.build_response(fields))
+        })
+        .await
 }
 
 /// Returns the decision of the risk check: its rules and inputs by name. `null` if there is none.
@@ -168,7 +160,7 @@ pub(in crate::api) async fn claim(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     change_review(state, id, merchant, QueueChange::Claim).await
 }
 
@@ -177,7 +169,7 @@ pub(in crate::api) async fn release(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     change_review(state, id, merchant, QueueChange::Release).await
 }
 
@@ -186,7 +178,7 @@ pub(in crate::api) async fn add_note(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     change_review(state, id, merchant, QueueChange::Note).await
 }
 
@@ -195,7 +187,7 @@ pub(in crate::api) async fn approve(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     decide(state, id, merchant, DecisionType::Approve).await
 }
 
@@ -204,7 +196,7 @@ pub(in crate::api) async fn cancel(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     decide(state, id, merchant, DecisionType::Cancel).await
 }
 
@@ -213,7 +205,7 @@ pub(in crate::api) async fn pend(
     State(state): State<Arc<AppState>>,
     id: PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
     decide(state, id, merchant, DecisionType::Pending).await
 }
 
@@ -222,13 +214,14 @@ async fn change_review(
     PathId(id): PathId,
     merchant: MerchantRequest,
     change: QueueChange,
-) -> Result<Response, ApiError> {
-    let remarks = ReviewRemarks::for_change(change, &merchant.own);
-    respond(&state, merchant, remarks, async |gateway, merchant, remarks, recorder| {
-        let wish = (merchant.analyst().to_owned(), remarks);
-        gateway.change_review(&merchant.entity, &id, change, wish, recorder).await
-    })
-    .await
+) -> ApiResult {
+    let encode = outcome_encoder(&state, &merchant);
+    merchant
+        .respond_recorded(encode, async |merchant, recorder| {
+            let wish = (merchant.analyst().to_owned(), ReviewRemarks::for_change(change, &merchant.own)?);
+            state.gateway.change_review(&merchant.entity, &id, change, wish, recorder).await
+        })
+        .await
 }
 
 async fn decide(
@@ -236,46 +229,28 @@ async fn decide(
     PathId(id): PathId,
     merchant: MerchantRequest,
     decision: DecisionType,
-) -> Result<Response, ApiError> {
-    let remarks = ReviewRemarks::for_decision(decision, &merchant.own);
-    respond(&state, merchant, remarks, async |gateway, merchant, remarks, recorder| {
-        let wish = (merchant.analyst().to_owned(), remarks);
-        gateway.decide_queued_payment(&merchant.entity, &id, decision, wish, recorder).await
-    })
-    .await
+) -> ApiResult {
+    let encode = outcome_encoder(&state, &merchant);
+    merchant
+        .respond_recorded(encode, async |merchant, recorder| {
+            let wish = (merchant.analyst().to_owned(), ReviewRemarks::for_decision(decision, &merchant.own)?);
+            state.gateway.decide_queued_payment(&merchant.entity, &id, decision, wish, recorder).await
+        })
+        .await
 }
 
-/// Runs a change of a review, and encodes its outcome for the response and for its replay.
-async fn respond(
+/// Returns the function that builds the response about a changed review.
+fn outcome_encoder(
     state: &Arc<AppState>,
-    merchant: MerchantRequest,
-    remarks: Result<ReviewRemarks, tillgate_domain::refusal::Refusal>,
-    run: impl AsyncFnOnce(
-        &Gateway,
-        &MerchantRequest,
-        ReviewRemarks,
-        tillgate_gateway::payment::response_recorder::ResponseRecorder<ReviewOutcome>,
-    ) -> Result<ReviewOutcome, Failure>,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let (state, entity, ndc) = (Arc::clone(state), Arc::clone(&merchant.entity), ndc.clone());
-        move |outcome| encode_outcome(&state.gateway, &entity, outcome, &ndc)
-    });
-    let outcome = match remarks {
-        Ok(remarks) => run(&state.gateway, &merchant, remarks, recorder).await,
-        Err(refusal) => Err(refusal.into()),
-    };
-    match outcome {
-        Ok(outcome) => Ok(into_http_response(encode_outcome(&state.gateway, &merchant.entity, &outcome, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+    merchant: &MerchantRequest,
+) -> impl Fn(&ReviewOutcome, &Ndc) -> EncodedResponse + Clone + Send + Sync + 'static {
+    let (state, entity) = (Arc::clone(state), Arc::clone(&merchant.entity));
+    move |outcome, ndc| encode_outcome(&state.gateway, &entity, outcome, ndc)
 }
 
 fn encode_outcome(gateway: &Gateway, entity: &Entity, outcome: &ReviewOutcome, ndc: &Ndc) -> EncodedResponse {
     let ReviewOutcome { review, payment, clock } = outcome;
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+    let fields = success_fields()
         .with("review", review_fields(gateway, review, payment, *clock))
         .with("payment", query::list_entry_fields(entity, payment));
     encode_response(StatusCode::OK, fields, ndc, clock.entity_now())

@@ -3,50 +3,34 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
-use tillgate_shared::result::codes;
 use tillgate_store::risk::audit::RiskAuditRow;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
-use crate::api::response::{build_response, result_fields, wire_time};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{list_fields, wire_time};
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;
 
 /// Handles `GET /v2/risk/audit`: a page of the audit, the latest row first.
-pub(in crate::api) async fn list_changes(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_page(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+pub(in crate::api) async fn list_changes(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant.respond(async |merchant| build_page(&state, &merchant)).await
 }
 
 fn build_page(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let limit = merchant.parameters.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
-    let before = match merchant.own.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        Some(cursor) => {
-            let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
-            Some(decode_cursor(cursor).ok_or_else(refuse)?)
-        }
-        None => None,
-    };
+    let limit = merchant.page_limit(PAGE);
+    let before = merchant.page_cursor(decode_cursor)?;
     let rows = state.gateway.store.load_risk_audit(&merchant.entity.id, before, limit)?;
     let changes: Vec<JsonObject<'_>> = rows.iter().map(row_fields).collect();
-    let mut fields =
-        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("changes", changes);
-    if let Some(last) = rows.last().filter(|_| rows.len() == limit as usize) {
-        fields.set("cursor", URL_SAFE_NO_PAD.encode(last.number.to_be_bytes()));
-    }
-    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+    let last = rows.last().filter(|_| rows.len() == limit as usize);
+    let cursor = last.map(|last| URL_SAFE_NO_PAD.encode(last.number.to_be_bytes()));
+    Ok(merchant.build_response(list_fields("changes", changes, cursor)))
 }
 
 fn row_fields(row: &RiskAuditRow) -> JsonObject<'_> {

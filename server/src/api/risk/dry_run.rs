@@ -15,6 +15,7 @@ use http_body_util::channel::{Channel, Sender};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::DryRunReport;
+use tillgate_gateway::Failure;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 use tillgate_machine::process::lower_priority;
 use tillgate_shared::result::codes;
@@ -22,10 +23,12 @@ use tillgate_store::StoreError;
 use tokio::runtime::Handle;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
-use crate::api::response::{encode_response, request_clock_lead, request_time, result_fields, with_clock_lead};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{
+    encode_response, request_clock_lead, request_time, result_fields, success_fields, with_clock_lead,
+};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
@@ -37,14 +40,18 @@ pub(in crate::api) async fn dry_run(
     State(state): State<Arc<AppState>>,
     PathId(version): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
+) -> ApiResult {
+    merchant.respond(async |merchant| start_dry_run(&state, &version, merchant)).await
+}
+
+/// Starts a dry run on a thread, and the response with its lines.
+fn start_dry_run(state: &AppState, version: &str, merchant: MerchantRequest) -> Result<Response, Failure> {
     let MerchantRequest { entity, parameters, own, ndc, .. } = merchant;
-    let prepared = state.gateway.prepare_dry_run(&entity, &version, &parameters, &own);
-    let (dry_run, slot) = prepared.map_err(|failure| ApiError::new(failure, ndc.clone()))?;
+    let (dry_run, slot) = state.gateway.prepare_dry_run(&entity, version, &parameters, &own)?;
     let (sender, body) = Channel::new(BUFFERED_LINES);
     let lines = LineWriter { sender, runtime: Handle::current(), written: Instant::now() };
     let started = thread::Builder::new().name("dry-run".to_owned()).spawn({
-        let (ndc, lead) = (ndc.clone(), request_clock_lead());
+        let lead = request_clock_lead();
         move || {
             lower_priority();
             with_clock_lead(lead, || stream_dry_run(&dry_run, slot, lines, &ndc));
@@ -52,7 +59,7 @@ pub(in crate::api) async fn dry_run(
     });
     if let Err(error) = started {
         tracing::error!(%error, "a thread for a dry run does not start");
-        return Err(ApiError::new(Refusal::write_queue_full(), ndc));
+        return Err(Refusal::write_queue_full().into());
     }
     let mut response = Response::new(Body::new(body));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
@@ -103,9 +110,7 @@ fn stream_dry_run(dry_run: &DryRun, slot: DryRunSlot, mut lines: LineWriter, ndc
 /// Builds the last line of a dry run: its report, with the envelope of every response.
 fn encode_report(report: &DryRunReport, ndc: &Ndc) -> Vec<u8> {
     let report = serde_json::to_value(report).unwrap_or_default();
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("report", FieldValue::Json(report));
+    let fields = success_fields().with("report", FieldValue::Json(report));
     encode_response(StatusCode::OK, fields, ndc, request_time()).body
 }
 

@@ -17,55 +17,39 @@ use tillgate_gateway::risk::rules::parse_list_key;
 use tillgate_gateway::risk::rules::parse_list_kind;
 use tillgate_gateway::risk::rules::parse_list_value;
 use tillgate_risk::find_list_key;
-use tillgate_shared::parameter::Parameters;
-use tillgate_shared::result::codes;
 use tillgate_store::risk::list::ListSelection;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::{FieldValue, JsonObject};
-use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{encode_response, list_fields, success_fields, wire_time};
 use crate::api::risk::rules::optional_time;
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;
 
 /// Handles `POST /v2/risk/lists`: adds an entry, or replaces the one with the same value.
-pub(in crate::api) async fn add_entry(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |changed| encode_changed(changed, &ndc)
-    });
-    let sent = (&merchant.parameters, &merchant.own);
-    match state.gateway.put_list_entry(&merchant.entity, sent, merchant.author(), recorder).await {
-        Ok(changed) => Ok(into_http_response(encode_changed(&changed, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn add_entry(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_changed, async |merchant, recorder| {
+            let sent = (&merchant.parameters, &merchant.own);
+            state.gateway.put_list_entry(&merchant.entity, sent, merchant.author(), recorder).await
+        })
+        .await
 }
 
 /// Handles `DELETE /v2/risk/lists`: removes an entry.
-pub(in crate::api) async fn remove_entry(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |changed| encode_changed(changed, &ndc)
-    });
-    match state.gateway.remove_list_entry(&merchant.entity, &merchant.own, merchant.author(), recorder).await {
-        Ok(changed) => Ok(into_http_response(encode_changed(&changed, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn remove_entry(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_changed, async |merchant, recorder| {
+            state.gateway.remove_list_entry(&merchant.entity, &merchant.own, merchant.author(), recorder).await
+        })
+        .await
 }
 
 fn encode_changed(ChangedEntry { entry, at }: &ChangedEntry, ndc: &Ndc) -> EncodedResponse {
-    let fields = entry_fields(entry, JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)));
+    let fields = entry_fields(entry, success_fields());
     encode_response(StatusCode::OK, fields, ndc, *at)
 }
 
@@ -82,16 +66,12 @@ fn entry_fields<'a>(entry: &'a RiskListEntry, fields: JsonObject<'a>) -> JsonObj
 }
 
 /// Handles `GET /v2/risk/lists`: a page of the entries, with expired ones.
-pub(in crate::api) async fn list_entries(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_entry_list(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+pub(in crate::api) async fn list_entries(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant.respond(async |merchant| build_entry_list(&state, &merchant)).await
 }
 
 fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
-    let selection = parse_selection(&merchant.own)?;
+    let selection = parse_selection(merchant)?;
     let now = state.gateway.now_of(&merchant.entity);
     let entries = state.gateway.store.load_list_entries(&merchant.entity.id, &selection)?;
     let describe = |entry: &'_ RiskListEntry| -> FieldValue<'static> {
@@ -101,16 +81,14 @@ fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Resp
         .iter()
         .map(|entry| entry_fields(entry, JsonObject::default()).with("expired", describe(entry)))
         .collect();
-    let mut fields =
-        JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with("entries", shown);
-    if let Some(last) = entries.last().filter(|_| entries.len() == PAGE as usize) {
-        fields.set("cursor", encode_cursor(&last.position));
-    }
-    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+    let last = entries.last().filter(|_| entries.len() == PAGE as usize);
+    let cursor = last.map(|last| encode_cursor(&last.position));
+    Ok(merchant.build_response(list_fields("entries", shown, cursor)))
 }
 
 /// Reads the selection of a request. A value needs its key.
-fn parse_selection(own: &Parameters) -> Result<ListSelection, Refusal> {
+fn parse_selection(merchant: &MerchantRequest) -> Result<ListSelection, Refusal> {
+    let own = &merchant.own;
     let is_sent = |name| own.get(name).is_some_and(|value| !value.is_empty());
     let mut selection = ListSelection { limit: PAGE, ..ListSelection::default() };
     if is_sent("list") {
@@ -123,10 +101,7 @@ fn parse_selection(own: &Parameters) -> Result<ListSelection, Refusal> {
             selection.value = Some(parse_list_value(&velocity_key, own)?);
         }
     }
-    if let Some(cursor) = own.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        let refuse = || Refusal::invalid_parameter("cursor", None, "is not the cursor of an answer");
-        selection.after = Some(decode_cursor(cursor).ok_or_else(refuse)?);
-    }
+    selection.after = merchant.page_cursor(decode_cursor)?;
     Ok(selection)
 }
 

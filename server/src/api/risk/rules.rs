@@ -13,51 +13,36 @@ use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::Failure;
 use tillgate_gateway::risk::rules::{AddedVersion, UsedVersions};
 use tillgate_risk::RuleSet;
-use tillgate_shared::result::codes;
 use tillgate_store::risk::audit::RiskAuditKind;
 use tillgate_store::risk::rules::RiskKeys;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::{FieldValue, JsonObject};
-use crate::api::response::{build_response, encode_response, into_http_response, result_fields, wire_time};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{encode_response, success_fields, wire_time};
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;
 
 /// Handles `POST /v2/risk/rules`: checks a rules file, and stores it as a version.
-pub(in crate::api) async fn add_rules(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |added| encode_added(added, &ndc)
-    });
-    let author = merchant.author();
-    match state.gateway.add_rules(&merchant.entity, &merchant.own, author, recorder).await {
-        Ok(added) => Ok(into_http_response(encode_added(&added, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn add_rules(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_added, async |merchant, recorder| {
+            state.gateway.add_rules(&merchant.entity, &merchant.own, merchant.author(), recorder).await
+        })
+        .await
 }
 
 fn encode_added(added: &AddedVersion, ndc: &Ndc) -> EncodedResponse {
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("version", added.version.as_str())
-        .with("added", FieldValue::Json(added.added.into()));
+    let fields =
+        success_fields().with("version", added.version.as_str()).with("added", FieldValue::Json(added.added.into()));
     encode_response(StatusCode::OK, fields, ndc, added.at)
 }
 
 /// Handles `GET /v2/risk/rules`: the stored versions, those in use, those in force, and the latest changes.
-pub(in crate::api) async fn list_versions(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    build_version_list(&state, &merchant).map_err(|failure| ApiError::new(failure, ndc))
+pub(in crate::api) async fn list_versions(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant.respond(async |merchant| build_version_list(&state, &merchant)).await
 }
 
 fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
@@ -92,14 +77,13 @@ fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Re
         .with("active", FieldValue::Json(name(&in_force.active).into()))
         .with("shadow", FieldValue::Json(name(&in_force.shadow).into()))
         .with("unreadable", FieldValue::Json(in_force.is_unreadable.into()));
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+    let fields = success_fields()
         .with("active", FieldValue::Json(stored.active.clone().into()))
         .with("shadow", FieldValue::Json(stored.shadow.clone().into()))
         .with("inForce", in_force)
         .with("versions", versions)
         .with("changes", changes);
-    Ok(build_response(StatusCode::OK, fields, &merchant.ndc))
+    Ok(merchant.build_response(fields))
 }
 
 /// Handles `GET /v2/risk/rules/{version}`: the rules file of a version.
@@ -107,18 +91,14 @@ pub(in crate::api) async fn read_rules(
     State(state): State<Arc<AppState>>,
     PathId(version): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc;
-    let text = match state.gateway.store.load_rules_text(&merchant.entity.id, &version) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Err(ApiError::new(Refusal::not_found("This entity has no such version of rules"), ndc)),
-        Err(error) => return Err(ApiError::new(error, ndc)),
-    };
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("version", version.as_str())
-        .with("rules", text);
-    Ok(build_response(StatusCode::OK, fields, &ndc))
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let text = state.gateway.store.load_rules_text(&merchant.entity.id, &version)?;
+            let text = text.ok_or_else(|| Refusal::not_found("This entity has no such version of rules"))?;
+            Ok(merchant.build_response(success_fields().with("version", version.as_str()).with("rules", text)))
+        })
+        .await
 }
 
 /// Handles `POST /v2/risk/rules/{version}/activate`: lets a version decide.
@@ -126,8 +106,8 @@ pub(in crate::api) async fn activate(
     State(state): State<Arc<AppState>>,
     PathId(version): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    use_version(&state, &version, &merchant, VersionRole::Active).await
+) -> ApiResult {
+    use_version(&state, &version, merchant, VersionRole::Active).await
 }
 
 /// Handles `POST /v2/risk/rules/{version}/shadow`: lets a version only record.
@@ -135,31 +115,21 @@ pub(in crate::api) async fn shadow(
     State(state): State<Arc<AppState>>,
     PathId(version): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    use_version(&state, &version, &merchant, VersionRole::Shadow).await
+) -> ApiResult {
+    use_version(&state, &version, merchant, VersionRole::Shadow).await
 }
 
-async fn use_version(
-    state: &AppState,
-    version: &str,
-    merchant: &MerchantRequest,
-    role: VersionRole,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |used| encode_used(used, &ndc)
-    });
-    let change = (&merchant.own, merchant.author());
-    match state.gateway.use_rules(&merchant.entity, role, version, change, recorder).await {
-        Ok(used) => Ok(into_http_response(encode_used(&used, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+async fn use_version(state: &AppState, version: &str, merchant: MerchantRequest, role: VersionRole) -> ApiResult {
+    merchant
+        .respond_recorded(encode_used, async |merchant, recorder| {
+            let change = (&merchant.own, merchant.author());
+            state.gateway.use_rules(&merchant.entity, role, version, change, recorder).await
+        })
+        .await
 }
 
 fn encode_used(UsedVersions { active, shadow, at }: &UsedVersions, ndc: &Ndc) -> EncodedResponse {
-    let fields = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
+    let fields = success_fields()
         .with("active", FieldValue::Json(active.clone().into()))
         .with("shadow", FieldValue::Json(shadow.clone().into()));
     encode_response(StatusCode::OK, fields, ndc, *at)

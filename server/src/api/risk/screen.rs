@@ -3,31 +3,23 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
-use crate::api::response::{encode_response, into_http_response, result_fields};
+use crate::api::merchant_response::ApiResult;
+use crate::api::response::{encode_response, result_fields};
 use crate::api::{AppState, view};
 
 /// Handles `POST /v2/riskScreen`: checks an order with the account in its parameters.
-pub(in crate::api) async fn screen_order(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |checked: &Payment| encode_check(checked, &ndc)
-    });
-    match state.gateway.screen_order(&merchant.entity, merchant.parameters, recorder).await {
-        Ok(checked) => Ok(into_http_response(encode_check(&checked, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+pub(in crate::api) async fn screen_order(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond_recorded(encode_check, async |MerchantRequest { entity, parameters, .. }, recorder| {
+            state.gateway.screen_order(&entity, parameters, recorder).await
+        })
+        .await
 }
 
 /// Handles `POST /v2/registrations/{id}/riskScreen`: checks an order with a stored account.
@@ -35,16 +27,12 @@ pub(in crate::api) async fn screen_registration(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    let recorder = merchant.response_recorder({
-        let ndc = ndc.clone();
-        move |checked: &Payment| encode_check(checked, &ndc)
-    });
-    match state.gateway.screen_registration(&merchant.entity, &id, merchant.parameters, recorder).await {
-        Ok(checked) => Ok(into_http_response(encode_check(&checked, &ndc))),
-        Err(failure) => Err(ApiError::new(failure, ndc)),
-    }
+) -> ApiResult {
+    merchant
+        .respond_recorded(encode_check, async |MerchantRequest { entity, parameters, .. }, recorder| {
+            state.gateway.screen_registration(&entity, &id, parameters, recorder).await
+        })
+        .await
 }
 
 /// Builds the response of a check: its result and score, and the request. There is no payment, so there is no id. A

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde_json::Value;
 use tillgate_domain::payment::mode::ProcessingMode;
@@ -15,18 +15,17 @@ use tillgate_domain::settlement::reconciliation::file::format_header;
 use tillgate_domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
 use tillgate_gateway::Failure;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
-use tillgate_shared::result::codes;
 use tillgate_store::StoreError;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::{MerchantRequest, PathId};
 use crate::api::json_object::JsonObject;
 use crate::api::line_stream::{LineSource, stream_lines};
+use crate::api::merchant_response::ApiResult;
 use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::build_csv;
-use crate::api::response::{build_response, result_fields};
+use crate::api::response::success_fields;
 use crate::api::settlement::reconciliation_record::write_record;
 
 /// The lines of a file.
@@ -60,26 +59,22 @@ impl LineSource for RecordLines {
 }
 
 /// Handles `GET /reconciliations/v1/files`.
-pub(in crate::api) async fn list_files(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let entity = &merchant.entity;
-    let files = DayRange::require_from(&merchant.parameters)
-        .map_err(Failure::from)
-        .and_then(|days| state.gateway.list_files(entity, days.from, days.to))
-        .map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    let fields = files.iter().map(|file| {
-        JsonObject::default()
-            .with("name", FileName { entity: entity.id.clone(), day: file.day }.to_string())
-            .with("day", file.day.to_string())
-            .with("size", Value::from(file.bytes))
-            .with("records", Value::from(file.records))
-    });
-    let list = JsonObject::default()
-        .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-        .with("files", fields.collect::<Vec<_>>());
-    Ok(build_response(StatusCode::OK, list, &merchant.ndc))
+pub(in crate::api) async fn list_files(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let entity = &merchant.entity;
+            let days = DayRange::require_from(&merchant.parameters)?;
+            let files = state.gateway.list_files(entity, days.from, days.to)?;
+            let fields = files.iter().map(|file| {
+                JsonObject::default()
+                    .with("name", FileName { entity: entity.id.clone(), day: file.day }.to_string())
+                    .with("day", file.day.to_string())
+                    .with("size", Value::from(file.bytes))
+                    .with("records", Value::from(file.records))
+            });
+            Ok(merchant.build_response(success_fields().with("files", fields.collect::<Vec<_>>())))
+        })
+        .await
 }
 
 /// Handles `GET /reconciliations/v1/files/{name}`.
@@ -87,9 +82,8 @@ pub(in crate::api) async fn send_file(
     State(state): State<Arc<AppState>>,
     PathId(name): PathId,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    start_file(state, &name, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
+) -> ApiResult {
+    merchant.respond(async |merchant| start_file(state, &name, merchant).await).await
 }
 
 /// Opens a file and starts to send it. `Content-Length` tells a client whose connection ends early.
@@ -107,19 +101,14 @@ async fn start_file(state: Arc<AppState>, name: &str, merchant: MerchantRequest)
 }
 
 /// Handles `GET /reconciliations/v1/records`.
-pub(in crate::api) async fn list_records(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let ndc = merchant.ndc.clone();
-    start_records(state, merchant).await.map_err(|failure| ApiError::new(failure, ndc))
-}
-
-/// Opens the records of a request and starts to send them.
-async fn start_records(state: Arc<AppState>, merchant: MerchantRequest) -> Result<Response, Failure> {
-    let reader = open_records(&state, &merchant)?;
-    let tenant = merchant.entity.merchant_or_self().clone();
-    stream_lines(state, tenant, Vec::new(), RecordLines(reader), "application/x-ndjson").await
+pub(in crate::api) async fn list_records(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let reader = open_records(&state, &merchant)?;
+            let tenant = merchant.entity.merchant_or_self().clone();
+            stream_lines(state, tenant, Vec::new(), RecordLines(reader), "application/x-ndjson").await
+        })
+        .await
 }
 
 /// Opens the latest version of the records in the days of a request.
@@ -133,19 +122,19 @@ pub(in crate::api) fn open_records(state: &AppState, merchant: &MerchantRequest)
 pub(in crate::api) async fn report_aggregations(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let (format, totals) =
-        fill_totals(&state, &merchant).await.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    Ok(match format {
-        ReportFormat::Csv => build_csv(&ReportTable::from(&totals)),
-        ReportFormat::Json => {
-            let rows: Vec<JsonObject<'_>> = totals.rows.iter().map(|(key, total)| row_fields(key, total)).collect();
-            let fields = JsonObject::default()
-                .with("result", result_fields(codes::REQUEST_SUCCEEDED))
-                .with("aggregations", rows);
-            build_response(StatusCode::OK, fields, &merchant.ndc)
-        }
-    })
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let (format, totals) = fill_totals(&state, &merchant).await?;
+            Ok(match format {
+                ReportFormat::Csv => build_csv(&ReportTable::from(&totals)),
+                ReportFormat::Json => {
+                    let rows: Vec<_> = totals.rows.iter().map(|(key, total)| row_fields(key, total)).collect();
+                    merchant.build_response(success_fields().with("aggregations", rows))
+                }
+            })
+        })
+        .await
 }
 
 /// Adds up the records of a request.

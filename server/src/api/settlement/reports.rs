@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
 use serde_json::Value;
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::report::table::ReportTable;
@@ -15,32 +13,34 @@ use tillgate_domain::settlement::report::{AMOUNT_NAMES, FeeKey, FeeReport, Settl
 use tillgate_gateway::Failure;
 use tillgate_gateway::settlement::report::read_balances;
 use tillgate_gateway::settlement::report::read_settlements;
-use tillgate_shared::result::codes;
 use tillgate_store::Cancellation;
 
 use crate::api::AppState;
-use crate::api::error::ApiError;
 use crate::api::extract::MerchantRequest;
 use crate::api::json_object::JsonObject;
+use crate::api::merchant_response::ApiResult;
 use crate::api::report::reports::ReportFormat;
 use crate::api::report::reports::build_csv;
-use crate::api::response::{build_response, result_fields};
+use crate::api::response::success_fields;
 use crate::api::settlement::reconciliations::open_records;
 
 /// Handles `GET /reports/v1/settlements`.
 pub(in crate::api) async fn report_settlements(
     State(state): State<Arc<AppState>>,
     merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let read = read_report(&state, &merchant).await;
-    let (format, report) = read.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    Ok(match format {
-        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => {
-            let rows: Vec<JsonObject<'_>> = report.rows.iter().map(settlement_fields).collect();
-            build_list("settlements", rows, &merchant)
-        }
-    })
+) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let (format, report) = read_report(&state, &merchant).await?;
+            Ok(match format {
+                ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
+                ReportFormat::Json => {
+                    let rows: Vec<_> = report.rows.iter().map(settlement_fields).collect();
+                    merchant.build_response(success_fields().with("settlements", rows))
+                }
+            })
+        })
+        .await
 }
 
 /// Reads the batches of a request's days in the queue of its merchant's long reads.
@@ -59,19 +59,19 @@ async fn read_report(
 }
 
 /// Handles `GET /reports/v1/fees`.
-pub(in crate::api) async fn report_fees(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let read = read_fees(&state, &merchant).await;
-    let (format, report) = read.map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    Ok(match format {
-        ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => {
-            let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| fee_fields(key, *total)).collect();
-            build_list("fees", rows, &merchant)
-        }
-    })
+pub(in crate::api) async fn report_fees(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let (format, report) = read_fees(&state, &merchant).await?;
+            Ok(match format {
+                ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
+                ReportFormat::Json => {
+                    let rows: Vec<_> = report.rows.iter().map(|(key, total)| fee_fields(key, *total)).collect();
+                    merchant.build_response(success_fields().with("fees", rows))
+                }
+            })
+        })
+        .await
 }
 
 /// Adds up the fees of the records of a request.
@@ -83,27 +83,25 @@ async fn read_fees(state: &AppState, merchant: &MerchantRequest) -> Result<(Repo
 }
 
 /// Handles `GET /ledger/v1/balances`.
-pub(in crate::api) async fn list_balances(
-    State(state): State<Arc<AppState>>,
-    merchant: MerchantRequest,
-) -> Result<Response, ApiError> {
-    let (reader, id) = (Arc::clone(&state), merchant.entity.id.clone());
-    let read = move |_: &Cancellation<'_>| -> Result<_, Failure> {
-        read_balances(&reader.gateway.directory, &reader.gateway.store.open_history()?, &id)
-    };
-    let read = state.gateway.store.long_reads.run_read(merchant.entity.merchant_or_self(), read).await;
-    let balances = read
-        .map_err(Failure::from)
-        .and_then(|balances| balances)
-        .map_err(|failure| ApiError::new(failure, merchant.ndc.clone()))?;
-    let mut rows: Vec<JsonObject<'_>> = Vec::new();
-    for (entity, currencies) in &balances {
-        rows.extend(currencies.iter().map(|(currency, sums)| {
-            let fields = JsonObject::default().with("entityId", entity.as_str()).with("currency", *currency);
-            balance_fields(fields, *sums)
-        }));
-    }
-    Ok(build_list("balances", rows, &merchant))
+pub(in crate::api) async fn list_balances(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
+    merchant
+        .respond(async |merchant| {
+            let (reader, id) = (Arc::clone(&state), merchant.entity.id.clone());
+            let read = move |_: &Cancellation<'_>| -> Result<_, Failure> {
+                read_balances(&reader.gateway.directory, &reader.gateway.store.open_history()?, &id)
+            };
+            let tenant = merchant.entity.merchant_or_self();
+            let balances = state.gateway.store.long_reads.run_read(tenant, read).await??;
+            let mut rows: Vec<JsonObject<'_>> = Vec::new();
+            for (entity, currencies) in &balances {
+                rows.extend(currencies.iter().map(|(currency, sums)| {
+                    let fields = JsonObject::default().with("entityId", entity.as_str()).with("currency", *currency);
+                    balance_fields(fields, *sums)
+                }));
+            }
+            Ok(merchant.build_response(success_fields().with("balances", rows)))
+        })
+        .await
 }
 
 /// Adds the balance of each account: debits are positive and credits negative.
@@ -132,10 +130,4 @@ fn settlement_fields(row: &SettlementRow) -> JsonObject<'_> {
         .with("lines", Value::from(row.totals.lines))
         .with("failedLines", Value::from(row.totals.failed));
     AMOUNT_NAMES.into_iter().zip(row.amounts()).fold(fields, |fields, (name, amount)| fields.with(name, amount))
-}
-
-/// Builds the response with a list.
-fn build_list(name: &'static str, rows: Vec<JsonObject<'_>>, merchant: &MerchantRequest) -> Response {
-    let fields = JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED)).with(name, rows);
-    build_response(StatusCode::OK, fields, &merchant.ndc)
 }

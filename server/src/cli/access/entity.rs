@@ -6,6 +6,7 @@ use serde::Serialize;
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_gateway::random_bytes;
 use tillgate_store::AdminStore;
 
@@ -212,10 +213,9 @@ impl ListEntities {
 
 /// Checks a name and removes the spaces around it: 1 to 100 characters on one line.
 fn parse_name(text: &str) -> Result<String, String> {
-    let length = text.trim().chars().count();
-    if (1..=100).contains(&length) && !text.chars().any(char::is_control) {
-        Ok(text.trim().to_owned())
-    } else {
-        Err("a name has 1 to 100 characters on one line".to_owned())
-    }
+    // A line break at either end is refused, not removed: it is more often a mistake in a script.
+    let text = text.trim_matches(|c: char| c.is_whitespace() && !c.is_control());
+    PlainLine::<100>::parse_filled(text)
+        .map(String::from)
+        .map_err(|_| "a name has 1 to 100 characters on one line".to_owned())
 }

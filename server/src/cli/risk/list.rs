@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
@@ -330,13 +331,12 @@ fn parse_key(text: &str) -> Result<ListKey, String> {
 
 /// Checks a reason: it may not have control characters or card numbers, because it is stored and shown as it is.
 pub(in crate::cli) fn parse_reason(text: &str) -> Result<String, String> {
-    if text.chars().count() > MAX_REASON || text.chars().any(char::is_control) {
-        return Err(format!("a reason has at most {MAX_REASON} characters and no control characters"));
-    }
+    let line = PlainLine::<MAX_REASON>::parse(text)
+        .map_err(|_| format!("a reason has at most {MAX_REASON} characters and no control characters"))?;
     if mask_card_numbers(text).as_ref() != text {
         return Err("a reason may not have a card number".to_owned());
     }
-    Ok(text.to_owned())
+    Ok(line.into())
 }
 
 /// Reads the time after which an entry ends: a duration with days of 24 hours, above zero.

@@ -7,6 +7,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::risk::list::MAX_AUTHOR;
 use tillgate_domain::risk::rules::{RiskChange, VersionRole};
 use tillgate_machine::process;
@@ -43,13 +44,9 @@ impl AuthorOptions {
 
 /// Checks the name of an author or analyst.
 pub(in crate::cli) fn parse_author(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let fits = !text.is_empty() && text.chars().count() <= MAX_AUTHOR && !text.chars().any(char::is_control);
-    if fits {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
-    }
+    PlainLine::<MAX_AUTHOR>::parse_filled(text.trim())
+        .map(String::from)
+        .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
 }
 
 /// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.

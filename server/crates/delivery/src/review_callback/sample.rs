@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::payment::{Account, CardSummary, ConnectorTxIds, Payment, PaymentType};
+use tillgate_domain::payment::{Account, CardSummary, Payment, PaymentType};
 use tillgate_domain::review::decision::review_transaction_id;
 use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 use tillgate_shared::money::{Amount, Currency};
@@ -42,34 +42,16 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         expiry_month: "05".to_owned(),
         expiry_year: "2034".to_owned(),
     };
+    let (id, payment_type) = (PaymentId::new(Timestamp::UNIX_EPOCH, [0; 9]), PaymentType::Debit);
+    let amount = Amount::parse("92.00", Currency::parse("EUR")?).ok()?;
     let payment = Payment {
-        id: PaymentId::new(Timestamp::UNIX_EPOCH, [0; 9]),
-        entity: entity.clone(),
-        checkout: None,
-        ndc: None,
-        actor: None,
-        referenced: None,
-        registration: None,
-        created: processed,
-        payment_type: PaymentType::Debit,
-        brand: "VISA".to_owned(),
-        amount: Amount::parse("92.00", Currency::parse("EUR")?).ok()?,
-        result: codes::TEST_INTERNAL,
         avs: Some('F'),
         cvv: Some('M'),
         details: BTreeMap::from([("AcquirerResponse".to_owned(), "00".to_owned())]),
-        redirect: None,
-        pay_to: None,
-        connector: None,
-        schedule: None,
-        acquirer_merchant: None,
-        connector_tx_ids: ConnectorTxIds::default(),
-        unannounced: false,
         descriptor: "SAMPLE".to_owned(),
         account: Account::Card(card),
         parameters,
-        risk: None,
-        shares: None,
+        ..Payment::draft(id, entity.clone(), processed, payment_type, "VISA", amount, codes::TEST_INTERNAL)
     };
     let decision = ReviewDecision {
         is_expiry: false,

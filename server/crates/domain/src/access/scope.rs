@@ -41,27 +41,11 @@ impl Scope {
         }
     }
 
-    /// Returns the scope that a payment of this type needs. A stolen token with the scope `pay` alone cannot send money
-    /// elsewhere; the reversal of a chargeback belongs to the same work.
-    pub fn of_payment_type(payment_type: PaymentType) -> Self {
-        match payment_type {
-            PaymentType::Preauthorization | PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture => {
-                Self::Pay
-            }
-            PaymentType::Credit
-            | PaymentType::Reversal
-            | PaymentType::Refund
-            | PaymentType::Chargeback
-            | PaymentType::ChargebackReversal => Self::Refund,
-        }
-    }
-
     /// Returns the scope that a request with these parameters needs on a route with this scope. It is [`Self::Refund`]
     /// on a route of [`Self::Pay`] if any payment type in the parameters pays out money, and otherwise the route's own.
     #[must_use]
     pub fn for_parameters(self, parameters: &Parameters) -> Self {
-        let pays_out =
-            payment_types(parameters).any(|payment_type| Self::of_payment_type(payment_type) == Self::Refund);
+        let pays_out = payment_types(parameters).any(|payment_type| payment_type.scope() == Self::Refund);
         if self == Self::Pay && pays_out { Self::Refund } else { self }
     }
 }
@@ -101,7 +85,7 @@ impl Scopes {
     /// # Errors
     /// 403 with the name of the missing scope.
     pub fn check_payment_type(self, payment_type: PaymentType) -> Result<(), Refusal> {
-        let needed = Scope::of_payment_type(payment_type);
+        let needed = payment_type.scope();
         if self.allows(needed) { Ok(()) } else { Err(Refusal::missing_scope(needed)) }
     }
 

@@ -1,15 +1,13 @@
 //! Properties of the effects, over random histories of payments.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
-use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::*;
 use crate::id::{DisputeId, PaymentId, RegistrationId};
-use crate::payment::{Account, ConnectorTxIds, NOTIFICATION_URL, PaymentType, Redirect};
+use crate::payment::sample::sample_payment;
+use crate::payment::{Account, NOTIFICATION_URL, PaymentType, Redirect};
 use crate::registration::RegistrationEnd;
 use crate::review::{PaymentReview, ReviewStage};
 use crate::risk::{PaymentRisk, RiskDecision, RiskOutcome};
@@ -109,39 +107,21 @@ prop_compose! {
         is_unannounced in any::<bool>(),
         created in 0..1_000_000_i64,
     ) -> Payment {
-        let id = PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]);
         let mut parameters = Parameters::default();
         if names_address {
             parameters.set(NOTIFICATION_URL, "https://shop.example/notify");
         }
         Payment {
-            id,
             entity: entity_id(),
             checkout: in_checkout.then(checkout_id),
-            ndc: None,
-            actor: None,
             referenced: refers.then(|| PaymentId::new(Timestamp::UNIX_EPOCH, [4; 9])),
-            registration: None,
             created: Timestamp::from_second(created).unwrap(),
-            payment_type: PaymentType::Debit,
-            brand: "VISA".to_owned(),
-            amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
-            result,
-            avs: None,
-            cvv: None,
-            details: BTreeMap::new(),
             redirect: is_redirected.then(|| create_redirect(is_authenticated)),
-            pay_to: None,
-            descriptor: String::new(),
-            account: Account::Unknown,
             parameters,
             connector: is_external.then(|| "host".to_owned()),
-            schedule: None,
-            acquirer_merchant: None,
-            connector_tx_ids: ConnectorTxIds::default(),
             unannounced: is_unannounced && result == codes::PENDING,
             risk,
-            shares: None,
+            ..sample_payment(3, Timestamp::UNIX_EPOCH, result)
         }
     }
 }

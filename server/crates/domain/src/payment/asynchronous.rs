@@ -51,16 +51,14 @@ pub fn abandon_payment(checkout: &Checkout, pending: Payment, now: Timestamp) ->
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
-    use tillgate_shared::money::{Amount, Currency};
     use tillgate_shared::parameter::Parameters;
     use tillgate_shared::result::codes;
 
-    use crate::id::{CheckoutId, EntityId, PaymentId};
+    use crate::id::{CheckoutId, EntityId};
+    use crate::payment::Redirect;
     use crate::payment::asynchronous::*;
-    use crate::payment::{Account, ConnectorTxIds, PaymentType, Redirect};
+    use crate::payment::sample::sample_payment;
 
     fn at_second(seconds: i64) -> Timestamp {
         Timestamp::from_second(seconds).unwrap()
@@ -86,33 +84,11 @@ mod tests {
             asked: None,
         };
         Payment {
-            id: PaymentId::new(at_second(0), [number; 9]),
             entity: create_checkout().entity,
             checkout: Some(create_checkout().id),
-            ndc: None,
-            actor: None,
-            referenced: None,
-            registration: None,
-            created: at_second(0),
-            payment_type: PaymentType::Debit,
             brand: "PAYPAL".to_owned(),
-            amount: Amount::parse("92.00", Currency::parse("EUR").unwrap()).unwrap(),
-            result,
-            avs: None,
-            cvv: None,
-            details: BTreeMap::new(),
             redirect: Some(redirect).filter(|_| result.is_pending()),
-            pay_to: None,
-            connector: None,
-            schedule: None,
-            acquirer_merchant: None,
-            connector_tx_ids: ConnectorTxIds::default(),
-            unannounced: false,
-            descriptor: String::new(),
-            account: Account::Unknown,
-            parameters: Parameters::default(),
-            risk: None,
-            shares: None,
+            ..sample_payment(number, at_second(0), result)
         }
     }
 

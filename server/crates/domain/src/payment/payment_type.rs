@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
+use crate::access::scope::Scope;
 use crate::refusal::Refusal;
 
 /// Type of a payment: its effect on the money (specification, document 1).
@@ -38,6 +39,28 @@ pub enum PaymentType {
     ChargebackReversal,
 }
 
+/// Direction in which a payment moves money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MoneyDirection {
+    /// From the shopper to the merchant.
+    ToMerchant,
+    /// From the merchant to the shopper.
+    ToShopper,
+    /// The amount is only reserved.
+    Nowhere,
+    /// The opposite of the direction of the payment that it refers to.
+    Opposite,
+}
+
+/// The facts about a payment type.
+struct PaymentTypeRow {
+    /// The code used in requests and responses.
+    code: &'static str,
+    direction: MoneyDirection,
+    /// The scope that a request needs.
+    scope: Scope,
+}
+
 impl PaymentType {
     /// Every type.
     pub const ALL: [Self; 9] = [
@@ -60,18 +83,46 @@ impl PaymentType {
         result.is_success() || (self == Self::Chargeback && result.group() == ResultGroup::Chargeback)
     }
 
+    /// Returns the facts about a type.
+    #[rustfmt::skip] // keeps each row on one line
+    fn row(self) -> PaymentTypeRow {
+        use MoneyDirection::{Nowhere, Opposite, ToMerchant, ToShopper};
+        use Scope::{Pay, Refund};
+        let (code, direction, scope) = match self {
+            //                          code     direction   scope
+            Self::Preauthorization   => ("PA",    Nowhere,    Pay),
+            Self::Debit              => ("DB",    ToMerchant, Pay),
+            Self::TwoStepDebit       => ("PA.CP", ToMerchant, Pay),
+            Self::Credit             => ("CD",    ToShopper,  Refund),
+            Self::Capture            => ("CP",    ToMerchant, Pay),
+            Self::Reversal           => ("RV",    Opposite,   Refund),
+            Self::Refund             => ("RF",    ToShopper,  Refund),
+            Self::Chargeback         => ("CB",    ToShopper,  Refund),
+            // The money comes to the merchant, but the work is that of the chargeback.
+            Self::ChargebackReversal => ("CR",    ToMerchant, Refund),
+        };
+        PaymentTypeRow { code, direction, scope }
+    }
+
     /// Returns the code used in requests and responses.
     pub fn code(self) -> &'static str {
-        match self {
-            Self::Preauthorization => "PA",
-            Self::Debit => "DB",
-            Self::TwoStepDebit => "PA.CP",
-            Self::Credit => "CD",
-            Self::Capture => "CP",
-            Self::Reversal => "RV",
-            Self::Refund => "RF",
-            Self::Chargeback => "CB",
-            Self::ChargebackReversal => "CR",
+        self.row().code
+    }
+
+    /// Returns the scope that a payment of this type needs. A stolen token with the scope `pay` alone cannot send money
+    /// elsewhere.
+    pub fn scope(self) -> Scope {
+        self.row().scope
+    }
+
+    /// Returns the sign of the money that an approved payment of this type moves: 1 from the shopper to the merchant,
+    /// -1 to the shopper, and 0 if no money moves. `referenced` is the type of the payment that it refers to.
+    pub fn money_sign(self, referenced: Option<Self>) -> i64 {
+        match self.row().direction {
+            MoneyDirection::ToMerchant => 1,
+            MoneyDirection::ToShopper => -1,
+            MoneyDirection::Nowhere => 0,
+            MoneyDirection::Opposite => referenced.map_or(0, |referenced| -referenced.money_sign(None)),
         }
     }
 

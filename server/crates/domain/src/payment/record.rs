@@ -100,6 +100,60 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// Drafts a payment that belongs to no checkout, names no account, and refers to no other payment.
+    pub fn draft(
+        id: PaymentId,
+        entity: EntityId,
+        created: Timestamp,
+        payment_type: PaymentType,
+        brand: &str,
+        amount: Amount,
+        result: ResultCode,
+    ) -> Self {
+        Self {
+            id,
+            entity,
+            checkout: None,
+            ndc: None,
+            actor: None,
+            referenced: None,
+            registration: None,
+            schedule: None,
+            created,
+            payment_type,
+            brand: brand.to_owned(),
+            amount,
+            result,
+            avs: None,
+            cvv: None,
+            details: BTreeMap::new(),
+            redirect: None,
+            pay_to: None,
+            connector: None,
+            acquirer_merchant: None,
+            connector_tx_ids: ConnectorTxIds::default(),
+            unannounced: false,
+            descriptor: String::new(),
+            account: Account::Unknown,
+            parameters: Parameters::default(),
+            risk: None,
+            shares: None,
+        }
+    }
+
+    /// Returns the drafted payment as declined with this code: nobody has to visit a page, transfer money, or wait for
+    /// an event.
+    #[must_use]
+    pub fn declined(self, result: ResultCode) -> Self {
+        Self { result, redirect: None, pay_to: None, unannounced: false, ..self }
+    }
+
+    /// Returns the payment without the checks and details of its connector's response.
+    #[must_use]
+    pub fn without_response_details(self) -> Self {
+        Self { avs: None, cvv: None, details: BTreeMap::new(), ..self }
+    }
+
     /// Returns true if it succeeded: the money moved or is reserved. A chargeback succeeds with a result code that is
     /// its reason.
     pub fn is_approved(&self) -> bool {

@@ -1,14 +1,11 @@
 //! Tests of the matrix, row by row, and of random histories of modifications whose sums are counted independently.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use proptest::prelude::*;
 use tillgate_shared::money::Currency;
-use tillgate_shared::parameter::Parameters;
 
 use super::*;
-use crate::id::{EntityId, PaymentId};
+use crate::payment::sample::sample_payment;
 
 const HOUR: i64 = 3600;
 const TIME_LIMITS: TimeLimits = TimeLimits {
@@ -33,35 +30,7 @@ fn create_payment(
     created: Timestamp,
     result: ResultCode,
 ) -> Payment {
-    Payment {
-        id: PaymentId::new(created, [number; 9]),
-        entity: EntityId::new(created, [1; 9]),
-        checkout: None,
-        ndc: None,
-        actor: None,
-        referenced: None,
-        registration: None,
-        created,
-        payment_type,
-        brand: "VISA".to_owned(),
-        amount,
-        result,
-        avs: None,
-        cvv: None,
-        details: BTreeMap::new(),
-        redirect: None,
-        pay_to: None,
-        connector: None,
-        schedule: None,
-        acquirer_merchant: None,
-        connector_tx_ids: ConnectorTxIds::default(),
-        unannounced: false,
-        descriptor: String::new(),
-        account: Account::Unknown,
-        parameters: Parameters::default(),
-        risk: None,
-        shares: None,
-    }
+    Payment { payment_type, amount, ..sample_payment(number, created, result) }
 }
 
 /// Creates the status of a payment of 92.00 euros.

@@ -168,24 +168,24 @@ impl BatchDay<'_> {
 
     /// Returns the line of a payment without its fee. `None` if it moves no money.
     fn payment_line(&mut self, entry: &SettledEntry<'_>) -> Option<ReconciliationRecord> {
-        use Cashflow::{Negative, Positive};
         let payment = entry.payment;
-        let reversed = entry.referenced.map(|referenced| referenced.payment_type);
-        let (record_type, transaction_type, cashflow) = match (payment.payment_type, reversed) {
-            (PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture, _) => {
-                (RecordType::Settled, TransactionType::Debit, Positive)
+        let referenced = entry.referenced.map(|referenced| referenced.payment_type);
+        let cashflow = match payment.payment_type.money_sign(referenced) {
+            0 => return None,
+            sign if sign < 0 => Cashflow::Negative,
+            _ => Cashflow::Positive,
+        };
+        let (record_type, transaction_type) = match (payment.payment_type, cashflow) {
+            (PaymentType::Chargeback, _) => (RecordType::Chargeback, TransactionType::Debit),
+            (PaymentType::ChargebackReversal, _) => (RecordType::ChargebackReversal, TransactionType::Debit),
+            // A reversal returns the money of a charge, or takes back that of a credit.
+            (PaymentType::Refund, _) | (PaymentType::Reversal, Cashflow::Negative) => {
+                (RecordType::Settled, TransactionType::Refund)
             }
-            (PaymentType::Refund, _) => (RecordType::Settled, TransactionType::Refund, Negative),
-            (PaymentType::Credit, _) => (RecordType::Settled, TransactionType::Credit, Negative),
-            (PaymentType::Chargeback, _) => (RecordType::Chargeback, TransactionType::Debit, Negative),
-            (PaymentType::ChargebackReversal, _) => (RecordType::ChargebackReversal, TransactionType::Debit, Positive),
-            (PaymentType::Reversal, Some(PaymentType::Credit)) => {
-                (RecordType::Settled, TransactionType::Credit, Positive)
+            (PaymentType::Credit, _) | (PaymentType::Reversal, Cashflow::Positive) => {
+                (RecordType::Settled, TransactionType::Credit)
             }
-            (PaymentType::Reversal, Some(PaymentType::Debit | PaymentType::TwoStepDebit)) => {
-                (RecordType::Settled, TransactionType::Refund, Negative)
-            }
-            (PaymentType::Preauthorization | PaymentType::Reversal, _) => return None,
+            _ => (RecordType::Settled, TransactionType::Debit),
         };
         let mut line = self.new_line(record_type, transaction_type, cashflow, payment.amount);
         self.describe_payment(&mut line, payment);

@@ -142,16 +142,7 @@ pub fn compute_booking(payment_type: PaymentType, referenced: Option<ReferencedP
     if !is_booked(referenced) {
         return 0;
     }
-    match payment_type {
-        PaymentType::Debit | PaymentType::TwoStepDebit | PaymentType::Capture | PaymentType::ChargebackReversal => {
-            hundredths
-        }
-        PaymentType::Refund | PaymentType::Credit | PaymentType::Chargeback => -hundredths,
-        PaymentType::Preauthorization => 0,
-        PaymentType::Reversal => {
-            referenced.map_or(0, |referenced| -compute_booking(referenced.payment_type, None, hundredths))
-        }
-    }
+    payment_type.money_sign(referenced.map(|referenced| referenced.payment_type)) * hundredths
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ use tillgate_vault::Sealed;
 
 use crate::Gateway;
 use crate::payment::RoutedRequest;
-use crate::payment::order;
 use crate::registration::stored_credentials::account_record;
 use crate::risk::listed_account::read_listed_account;
 
@@ -63,7 +62,7 @@ impl Gateway {
         let mut input = CheckInput {
             parameters: checkout.parameters.clone(),
             at,
-            amount: order::read_amount(&checkout.parameters).ok(),
+            amount: checkout.amount(),
             address: Some(shopper),
             registration_age: stored.map(|stored| at.duration_since(stored.created)),
             account_age: stored.and_then(|stored| self.find_account_age(stored, channel, at)),

@@ -25,15 +25,6 @@ pub(crate) fn unique_reference(entity: &Entity, payment: &Payment) -> Option<(En
 /// Changes a drafted payment to one declined as a duplicate, without the data of the connector's response, and returns
 /// the changes that store it.
 pub(crate) fn decline_duplicate(payment: Payment) -> (Changes, Arc<Payment>) {
-    let payment = Arc::new(Payment {
-        result: codes::DUPLICATE,
-        avs: None,
-        cvv: None,
-        details: std::collections::BTreeMap::new(),
-        redirect: None,
-        pay_to: None,
-        unannounced: false,
-        ..payment
-    });
+    let payment = Arc::new(payment.declined(codes::DUPLICATE).without_response_details());
     (Changes::default().with_payment(Arc::clone(&payment)), payment)
 }

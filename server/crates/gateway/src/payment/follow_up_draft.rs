@@ -1,12 +1,10 @@
 //! Drafts of follow-up payments: of those that a merchant requests, and of the reversal or refund of a payment that
 //! must not stay charged.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use tillgate_domain::defaults;
 use tillgate_domain::id::PaymentId;
-use tillgate_domain::payment::{ConnectorTxIds, ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
+use tillgate_domain::payment::{ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
@@ -45,34 +43,15 @@ pub(crate) fn draft_follow_up(
     }
     defaults::add_default_values(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));
+    let (entity, payment_type) = (referenced.entity.clone(), modification_type.payment_type());
     Payment {
-        id,
-        entity: referenced.entity.clone(),
-        checkout: None,
-        ndc: None,
-        actor: None,
         referenced: Some(referenced.id.clone()),
-        registration: None,
-        created: now,
-        payment_type: modification_type.payment_type(),
-        brand: referenced.brand.clone(),
-        amount,
-        result,
-        avs: None,
-        cvv: None,
-        details: BTreeMap::new(),
-        redirect: None,
-        pay_to: None,
         connector: referenced.connector.clone(),
-        schedule: None,
         acquirer_merchant: referenced.acquirer_merchant.clone(),
-        connector_tx_ids: ConnectorTxIds::default(),
-        unannounced: false,
         descriptor,
         account: referenced.account.clone(),
         parameters,
-        risk: None,
-        shares: None,
+        ..Payment::draft(id, entity, now, payment_type, &referenced.brand, amount, result)
     }
 }
 

@@ -12,7 +12,6 @@ use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::ReviewStage;
-use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 use tillgate_store::keys::wallet::UsedWalletToken;
 use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
@@ -189,34 +188,20 @@ pub(super) fn draft_payment(
 ) -> Payment {
     let order = &intake.order;
     let PaymentContext { sender, credential_owner, .. } = context;
+    let (entity, brand) = (intake.payer.id.clone(), order.brand.code);
     Payment {
-        id: identity.id,
-        entity: intake.payer.id.clone(),
         checkout: sender.checkout().map(|checkout| checkout.id.clone()),
         ndc: sender.ndc().cloned(),
-        actor: None,
-        referenced: None,
         registration: credential_owner.used.map(|used| used.id.clone()),
-        created: identity.now,
-        payment_type: order.payment_type,
-        brand: order.brand.code.to_owned(),
-        amount: order.amount,
-        result: result.code,
         avs: result.avs,
         cvv: result.cvv,
         details: result.details.clone(),
         redirect,
         pay_to: result.transfer_account.clone(),
-        connector: None,
-        schedule: None,
-        acquirer_merchant: None,
         connector_tx_ids: result.connector_tx_ids.clone(),
-        unannounced: false,
         descriptor: identity.descriptor,
         account: order.account.summary(),
-        parameters: Parameters::default(),
-        risk: None,
-        shares: None,
+        ..Payment::draft(identity.id, entity, identity.now, order.payment_type, brand, order.amount, result.code)
     }
 }
 
@@ -229,21 +214,10 @@ fn decline_by_risk(
     reversal: Option<(PaymentId, ResultCode)>,
     wallet_token: Option<UsedWalletToken>,
 ) -> (Changes, Arc<Payment>) {
-    let mut payment = Payment {
-        result: code,
-        redirect: None,
-        pay_to: None,
-        connector: None,
-        schedule: None,
-        acquirer_merchant: None,
-        unannounced: false,
-        ..payment
-    };
+    let mut payment = Payment { connector: None, schedule: None, acquirer_merchant: None, ..payment.declined(code) };
     if reversal.is_none() {
         // An in-process connector has answered already, but the payment is not executed.
-        (payment.avs, payment.cvv) = (None, None);
-        payment.details.clear();
-        payment.connector_tx_ids = ConnectorTxIds::default();
+        payment = Payment { connector_tx_ids: ConnectorTxIds::default(), ..payment.without_response_details() };
     }
     let payment = Arc::new(payment);
     let mut changes = Changes::default().with_payment(Arc::clone(&payment));

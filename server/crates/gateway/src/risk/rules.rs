@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
@@ -119,14 +120,14 @@ pub fn parse_list_value(key: &VelocityKey, own: &Parameters) -> Result<String, R
 /// 400 if it is too long, or has control characters or a card number.
 fn parse_reason(own: &Parameters) -> Result<String, Refusal> {
     let reason = own.get("reason").unwrap_or_default();
-    if reason.chars().count() > MAX_REASON || reason.chars().any(char::is_control) {
+    let line = PlainLine::<MAX_REASON>::parse(reason).map_err(|_| {
         let message = format!("may have {MAX_REASON} characters at most, and no control characters");
-        return Err(Refusal::invalid_parameter("reason", None, message));
-    }
+        Refusal::invalid_parameter("reason", None, message)
+    })?;
     if has_card_number(reason, Strictness::Allowed) {
         return Err(Refusal::invalid_parameter("reason", None, "may not have a card number"));
     }
-    Ok(reason.to_owned())
+    Ok(line.into())
 }
 
 /// Reads the end of an entry: `expires` from now. `None` if it is missing.

@@ -1,6 +1,5 @@
 //! Sample records for the tests of the suite, each with only the data that a test needs.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -8,7 +7,7 @@ use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
-use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
+use tillgate_domain::payment::{Account, Payment, PaymentType, Redirect};
 use tillgate_domain::registration::Registration;
 use tillgate_risk::RuleSet;
 use tillgate_shared::money::{Amount, Currency};
@@ -52,35 +51,9 @@ pub(super) fn sample_checkout(number: u8) -> Checkout {
 /// Creates an approved debit of 92.00 EUR of the first entity. `seconds` determines its id.
 pub(super) fn sample_payment(seconds: i64) -> Payment {
     let random = u8::try_from(seconds.rem_euclid(251)).unwrap();
-    Payment {
-        id: PaymentId::new(sample_time(seconds), [random; 9]),
-        entity: sample_entity(1).id,
-        checkout: None,
-        ndc: None,
-        actor: None,
-        referenced: None,
-        registration: None,
-        created: sample_time(seconds),
-        payment_type: PaymentType::Debit,
-        brand: "VISA".to_owned(),
-        amount: sample_amount("92.00"),
-        result: codes::TEST_INTERNAL,
-        avs: None,
-        cvv: None,
-        details: BTreeMap::new(),
-        redirect: None,
-        pay_to: None,
-        connector: None,
-        schedule: None,
-        acquirer_merchant: None,
-        connector_tx_ids: ConnectorTxIds::default(),
-        unannounced: false,
-        descriptor: String::new(),
-        account: Account::Unknown,
-        parameters: Parameters::default(),
-        risk: None,
-        shares: None,
-    }
+    let (id, entity) = (PaymentId::new(sample_time(seconds), [random; 9]), sample_entity(1).id);
+    let (created, amount) = (sample_time(seconds), sample_amount("92.00"));
+    Payment::draft(id, entity, created, PaymentType::Debit, "VISA", amount, codes::TEST_INTERNAL)
 }
 
 /// Creates a pending payment whose shopper is on a brand's page. `seconds` determines its id and that of its page.

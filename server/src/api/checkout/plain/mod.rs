@@ -25,7 +25,6 @@ use tillgate_domain::payment::Redirect;
 use tillgate_gateway::Failure;
 use tillgate_gateway::checkout::requirements::requires_mandate;
 use tillgate_gateway::checkout::submit::SubmitResult;
-use tillgate_gateway::payment::order;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::format::expiry::last_month;
@@ -93,7 +92,7 @@ impl<'a> PlainFormRequest<'a> {
         }
         let result = typed.get("shopperResultUrl").unwrap_or(self.query.get("shopperResultUrl"));
         let result = if escaped_length(result) * (brands.len() + 2) <= MAX_REPEATED_ADDRESS { result } else { "" };
-        let amount = order::read_amount(&checkout.parameters).ok().filter(|_| !checkout.is_tokenisation());
+        let amount = checkout.amount().filter(|_| !checkout.is_tokenisation());
         let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
         let forms = PlainForms {
             texts: self.texts,

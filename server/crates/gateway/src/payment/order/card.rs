@@ -2,13 +2,12 @@
 //! decrypted them from a wallet's token.
 
 use tillgate_connector::{CardSource, Cryptogram, FullCard};
+use tillgate_domain::payment::required_parameter;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::security_code::SecurityCode;
 use tillgate_shared::parameter::{Parameters, Requirements};
-
-use crate::payment::order::required_parameter;
 
 /// Reads a card. Its source is a wallet only if a merchant's server sends `walletPay.source` with cryptogram and ECI.
 ///

@@ -9,11 +9,11 @@ use jiff::civil::Date;
 use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use tillgate_domain::access::scope::TYPE_OF_BRAND;
-use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_domain::payment::{Payment, PaymentType, parse_requested_amount};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::{AccountType, Brand};
-use tillgate_shared::money::{Amount, Currency};
+use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{
     Operation, ParameterError, Parameters, Presence, Requirements, check_complete, check_three_ds,
 };
@@ -150,12 +150,8 @@ pub(crate) fn statement_text(parameters: &Parameters) -> Option<&str> {
 ///
 /// # Errors
 /// `amount`, `currency` or `risk.amount` by name, also if the currency cannot express an amount (contract: 12.50 JPY).
-pub fn read_amount(parameters: &Parameters) -> Result<Amount, Refusal> {
-    let (amount, currency) = (required_parameter(parameters, "amount")?, required_parameter(parameters, "currency")?);
-    let currency = Currency::parse(currency)
-        .ok_or_else(|| Refusal::invalid_parameter("currency", Some(currency), "must be an ISO 4217 code in use"))?;
-    let amount = Amount::parse(amount, currency)
-        .map_err(|error| Refusal::invalid_parameter("amount", Some(amount), error.message()))?;
+pub(crate) fn read_amount(parameters: &Parameters) -> Result<Amount, Refusal> {
+    let amount = parse_requested_amount(parameters)?;
     three_ds_amount(parameters, amount)?;
     Ok(amount)
 }
@@ -168,12 +164,4 @@ pub fn read_amount(parameters: &Parameters) -> Result<Amount, Refusal> {
 fn read_payment_type(parameters: &Parameters, brand: &Brand) -> Result<PaymentType, Refusal> {
     let name = format!("{TYPE_OF_BRAND}{}]", brand.code);
     PaymentType::parse_initial(parameters.get(&name).or_else(|| parameters.get("paymentType")))
-}
-
-/// Returns the value of a parameter.
-///
-/// # Errors
-/// The parameter by name, if it was not sent.
-fn required_parameter<'a>(parameters: &'a Parameters, name: &str) -> Result<&'a str, Refusal> {
-    parameters.get(name).ok_or_else(|| Refusal::invalid_parameter(name, None, "may not be empty"))
 }

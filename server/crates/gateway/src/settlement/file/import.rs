@@ -12,6 +12,7 @@ use tillgate_domain::access::audit::{AuditEntry, SETTLEMENT};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, RecordId, to_hex};
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::settlement::compute_record_movement;
 use tillgate_domain::settlement::file::{FileMapping, ImportContext, LineIdentity, SettlementLine};
 use tillgate_domain::settlement::ledger::LedgerSums;
@@ -86,9 +87,7 @@ pub fn import_file(store: &AdminStore, request: &ImportRequest<'_>) -> Result<Im
 
 fn check_request(request: &ImportRequest<'_>) -> Result<(), SettlementFileError> {
     let institute = request.institute;
-    let is_name = institute.trim() == institute
-        && (1..=MAX_INSTITUTE).contains(&institute.chars().count())
-        && !institute.chars().any(char::is_control);
+    let is_name = institute.trim() == institute && PlainLine::<MAX_INSTITUTE>::parse_filled(institute).is_ok();
     if !is_name {
         let message = format!("--institute must have 1 to {MAX_INSTITUTE} characters, without spaces around them");
         return Err(SettlementFileError::Refused(message));

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::payment::Payment;
+use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::settlement::compute_record_movement;
 use tillgate_domain::settlement::file::matching::LineEffect;
 use tillgate_domain::settlement::reconciliation::{
@@ -133,9 +134,8 @@ pub fn reject_record(
     actor: &str,
 ) -> Result<LineDecision, SettlementFileError> {
     let reason = reason.trim();
-    if reason.is_empty() || reason.chars().count() > MAX_REASON || reason.chars().any(char::is_control) {
-        return Err(refuse_decision(format!("--reason must have 1 to {MAX_REASON} characters")));
-    }
+    PlainLine::<MAX_REASON>::parse_filled(reason)
+        .map_err(|_| refuse_decision(format!("--reason must have 1 to {MAX_REASON} characters")))?;
     if has_card_number(reason, Strictness::Allowed) {
         return Err(refuse_decision("--reason may not have a card number"));
     }
