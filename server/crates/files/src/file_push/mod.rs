@@ -8,6 +8,7 @@ mod content;
 mod ftp;
 pub mod secret;
 mod sftp;
+mod short_key;
 mod ssh;
 
 use std::time::Duration;

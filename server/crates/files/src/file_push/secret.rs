@@ -2,6 +2,8 @@
 
 use zeroize::Zeroizing;
 
+use super::short_key::pad_private_number;
+
 /// First byte of a stored password.
 const PASSWORD: u8 = b'p';
 /// First byte of a stored key.
@@ -52,6 +54,8 @@ impl PushSecret {
     /// If there is no key without a passphrase that can sign a login.
     pub fn parse_private_key(text: &str) -> Result<Self, SecretError> {
         use russh::keys::{Algorithm, Error, decode_secret_key};
+        let padded = pad_private_number(text);
+        let text = padded.as_ref().map_or(text, |padded| padded.as_str());
         let key = decode_secret_key(text, None).map_err(|error| match error {
             Error::KeyIsEncrypted => SecretError::Passphrase,
             _ => SecretError::PrivateKey,
