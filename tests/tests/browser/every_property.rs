@@ -143,9 +143,9 @@ async fn a_card_is_paid_with_amid_all_properties_of_every_object() -> anyhow::Re
     .await
 }
 
-/// One property may hide the effect of another, so this test adds few at a time. It takes half an hour.
+/// One property may hide the effect of another, so this test adds few at a time. It takes a quarter of an hour.
 #[tokio::test]
-#[ignore = "takes half an hour"]
+#[ignore = "takes a quarter of an hour"]
 async fn a_card_is_paid_with_amid_a_few_properties_of_every_object() -> anyhow::Result<()> {
     run_in_desktop_browser(move |browser| async move {
         let names = list_names(&browser, &CheckoutFixture::new().await?).await?;
