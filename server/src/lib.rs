@@ -1,19 +1,13 @@
-//! The program of Tillgate: its HTTP API, its command line, its file servers and its worker, on the crates in
-//! `server/crates/`.
+//! The program of Tillgate: its command line, which starts the server, and the worker of a running server. Everything
+//! else is in the crates of `server/crates/`.
 //!
-//! Dependencies point one way: `api` → `gateway` → `domain`, and `gateway` → `store`, `vault`, `connector`. The
-//! compiler keeps that between the crates, and `cargo xtask check` between the modules here.
+//! Knows the options, and puts the parts together. It never decides about money, and speaks neither HTTP nor SQL.
 
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
-pub mod api;
 pub mod cli;
-pub mod form;
 pub mod worker;
-
-/// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
-pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");
 
 /// Memory is often allocated by one thread and freed by another: an order by the store's writer, a request by the
 /// worker thread of its connection. The system's allocator makes the threads wait for each other's arenas; this one

@@ -1,7 +1,6 @@
-//! `cargo xtask check`: checks the documents' links, the comments' words, the names of types, and the boundaries
-//! between modules. The tests of this package run the same checks.
+//! `cargo xtask check`: checks the documents' links, the words of comments and texts, and the names of types. The tests
+//! of this package run the same checks.
 
-mod boundaries;
 mod comments;
 mod documents;
 mod lexer;
@@ -20,11 +19,9 @@ Checks, in less than a second and without building anything:
   documents  every link leads to a file and a heading that exist, every path that a document names
              exists, and the README has at most 100 lines; commands for a shell work on macOS and on
              Linux, and name ids by variables
-  comments   no comment begins with What, Who, Whose, Whether, Where, How or As, and no line with
-             a comment is longer than 120 characters
+  comments   no comment and no text that people read begins with What, Who, Whose, Whether, Where,
+             How or As, and no line with a comment is longer than 120 characters
   names      no two visible types of a package share a name
-  boundaries no module of the gateway uses another one that docs/architecture.md puts above it, SQL
-             is only in the store, and only a few places know the simulator
 
 Prints the faults. `cargo xtask test` runs the same checks.
 
@@ -40,7 +37,6 @@ pub fn run_checks(_: &[String]) -> Result<()> {
     faults.extend(shell::check_commands(root)?);
     faults.extend(comments::check_comments(root)?);
     faults.extend(names::check_names(root)?);
-    faults.extend(boundaries::check_boundaries(root)?);
     for fault in &faults {
         println!("{fault}");
     }

@@ -30,7 +30,7 @@ use keys::vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
-#[command(name = "tillgate", version = crate::BUILD_NUMBER, max_term_width = 100)]
+#[command(name = "tillgate", version = tillgate_api::BUILD_NUMBER, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -19,6 +19,7 @@ use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
 use rust_decimal::Decimal;
+use tillgate_api::{AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::is_node_name;
 use tillgate_domain::ip_text;
@@ -49,7 +50,6 @@ use tokio::sync::watch;
 
 use super::risk::RiskFileOptions;
 use super::{CommonOptions, open_store};
-use crate::api::{self, AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
 use crate::cli::serve::abuse_limits::LimitOptions;
@@ -58,8 +58,8 @@ use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
-use crate::form::Builds;
 use crate::worker;
+use tillgate_api::form::Builds;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.
 const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
@@ -237,7 +237,7 @@ pub(super) async fn serve_until_stopped(
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
     let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped));
-    let service = api::build_service(state);
+    let service = tillgate_api::build_service(state);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
         stop.await;

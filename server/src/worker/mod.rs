@@ -24,7 +24,7 @@ use tillgate_domain::registration::Registration;
 use tillgate_gateway::App;
 use tokio::sync::watch;
 
-use crate::form::Builds;
+use tillgate_api::form::Builds;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,6 +12,7 @@ use axum::body::Bytes;
 use axum::http::{Request, Uri};
 use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
+use tillgate_api::webhook_payload;
 use tillgate_delivery::webhook::{Secret, WebhookDelivery};
 use tillgate_domain::delivery;
 use tillgate_domain::delivery::target_url::TargetUrl;
@@ -26,7 +27,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::review_callback;
-use crate::api::webhook_payload;
 
 /// Maximum number of concurrent attempts.
 const SLOTS: usize = 512;

@@ -23,6 +23,8 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
 use rusqlite::params;
+// Brings the allocator of the gateway.
+use tillgate as _;
 use tillgate_connector::http::wire::{
     AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
     SecretText,

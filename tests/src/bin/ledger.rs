@@ -16,6 +16,8 @@ use anyhow::{Context as _, bail};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
+// Brings the allocator of the gateway.
+use tillgate as _;
 use tillgate_domain::payment::Payment;
 use tillgate_store::{AdminStore, bench};
 use tillgate_tests::MerchantClient;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
+// Brings the allocator of the gateway.
+use tillgate as _;
 use tillgate_domain::id::EntityId;
 use tillgate_risk::{CheckInput, CountedPayment, CounterPlan, Facts, RiskLists, RuleSet};
 use tillgate_shared::money::{Amount, Currency};

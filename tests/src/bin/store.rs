@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Connection;
+// Brings the allocator of the gateway.
+use tillgate as _;
 use tillgate_store::{AdminStore, Changes, bench};
 use tillgate_tests::bench::Sampler;
 

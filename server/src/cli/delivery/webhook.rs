@@ -316,7 +316,7 @@ pub(in crate::cli) fn send_test_event(
     let id = MessageId::new(now, random_bytes()?);
     let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
     let ndc = format!("{}_{}", webhook.entity, to_hex(&random_bytes::<16>()?));
-    let text = build_test_event(crate::BUILD_NUMBER, &time, &ndc);
+    let text = build_test_event(tillgate_api::BUILD_NUMBER, &time, &ndc);
     let delivery = WebhookDelivery { url: &webhook.url, id: id.as_str(), now, text: &text, wrapped: webhook.wrapped };
     let request =
         delivery.build_request(&secret, &random_bytes()?).with_context(|| format!("{} is no address", webhook.url))?;

@@ -1,0 +1,66 @@
+//! `/v1/scripts`: inventory of every script that the gateway puts into payment pages and frames, each with its purpose
+//! and its hash, and of the headers of the documents (PCI DSS 4.0.1, 6.4.3 and 11.6.1).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::checkout::form;
+use crate::json_object::FieldValue;
+use crate::response::{build_response, new_ndc, success_fields};
+use crate::{AppState, FieldsUrl};
+
+/// Purposes of files by path prefix; the first match wins.
+const PURPOSES: &[(&str, &str)] = &[
+    ("paymentWidgets.js", "Puts the payment form into the merchant's page and the card's fields into frames"),
+    ("static/js/static.min.js", "Shows and checks all forms, and asks the frames to send"),
+    ("static/js/plain/", "The same as js/static.min.js where WebAssembly is forbidden"),
+    ("static/js/locale-", "Texts of the form in one language"),
+    ("static/frame/frame.wasm", "Checks of card number and code in their frames"),
+    ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
+    ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),
+    ("pciIframe.html", "Document of the frame in which the card number is typed"),
+    ("textIframe.html", "Document of the frames in which holder and expiry date are typed"),
+    ("internalRequestIframe.html", "Document of the hidden frame that sends forms without a card number"),
+];
+
+/// Serves the inventory of the current build: scripts, headers of documents, and the manifest with its signature (null
+/// if it is not signed). It is public, because every browser can load these scripts anyway.
+pub(crate) async fn serve_inventory(State(state): State<Arc<AppState>>) -> Response {
+    let scripts: Vec<Value> = state
+        .builds
+        .inventory()
+        .iter()
+        .map(|entry| {
+            let reason =
+                PURPOSES.iter().find(|(path, _)| entry.path.starts_with(path)).map_or("", |(_, reason)| reason);
+            json!({
+                "path": entry.path, "address": public_path(&state, &entry.path), "reason": reason,
+                "sha256": entry.sha256, "integrity": entry.integrity, "bytes": entry.bytes,
+            })
+        })
+        .collect();
+    let manifest = state.builds.manifest();
+    let fields = success_fields()
+        .with("build", state.builds.current_build().id.as_str())
+        .with("fieldsUrl", FieldValue::Json(json!(state.fields_url.as_ref().map(FieldsUrl::as_str))))
+        .with("scripts", FieldValue::Json(scripts.into()))
+        .with("documents", FieldValue::Json(form::list_document_headers(&state)))
+        .with("manifest", manifest.text.as_str())
+        .with("signature", FieldValue::Json(json!(manifest.signature)));
+    let mut response = build_response(StatusCode::OK, fields, &new_ndc(None));
+    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}
+
+/// Returns the path under which browsers load a file of the current build, or `None` for a document, which is served
+/// with a configuration.
+fn public_path(state: &AppState, path: &str) -> Option<String> {
+    if let Some(file) = path.strip_prefix("static/") {
+        return Some(format!("/v1/static/{}/{file}", state.builds.current_build().id));
+    }
+    (path == "paymentWidgets.js").then(|| "/v1/paymentWidgets.js".to_owned())
+}

@@ -1,0 +1,218 @@
+//! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
+//! (contract, 3.3), the risk check of a payment, schedules and disputes.
+
+use serde_json::{Map, Value, json};
+use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::mode::ProcessingMode;
+use tillgate_domain::payment::query::method_code;
+use tillgate_domain::registration::Registration;
+use tillgate_domain::schedule::StepType;
+use tillgate_shared::result::codes;
+use tillgate_store::directory::Directory;
+use tillgate_store::dispute::DisputeEvent;
+use tillgate_store::schedule::ScheduleEvent;
+
+use super::json_object::JsonObject;
+use super::response::wire_time;
+use super::view;
+use crate::BUILD_NUMBER;
+use crate::dispute::view::dispute_fields;
+use crate::registration::registrations;
+use crate::schedule::view::event_run_fields;
+use crate::schedule::view::schedule_fields;
+
+/// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
+const CUSTOMER_GROUPS: [&str; 9] = [
+    "customer",
+    "corporate",
+    "billing",
+    "shipping",
+    "delivery",
+    "bankAccount",
+    "virtualAccount",
+    "airline",
+    "customParameters",
+];
+
+/// Fields of a payment in the payload of its risk check.
+const RISK_CHECK_FIELDS: [&str; 11] = [
+    "paymentBrand",
+    "merchantTransactionId",
+    "customer",
+    "billing",
+    "shipping",
+    "source",
+    "authentication",
+    "channelName",
+    "buildNumber",
+    "timestamp",
+    "ndc",
+];
+
+/// Builds the plain text of a webhook message: `{"type": …, "payload": …}`, with an `action` for registrations
+/// (contract, 0.19) and disputes. `event_type` holds type and action, such as `REGISTRATION CREATED`. `document` is the
+/// stored JSON of the payment, registration, schedule or dispute, and for a risk check that of its payment.
+/// `without_customer` leaves out the shopper's personal data, the card holder too.
+///
+/// # Errors
+/// If the document cannot be parsed.
+pub fn build_message(
+    event_type: &str,
+    document: &[u8],
+    without_customer: bool,
+    directory: &Directory,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let (object_type, action) = event_type.split_once(' ').unwrap_or((event_type, ""));
+    let mut payload = match object_type {
+        "REGISTRATION" => registration_payload(&serde_json::from_slice(document)?)?,
+        "RISK" => risk_payload(&serde_json::from_slice(document)?, directory)?,
+        "SCHEDULE" => schedule_payload(&serde_json::from_slice(document)?, directory)?,
+        "DISPUTE" => dispute_payload(&serde_json::from_slice(document)?, directory)?,
+        _ => payment_payload(&serde_json::from_slice(document)?, directory)?,
+    };
+    if without_customer {
+        payload.retain(|name, _| !CUSTOMER_GROUPS.contains(&name.as_str()));
+        if let Some(card) = payload.get_mut("card").and_then(Value::as_object_mut) {
+            card.remove("holder");
+        }
+    }
+    let mut text = json!({ "type": object_type, "payload": payload });
+    if object_type == "REGISTRATION" || object_type == "DISPUTE" {
+        text["action"] = action.into();
+    }
+    serde_json::to_vec(&text)
+}
+
+/// Returns the fields of the payment's status, and those that only webhooks have. `redirect` is present even if there
+/// is none. `channelName` is left out if the entity no longer exists.
+fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = to_json_map(&view::payment_fields(payment))?;
+    let amount = payment.amount;
+    let mut extra = json!({
+        "presentationAmount": amount.to_string(),
+        "presentationCurrency": amount.currency().code(),
+        "shortId": payment.id.short_id(),
+        "source": source_of(payment),
+        "paymentMethod": method_code(payment),
+        "authentication": { "entityId": payment.entity.as_str() },
+    });
+    if let Some(entity) = directory.find_entity(&payment.entity) {
+        extra["channelName"] = entity.name.clone().into();
+    }
+    if let Some(referenced) = &payment.referenced {
+        extra["referencedId"] = referenced.as_str().into();
+    }
+    payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
+    merge_fields(&mut payload, extra);
+    merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
+    Ok(payload)
+}
+
+/// Returns where a payment comes from: a form, a schedule, or a request to the API.
+fn source_of(payment: &Payment) -> &'static str {
+    if payment.checkout.is_some() {
+        "FORM"
+    } else if payment.schedule.is_some() {
+        "SCHEDULER"
+    } else {
+        "API"
+    }
+}
+
+/// Returns the result and score of a payment's risk check, and the fields by which a merchant finds its order. Never
+/// the rules of the check, and no account.
+fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = payment_payload(payment, directory)?;
+    payload.retain(|name, _| RISK_CHECK_FIELDS.contains(&name.as_str()));
+    let mut accepted = payment.result;
+    if !payment.is_approved() {
+        let live = directory.find_entity(&payment.entity).is_some_and(|entity| entity.live);
+        let mode = ProcessingMode::from_parameters(live, &payment.parameters).unwrap_or(ProcessingMode::Live);
+        accepted = mode.accepted_code();
+    }
+    let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
+    let code = decision.map_or(accepted, |decision| decision.check_code(payment.result, accepted));
+    let extra = json!({
+        "id": payment.id.risk_check_id(),
+        "paymentType": "RI",
+        "referencedId": payment.id.as_str(),
+        "amount": payment.amount.to_string(),
+        "currency": payment.amount.currency().code(),
+        "result": { "code": code.code(), "description": code.description() },
+        "risk": { "score": decision.map_or(0, |decision| decision.score).to_string() },
+    });
+    merge_fields(&mut payload, extra);
+    Ok(payload)
+}
+
+/// Returns the fields of a schedule, and of the run that the event reports. Actions of the gateway itself have the
+/// type `SD` and the source `SCHEDULER` (contract, 3.6).
+fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let ScheduleEvent { schedule, is_request, run } = event;
+    let code = run.as_ref().map_or(codes::REQUEST_SUCCEEDED, |run| run.code);
+    let mut payload = to_json_map(&schedule_fields(schedule, &schedule.live, code))?;
+    let mut extra = json!({
+        "source": if *is_request { "API" } else { "SCHEDULER" },
+        "authentication": { "entityId": schedule.entity.as_str() },
+    });
+    if !is_request {
+        extra["paymentType"] = StepType::Schedule.code().into();
+    }
+    if let Some(entity) = directory.find_entity(&schedule.entity) {
+        extra["channelName"] = entity.name.clone().into();
+    }
+    if let Some(run) = run {
+        extra["run"] = serde_json::to_value(event_run_fields(schedule, run))?;
+    }
+    merge_fields(&mut payload, extra);
+    let time = run.as_ref().map_or(schedule.live.at, |run| run.at);
+    let ndc = schedule.live.ndc.clone().unwrap_or_else(|| super::response::new_ndc(Some(&schedule.entity)));
+    merge_fields(&mut payload, envelope_fields(time, &ndc));
+    Ok(payload)
+}
+
+/// Returns the fields of a dispute. Notes are left out, because they may be about the shopper.
+fn dispute_payload(event: &DisputeEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
+    let dispute = &event.dispute;
+    let mut payload =
+        to_json_map(&dispute_fields(dispute).with("authentication", json!({ "entityId": dispute.entity })))?;
+    for step in payload.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(step) = step.as_object_mut() {
+            step.remove("note");
+        }
+    }
+    if let Some(entity) = directory.find_entity(&dispute.entity) {
+        payload.insert("channelName".to_owned(), entity.name.clone().into());
+    }
+    let time = dispute.steps.last().map_or(dispute.opened, |step| step.at);
+    merge_fields(&mut payload, envelope_fields(time, &super::response::new_ndc(Some(&dispute.entity))));
+    Ok(payload)
+}
+
+/// Returns the fields of the registration's status with the envelope.
+fn registration_payload(registration: &Registration) -> Result<Map<String, Value>, serde_json::Error> {
+    let mut payload = to_json_map(&registrations::registered_fields(registration))?;
+    merge_fields(&mut payload, envelope_fields(registration.created, &registration.ndc()));
+    Ok(payload)
+}
+
+/// Returns the fields at the end of every response: `buildNumber`, `timestamp` and `ndc`.
+fn envelope_fields(time: jiff::Timestamp, ndc: &Ndc) -> Value {
+    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc.as_str() })
+}
+
+/// Converts fields into a map that can be changed.
+fn to_json_map(fields: &JsonObject<'_>) -> Result<Map<String, Value>, serde_json::Error> {
+    match serde_json::to_value(fields)? {
+        Value::Object(object) => Ok(object),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Adds the fields of a JSON object; those that exist are replaced.
+fn merge_fields(payload: &mut Map<String, Value>, extra: Value) {
+    if let Value::Object(extra) = extra {
+        payload.extend(extra);
+    }
+}
