@@ -26,6 +26,8 @@ impl Gateway {
             return Ok(None);
         };
         let referenced = self.store.load_payment(&follow_up.entity, referenced)?;
+        // A payment that is approved and not abandoned may stay charged, so its declined reversal concerns only the
+        // merchant.
         Ok(referenced.filter(|payment| payment.is_abandoned() || !payment.is_approved()))
     }
 
