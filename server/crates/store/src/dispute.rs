@@ -213,6 +213,7 @@ fn load_one(connection: &Connection, query: &str, key: impl Params) -> Result<Op
 /// Loads a page of disputes, newest first.
 fn load_page(connection: &Connection, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
     let entities: Vec<&str> = selection.entities.iter().map(EntityId::as_str).collect();
+    // A JSON array is one parameter, so the statement is compiled once for any number of entities.
     let query = "SELECT document FROM dispute
          WHERE (?1 = '[]' OR entity IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR open = ?2)
              AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";

@@ -12,6 +12,8 @@ const BATCH: u16 = 500;
 
 /// Masks the indexes of a batch of payments. Returns false if none is left.
 fn mask_batch(connection: &Connection, key: &AccountIndexKey) -> Result<bool, StoreError> {
+    // `LEFT JOIN` keeps rows whose payment is missing, so that they are deleted below and do not come back in each
+    // batch.
     let query = "SELECT unmasked.entity, unmasked.payment, CAST(document AS TEXT) ->> '$.risk.context.account'
         FROM unmasked_index AS unmasked LEFT JOIN payment
         ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
