@@ -49,8 +49,8 @@ impl Slot {
     fn from_hash(hash: impl FnOnce(&mut DefaultHasher)) -> Self {
         let mut hasher = DefaultHasher::new();
         hash(&mut hasher);
-        #[allow(clippy::cast_possible_truncation)]
         // The lower half of a hash is as evenly distributed as the whole, so the upper half may be cut off.
+        #[allow(clippy::cast_possible_truncation)]
         Self(hasher.finish() as u32 % SLOTS as u32)
     }
 }

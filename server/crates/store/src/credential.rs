@@ -127,6 +127,7 @@ impl Usage {
 
     /// Records that the time of use `used` has been stored.
     pub fn mark_written(&self, used: i64) {
+        // Not the latest use, because the token may have been used again since the batch was made.
         self.written.store(used, Ordering::Relaxed);
     }
 }

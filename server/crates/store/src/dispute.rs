@@ -164,6 +164,7 @@ pub(super) fn follow_payment(context: &WriteContext<'_>, payment: &Payment) -> R
         DisputeEffect::ChargedBack(charged) => charge_back(context, payment, charged)?,
         DisputeEffect::Moved(dispute) => Some(*dispute),
     };
+    // Applied here, because the list of changes is already being written.
     dispute.map_or(Ok(false), |dispute| DisputeChange::after_step(dispute).apply(context))
 }
 

@@ -122,6 +122,7 @@ impl CommitQueue {
             });
             (complete, fault)
         });
+        // The priority is read here, because the thread that queues the write is not the one that runs it.
         let queued = self.queue_job(WriteJob { run, is_later: is_low_priority() });
         async move {
             queued?;

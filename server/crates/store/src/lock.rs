@@ -58,6 +58,7 @@ pub(super) fn write_live_refusal(mut file: &File, reason: &str) -> io::Result<()
 /// # Errors
 /// If the file of the lock cannot be read.
 pub fn read_live_refusal(folder: &Path) -> Result<Option<String>, StoreError> {
+    // A server that has ended leaves its note in the file.
     if !is_served(folder)? {
         return Ok(None);
     }

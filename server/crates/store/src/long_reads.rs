@@ -150,6 +150,7 @@ impl Drop for WaitingCaller<'_> {
 impl Drop for LongReads {
     fn drop(&mut self) {
         self.shared.lock_state().is_closed = true;
+        // All threads wait for this signal, and each of them has to end.
         self.shared.work.notify_all();
     }
 }
@@ -209,6 +210,7 @@ impl SharedQueue {
             if let Some(next) = state.take_next_job() {
                 return Some(next);
             }
+            // A thread may wake up without a job, because another one was faster. So the state is checked again.
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }

@@ -47,6 +47,7 @@ pub(super) fn is_restore_interrupted(folder: &Path) -> bool {
 
 /// Returns the address of a file that no process changes, so that SQLite creates no WAL and no index beside it.
 pub(super) fn immutable_address(file: &Path) -> String {
+    // These characters would end the path in the address, or begin an escape.
     let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
 }

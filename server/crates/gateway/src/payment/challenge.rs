@@ -107,8 +107,8 @@ impl Gateway {
                 None => self.authorize_authenticated(&payment, account, proof.clone()).await,
             },
         };
-        // The issuer is asked without a lock. If the stage has changed meanwhile, another request has already moved the
-        // payment on.
+        // The issuer is asked without a lock. If the stage has changed meanwhile, another request has continued the
+        // payment.
         let stage = session.stage;
         let ended = self
             .finish_three_ds(payment, next_step, move |payment| {

@@ -108,7 +108,7 @@ impl Gateway {
     /// If the store cannot be read.
     pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
         let in_flight = self.payments_in_flight.payment_ids();
-        // As many more are read as may be left out, so that the list is still full.
+        // The limit grows by the number of payments that are left out, so that the list is still full.
         let more = u32::try_from(limit.saturating_add(in_flight.len())).unwrap_or(u32::MAX);
         let mut due = self.store.load_due_timers(TimerKind::Inquire, self.now(), more)?;
         due.retain(|timer| PaymentId::parse(&timer.subject).is_none_or(|payment| !in_flight.contains(&payment)));

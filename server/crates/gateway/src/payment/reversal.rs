@@ -26,8 +26,7 @@ impl Gateway {
             return Ok(None);
         };
         let referenced = self.store.load_payment(&follow_up.entity, referenced)?;
-        // A payment that is approved and not abandoned may stay charged, so its declined reversal concerns only the
-        // merchant.
+        // A merchant's own reversal of an approved payment may be declined, and that payment rightly stays charged.
         Ok(referenced.filter(|payment| payment.is_abandoned() || !payment.is_approved()))
     }
 

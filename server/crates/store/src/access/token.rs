@@ -46,6 +46,7 @@ pub struct TokenInfo {
 pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
     let mut by_user = HashMap::new();
     let mut statement = connection.prepare(
+        // Expired tokens are loaded as well, so that their users are refused with the right reason.
         "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL",
     )?;
     let mut rows = statement.query([])?;
@@ -185,6 +186,7 @@ pub(crate) fn key_hashes(connection: &Connection, vault: &Vault) -> Result<(), S
     let query = "SELECT user_id, hash FROM token WHERE NOT keyed";
     let mut statement = connection.prepare(query).map_err(StoreError::from)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(StoreError::from)?;
+    // Collected first, because the updates below change the rows of this query.
     let unkeyed: Vec<(String, [u8; 32])> = rows.collect::<Result<_, _>>().map_err(StoreError::from)?;
     for (user_id, hash) in unkeyed {
         // The condition keeps a hash from being keyed twice, after which no password would match it.

@@ -118,6 +118,7 @@ impl Directory {
                 credential.usage = Arc::clone(&before.usage);
             }
         }
+        // A moved channel changes the lists of payments of both merchants, without a change of any payment.
         let moved = merchants(&snapshot.credentials) != merchants(&credentials);
         let moves = snapshot.moves + u64::from(moved);
         // Called with the lock held, so that each reload is compared with the one before it.

@@ -19,6 +19,7 @@ fn mask_batch(connection: &Connection, key: &AccountIndexKey) -> Result<bool, St
         ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map([BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    // Collected first, because the statements below delete the rows of this query.
     let rows: Vec<(String, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
     for (entity, payment, index) in &rows {
         let masked = PaymentId::parse(payment).zip(index.as_ref()).and_then(|(id, index)| key.mask_index(&id, index));

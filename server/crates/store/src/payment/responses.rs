@@ -79,7 +79,7 @@ fn insert_response(connection: &Connection, response: &StoredResponse) -> Result
         expires,
         owner,
     } = response;
-    // An expired response stays until the next clean-up, and must not block its key until then.
+    // An expired response stays until the next clean-up, but its key has to be free at once.
     let written = connection
         .prepare_cached(
             "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)

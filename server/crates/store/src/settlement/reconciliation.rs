@@ -131,6 +131,7 @@ fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: 
         return Ok(());
     }
     let date = record.settlement.date;
+    // A complete file gets no more records, so a late record goes into the next file.
     let day = closed.filter(|closed| date <= *closed).map_or(date, |closed| closed.tomorrow().unwrap_or(closed));
     connection
         .prepare_cached(
