@@ -60,6 +60,7 @@ impl AcquirerLedger {
         &self,
         decide: impl FnOnce(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        // Decision and writes are one closure, which can run only once.
         let write = move |connection: &Connection| Ok((decide(&LedgerTransaction { connection })?, WrittenRows::Once));
         self.queue.commit_write(write, |_| ()).await
     }
@@ -69,6 +70,7 @@ impl AcquirerLedger {
     /// # Errors
     /// Same as [`AcquirerLedger::run_decision`].
     pub async fn load_entries_after(&self, number: i64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
+        // The ledger has only the connection of the writer, so reads wait in the same queue.
         let select = move |connection: &Connection| {
             let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
             let mut statement = connection.prepare_cached(&query)?;
@@ -133,6 +135,7 @@ impl LedgerTransaction<'_> {
             entry.awaits_shopper,
             entry.page.as_ref().map(|page| &page.id),
             entry.page.as_ref().map(|page| &page.return_url),
+            // Data for the schemes do not affect the outcome, so they must not make a decision fail.
             serde_json::to_string(&entry.scheme_data).ok(),
         ])?;
         Ok(LedgerEntry { number: self.connection.last_insert_rowid(), used: 0, entry })
@@ -184,6 +187,7 @@ impl LedgerTransaction<'_> {
 
 /// Converts an amount in minor units to the value of a column. Fails if it exceeds `i64::MAX`.
 fn amount_to_column(amount: u64) -> rusqlite::Result<i64> {
+    // SQLite's integers are signed. A larger amount would be stored as a negative one.
     i64::try_from(amount).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
@@ -244,6 +248,7 @@ fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(&path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A decision is answered after its commit, so the commit has to survive a power failure.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;

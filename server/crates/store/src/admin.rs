@@ -42,6 +42,8 @@ impl AdminStore {
     /// # Errors
     /// If `work` fails, or the transaction cannot begin or commit.
     pub fn in_transaction<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        // `IMMEDIATE` takes the write lock before the first read. Otherwise a server could write between the reads and
+        // the writes.
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(StoreError::from)?;
         let value = work(self)?;
@@ -60,6 +62,7 @@ impl AdminStore {
         // The statement comes first, because it waits for the write lock. The entry then reads the end of the chain.
         self.in_savepoint(|connection| {
             let is_changed = connection.execute(statement, parameters)? > 0;
+            // An act without an effect, such as a second revocation, gets no entry.
             if is_changed {
                 write_act(connection, act)?;
             }
@@ -74,6 +77,7 @@ impl AdminStore {
         change: impl FnOnce(&Connection) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.in_savepoint(|connection| {
+            // The change comes first, because it waits for the write lock before the end of the chain is read.
             change(connection)?;
             write_act(connection, act)
         })
@@ -81,6 +85,7 @@ impl AdminStore {
 
     /// Runs writes as a transaction, or as a part of the one that is open. Nothing of them stays if they fail.
     fn in_savepoint<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        // A savepoint also works inside an open transaction, and SQLite has no nested transactions.
         self.connection.execute_batch("SAVEPOINT act")?;
         let outcome = work(&self.connection);
         let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
@@ -93,6 +98,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn record_backup(&self, target: &str) -> Result<(), StoreError> {
+        // The audit log is kept for ever, so the path must not bring a card number into it.
         let act = Act { action: "backup", subject: &mask_card_numbers(target), entity: None, details: &[] };
         self.record_act(&act, |_| Ok(()))
     }
@@ -102,6 +108,8 @@ impl AdminStore {
     /// # Errors
     /// If the target has content or cannot be written.
     pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
+        // `VACUUM INTO` copies one snapshot while a server goes on writing. A plain copy of the file would miss the
+        // write-ahead log.
         self.connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
         Ok(())
     }

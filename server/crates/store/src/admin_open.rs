@@ -35,6 +35,7 @@ impl AdminStore {
     /// # Errors
     /// Same as [`AdminStore::open_with_vault`].
     pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
+        // Opening creates a missing store, and a mistyped folder would get an empty one.
         if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
     }
 }

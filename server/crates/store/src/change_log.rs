@@ -49,6 +49,7 @@ impl Slot {
     fn from_hash(hash: impl FnOnce(&mut DefaultHasher)) -> Self {
         let mut hasher = DefaultHasher::new();
         hash(&mut hasher);
+        // The lower half of a hash is as evenly distributed as the whole, so the upper half may be cut off.
         #[allow(clippy::cast_possible_truncation)]
         Self(hasher.finish() as u32 % SLOTS as u32)
     }
@@ -69,7 +70,10 @@ impl ChangeLog {
     /// Records the changed slots of a commit, after the commit and before its callers are answered. Only the store's
     /// one writer calls it, also for commits that change no slot.
     pub(super) fn record_commit(&self, slots: &[Slot]) {
+        // Only the writer changes the number, so it reads its own value without ordering.
         let commit = self.commits.load(Ordering::Relaxed) + 1;
+        // The slots come before the number. A reader in between gets the earlier number, so it only reads once too
+        // often.
         for slot in slots {
             self.slots[slot.0 as usize].store(commit, Ordering::Release);
         }
@@ -106,6 +110,7 @@ impl CacheStamp {
         reference: &str,
         payments: impl ExactSizeIterator<Item = &'a PaymentId>,
     ) -> Option<Self> {
+        // The reference takes one slot as well, so there is room for one payment less.
         let few = payments.len() < MAX_SLOTS;
         few.then(|| {
             let payments = payments.map(|id| Slot::for_payment(id.as_str()));

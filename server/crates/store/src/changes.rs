@@ -118,6 +118,7 @@ impl Changes {
     /// Adds a change behind those of its stage.
     fn insert(&mut self, change: Box<dyn Change>) {
         let stage = change.stage();
+        // `<=` keeps the order within a stage: a later change of the same row has to be written later.
         let place = self.list.partition_point(|earlier| earlier.stage() <= stage);
         self.list.insert(place, change);
     }

@@ -67,6 +67,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
+        // In one snapshot, because a new attempt may replace the last one between the two reads.
         self.readers.in_snapshot(|connection| {
             let Some(checkout) = load_checkout::<IgnoredAny>(connection, id)? else {
                 return Ok(None);

@@ -30,6 +30,7 @@ pub(super) struct Checkpointer {
 impl Checkpointer {
     /// Starts the checkpointing thread with a connection of its own. It ends when the checkpointer is dropped.
     pub(super) fn start(folder: &Path) -> Result<Self, StoreError> {
+        // The thread needs another connection, because the writer uses its own one meanwhile.
         let connection = open_connection(folder)?;
         let (wake, woken) = sync_channel(1);
         std::thread::Builder::new()
@@ -45,9 +46,11 @@ impl Checkpointer {
     /// here, on the writer's connection, which blocks writes and waits for readers. Failures are logged.
     pub(super) fn after_commit(&mut self, writer: &Connection) {
         self.commits = self.commits.wrapping_add(1);
+        // Reading the size at every commit would cost each of them a system call.
         if !self.commits.is_multiple_of(64) {
             return;
         }
+        // A size that cannot be read counts as 0. The next check reads it again.
         let length = std::fs::metadata(&self.wal_path).map_or(0, |metadata| metadata.len());
         if length >= TRUNCATE_SIZE {
             if let Err(error) = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
@@ -65,7 +68,9 @@ impl Checkpointer {
 /// because that has priority.
 pub(super) fn try_truncate_wal(folder: &Path) -> Result<bool, StoreError> {
     let connection = open_connection(folder)?;
+    // A short wait, because all writes wait as well. The caller tries again later.
     connection.busy_timeout(TRUNCATE_TIMEOUT)?;
+    // Most of the log is copied without blocking anyone, so the truncation after it is short.
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     Ok(!busy)

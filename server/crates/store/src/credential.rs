@@ -111,6 +111,7 @@ impl Usage {
     /// Records a use at the beginning of its minute. An earlier time than the latest one is ignored. Writes nothing to
     /// the store.
     pub fn record_use(&self, now: Timestamp) {
+        // With whole minutes, a busy token causes one write per minute and not one per batch.
         let minute = now.as_millisecond() / PRECISION * PRECISION;
         // Storing the same value again would still take the cache line from other threads.
         if self.used.load(Ordering::Relaxed) < minute {
@@ -126,6 +127,7 @@ impl Usage {
 
     /// Records that the time of use `used` has been stored.
     pub fn mark_written(&self, used: i64) {
+        // Not the latest use, because the token may have been used again since the batch was made.
         self.written.store(used, Ordering::Relaxed);
     }
 }
@@ -136,6 +138,7 @@ pub struct HashKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for HashKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The key must not get into a log with a structure that contains it.
         f.write_str("HashKey(****)")
     }
 }

@@ -149,6 +149,7 @@ pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result
         None => None,
     };
     let payment = match (&keys.known_payment, &keys.payment) {
+        // Comparing bytes is cheaper than decoding a payment, and all writes wait for this one.
         (Some(known), _) => known.reload_payment(connection)?,
         (None, Some((entity, id))) => load::load_payment(connection, entity, id)?,
         (None, None) => None,

@@ -164,6 +164,7 @@ pub(super) fn follow_payment(context: &WriteContext<'_>, payment: &Payment) -> R
         DisputeEffect::ChargedBack(charged) => charge_back(context, payment, charged)?,
         DisputeEffect::Moved(dispute) => Some(*dispute),
     };
+    // Applied here, because the list of changes is already being written.
     dispute.map_or(Ok(false), |dispute| DisputeChange::after_step(dispute).apply(context))
 }
 
@@ -213,6 +214,7 @@ fn load_one(connection: &Connection, query: &str, key: impl Params) -> Result<Op
 /// Loads a page of disputes, newest first.
 fn load_page(connection: &Connection, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
     let entities: Vec<&str> = selection.entities.iter().map(EntityId::as_str).collect();
+    // A JSON array is one parameter, so the statement is compiled once for any number of entities.
     let query = "SELECT document FROM dispute
          WHERE (?1 = '[]' OR entity IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR open = ?2)
              AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";

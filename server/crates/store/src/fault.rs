@@ -30,6 +30,7 @@ impl DiskFault {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => Self::Busy,
             ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly => Self::Failing,
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
+            // SQLite reports a refused commit as a broken constraint, and only the extended code shows the difference.
             _ if is_refused_commit(error) => Self::SchemaChanged,
             _ => return None,
         })

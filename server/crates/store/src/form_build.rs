@@ -43,6 +43,7 @@ impl Store {
     pub async fn save_form_build(&self, build: StoredBuild, now: Timestamp) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let StoredBuild { id, seal, files } = &build;
+            // Deletes the files of the build as well, by the foreign key of `form_file`.
             connection.execute("DELETE FROM form_build WHERE build = ?1", [id])?;
             connection.execute(
                 "INSERT INTO form_build (build, seen, seal) VALUES (?1, ?2, ?3)",

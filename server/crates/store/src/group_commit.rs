@@ -122,6 +122,7 @@ impl CommitQueue {
             });
             (complete, fault)
         });
+        // The priority is read here, because the thread that queues the write is not the one that runs it.
         let queued = self.queue_job(WriteJob { run, is_later: is_low_priority() });
         async move {
             queued?;
@@ -132,6 +133,7 @@ impl CommitQueue {
     /// Queues a job. Fails with `Overloaded` if the queue is full.
     fn queue_job(&self, job: WriteJob) -> Result<(), StoreError> {
         let jobs = self.jobs.as_ref().ok_or(Cause::Stopped)?;
+        // The queue never blocks its callers, because they run on threads that serve other requests as well.
         jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => Cause::Overloaded,
             TrySendError::Disconnected(_) => Cause::Stopped,
@@ -181,6 +183,7 @@ impl WaitingJobs {
     /// Fails a request, and up to [`MAX_REFUSED`] waiting ones, with the error that nothing was written.
     fn refuse_all(&mut self, first: WriteJob, fault: NotDurable) {
         let waiting = self.later.drain(..).chain(self.jobs.try_iter());
+        // New requests keep arriving, so without a limit this loop might not end.
         for job in std::iter::once(first).chain(waiting.take(MAX_REFUSED)) {
             let (complete, _) = (job.run)(Err(fault));
             complete(Err(fault));
@@ -205,6 +208,7 @@ impl<C: CommitHooks> CommitThread<C> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            // Checked after each group as well, because the wait of a busy queue never times out.
             if last_interval.elapsed() >= C::INTERVAL {
                 last_interval = Instant::now();
                 self.hooks.on_interval(&self.connection);
@@ -240,6 +244,7 @@ impl<C: CommitHooks> CommitThread<C> {
                 undone = Some(fault);
                 break;
             }
+            // The first request of a group waits for all others, so the size of a group is limited.
             next = if callbacks.len() == MAX_GROUP { None } else { waiting.take_next(accepts_later) };
         }
         let durable = match undone {
@@ -253,9 +258,11 @@ impl<C: CommitHooks> CommitThread<C> {
             }
             None => self.commit_transaction(callbacks.len()),
         };
+        // Callers are answered after the commit, so that no response reports data that a crash could still lose.
         for complete in callbacks {
             complete(durable);
         }
+        // The hooks come after the answers, so that a checkpoint delays no response.
         self.hooks.after_commit(&self.connection);
     }
 
@@ -266,7 +273,9 @@ impl<C: CommitHooks> CommitThread<C> {
         let committed = self.hooks.before_commit(&self.connection).and_then(|()| commit(&self.connection));
         committed.map_err(|error: StoreError| {
             tracing::error!(%error, requests, "committing a transaction failed");
+            // Some failures end the transaction by themselves, and a rollback would fail without one.
             if !self.connection.is_autocommit() {
+                // The next group could not begin while this transaction is open.
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
             error.disk_fault()

@@ -34,6 +34,8 @@ pub(super) struct GroupTransaction<'a> {
 impl<'a> GroupTransaction<'a> {
     /// Begins a transaction with the write lock.
     pub(super) fn begin(connection: &'a Connection) -> Result<Self, rusqlite::Error> {
+        // `IMMEDIATE` takes the write lock before the first read, so that no other process changes what a decision has
+        // read.
         run_statement(connection, "BEGIN IMMEDIATE")?;
         Ok(Self { connection, is_empty: true, has_savepoint: false, repeats: Vec::new() })
     }
@@ -76,6 +78,7 @@ impl<'a> GroupTransaction<'a> {
             // Without a savepoint nothing undoes it any more.
             WrittenRows::Repeatable(repeat) if self.has_savepoint => self.repeats.push(repeat),
             WrittenRows::Repeatable(_) => {}
+            // These rows cannot be written again, so a later failure must not roll back beyond them.
             WrittenRows::Once => self.release_savepoint()?,
         }
         self.is_empty = false;
@@ -85,6 +88,7 @@ impl<'a> GroupTransaction<'a> {
     /// Undoes the last request, which failed. Fails if the earlier requests cannot be kept.
     fn roll_back_request(&mut self) -> Result<(), StoreError> {
         if self.is_empty {
+            // There is no savepoint before the first rows, and nothing of other requests to keep.
             run_statement(self.connection, "ROLLBACK")?;
             return Ok(run_statement(self.connection, "BEGIN IMMEDIATE")?);
         }

@@ -82,6 +82,7 @@ impl Store {
         {
             return result;
         }
+        // Without the limit, a disk that hangs would also block all callers that wait for this check.
         let result = match tokio::time::timeout(WRITE_TIMEOUT, self.write_and_read()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
@@ -118,6 +119,7 @@ impl Store {
         std::thread::Builder::new()
             .name("store-check".to_owned())
             .spawn(move || {
+                // A stopping server does not wait for the result any more.
                 let _ = sender.send(open_reader(&folder).and_then(|connection| quick_check(&connection)));
             })
             .map_err(|error| Cause::File(self.folder.clone(), error))?;
@@ -134,6 +136,7 @@ impl Store {
 pub(super) fn quick_check(connection: &Connection) -> Result<Option<String>, StoreError> {
     // If the file shrinks while it is mapped into memory, the process is killed.
     connection.pragma_update(None, "mmap_size", 0)?;
+    // One finding is enough, because any damage stops all writes.
     let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok(Some(finding).filter(|finding| finding != "ok"))
 }

@@ -47,6 +47,7 @@ pub fn is_served(folder: &Path) -> Result<bool, StoreError> {
 
 /// Writes why the server that runs serves no live entities. Empty if it serves them.
 pub(super) fn write_live_refusal(mut file: &File, reason: &str) -> io::Result<()> {
+    // The new text may be shorter than the one before.
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(reason.as_bytes())
@@ -57,6 +58,7 @@ pub(super) fn write_live_refusal(mut file: &File, reason: &str) -> io::Result<()
 /// # Errors
 /// If the file of the lock cannot be read.
 pub fn read_live_refusal(folder: &Path) -> Result<Option<String>, StoreError> {
+    // A server that has ended leaves its note in the file.
     if !is_served(folder)? {
         return Ok(None);
     }
@@ -69,6 +71,7 @@ pub fn read_live_refusal(folder: &Path) -> Result<Option<String>, StoreError> {
 /// another process has the lock.
 fn open_and_lock(folder: &Path, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> Result<File, StoreError> {
     let path = folder.join(FILE);
+    // Not truncated, because the content belongs to the server that has the lock.
     let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
     let file = opened.map_err(|error| Cause::File(path.clone(), error))?;
     match lock(&file) {

@@ -111,6 +111,8 @@ impl LongReads {
         let waiting = WaitingCaller { shared: &self.shared, tenant, is_taken };
         let result = match tokio::time::timeout(QUEUE_TIMEOUT, &mut receiver).await {
             Ok(result) => result,
+            // A thread may take the job at this moment. Whichever is first decides, so the caller is never refused
+            // while its read runs.
             Err(_) if waiting.withdraw_job() => return Err(Cause::TooManyReads.into()),
             Err(_) => receiver.await,
         };
@@ -148,6 +150,7 @@ impl Drop for WaitingCaller<'_> {
 impl Drop for LongReads {
     fn drop(&mut self) {
         self.shared.lock_state().is_closed = true;
+        // All threads wait for this signal, and each of them has to end.
         self.shared.work.notify_all();
     }
 }
@@ -170,6 +173,7 @@ impl SharedQueue {
         if waiting == 0 {
             state.turns.push_back(tenant.clone());
         }
+        // The woken thread needs the lock, so it is released first.
         drop(state);
         self.work.notify_one();
         Ok(())
@@ -178,6 +182,7 @@ impl SharedQueue {
     /// Runs waiting jobs until the queue is closed, except those that were withdrawn. Logs a panic and goes on.
     fn run_jobs(&self) {
         while let Some((id, job)) = self.wait_for_job() {
+            // A panic must not end the thread, because all tenants share it.
             if !job.is_taken.swap(true, Ordering::AcqRel) && catch_unwind(AssertUnwindSafe(job.run)).is_err() {
                 tracing::error!("a long read panicked");
             }
@@ -205,6 +210,7 @@ impl SharedQueue {
             if let Some(next) = state.take_next_job() {
                 return Some(next);
             }
+            // A thread may wake up without a job, because another one was faster. So the state is checked again.
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -215,6 +221,7 @@ impl QueueState {
     /// more jobs goes to the end of the turns. Returns `None` if no tenant may run a job now.
     fn take_next_job(&mut self) -> Option<(EntityId, ReadJob)> {
         let is_free = |id: &EntityId| self.tenants.get(id).is_some_and(|tenant| tenant.running < TENANT_SHARE);
+        // A tenant whose share is used up keeps its turn, and those behind it go first.
         let position = self.turns.iter().position(is_free)?;
         let id = self.turns.remove(position)?;
         let tenant = self.tenants.get_mut(&id)?;

@@ -58,6 +58,7 @@ impl Store {
         let lock = lock::acquire_shared(folder)?;
         access::entity::refill_directory(&connection, &directory)?;
         let damage = Arc::new(Damage::default());
+        // Readers and writer share the record of damage, because either may find it first.
         let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
         let change_log = Arc::new(ChangeLog::default());
         let hooks = WriterHooks::start(

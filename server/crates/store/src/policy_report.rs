@@ -47,6 +47,7 @@ impl Store {
                 if count_again(connection, &entity, report, milliseconds)? {
                     continue;
                 }
+                // Anyone can send reports, so the number of rows is limited and the rest is only counted.
                 if added < limit && make_room(connection, &entity)? {
                     insert_violation(connection, &entity, report, milliseconds)?;
                     added += 1;

@@ -30,6 +30,7 @@ impl Readers {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        // The lock is released at the end of this statement, before a connection is opened.
         let idle = self.lock_idle().pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -49,6 +50,8 @@ impl Readers {
         self.with_connection(|connection| {
             connection.prepare_cached("BEGIN")?.execute([])?;
             let outcome = read(connection);
+            // The transaction ends after a failure as well. An open one in the pool would keep the WAL from being
+            // truncated.
             let ended = connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
             let value = outcome?;
             ended?;

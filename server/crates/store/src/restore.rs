@@ -65,6 +65,7 @@ pub fn restore_backup(
     verify: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<Restored, RestoreError> {
     make_folder(folder)?;
+    // A server would go on writing to the file that is moved aside.
     let _lock = lock::acquire_exclusive(folder)?;
     let (copy, restoring) = (path_with_suffix(folder, ".copying"), path_with_suffix(folder, ".restoring"));
     let copied = copy_durably(from, &copy).and_then(|bytes| {
@@ -75,10 +76,12 @@ pub fn restore_backup(
     let bytes = match copied {
         Ok(bytes) => bytes,
         Err(error) => {
+            // The first error is reported. A copy that stays is overwritten by the next restore.
             let _ = fs::remove_file(&copy);
             return Err(error);
         }
     };
+    // Compared while the previous file is still in its place.
     let taken_back = TakenBack::compare(folder, &copy);
     rename_durably(folder, &copy, &restoring)?;
     let now = now.as_millisecond();
@@ -114,6 +117,7 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
     let mut copy =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to).map_err(failed(to))?;
     let bytes = io::copy(&mut source, &mut copy).map_err(failed(to))?;
+    // After a crash, a renamed copy must not be empty or cut off.
     copy.sync_all().map_err(failed(to))?;
     Ok(bytes)
 }
@@ -124,6 +128,7 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     let refuse = |reason: String| RestoreError::Backup(from.to_owned(), reason);
     let findings = || -> rusqlite::Result<Option<String>> {
         let connection = open_immutable(copy)?;
+        // In contrast to the daily check, this one also compares indexes with their tables.
         let integrity: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if integrity != "ok" {
             return Ok(Some(integrity));
@@ -170,6 +175,7 @@ pub fn has_current_version(file: &Path) -> Result<bool, StoreError> {
 /// Renames a file of a folder. The change is durable on the disk when the function returns. An error names the old
 /// path.
 fn rename_durably(folder: &Path, from: &Path, to: &Path) -> Result<(), RestoreError> {
+    // A rename is durable only after its folder is written to the disk.
     let renamed = fs::rename(from, to).and_then(|()| File::open(folder)?.sync_all());
     renamed.map_err(|error| RestoreError::File(from.to_owned(), error))
 }

@@ -31,6 +31,7 @@ impl TakenBack {
         if !store_path(folder).is_file() {
             return Self::default();
         }
+        // A damaged store is the usual reason for a restore, so a failure here must not prevent it.
         Self::read_differences(folder, backup).unwrap_or_else(|error| {
             tracing::warn!(%error, "the store of before cannot be read");
             Self::default()
@@ -39,6 +40,7 @@ impl TakenBack {
 
     fn read_differences(folder: &Path, backup: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        // Not opened as immutable, because SQLite would ignore the write-ahead log with the latest payments.
         let connection = Connection::open_with_flags(store_path(folder), flags)?;
         connection.execute("ATTACH ?1 AS backup", params![immutable_address(backup)])?;
         let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
@@ -78,6 +80,7 @@ impl AdminStore {
     pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
         let details = taken_back.describe(is_forced);
         let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        // The audit log is kept for ever, so the path must not bring a card number into it.
         let act = Act { action: "restore", subject: &mask_card_numbers(from), entity: None, details: &details };
         self.record_act(&act, |_| Ok(()))
     }

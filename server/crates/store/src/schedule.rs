@@ -92,6 +92,7 @@ impl Change for ScheduleChange {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let WriteContext { connection, sources, actor } = *context;
         let id = self.schedule.id.as_str();
+        // Each write has a new version, so a run that was prepared from an earlier one is refused.
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
         write_schedule(connection, &schedule)?;
         if let Some(step) = &self.step {
@@ -222,6 +223,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn has_active_schedules(&self, id: &RegistrationId, count: u32) -> Result<bool, StoreError> {
         self.run_read(|connection| {
+            // The inner limit ends the count as soon as the answer is known.
             let query = "SELECT count(*) >= ?2 FROM (
                              SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2)";
             Ok(connection.prepare_cached(query)?.query_row(params![id.as_str(), count], |row| row.get(0))?)

@@ -43,6 +43,7 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
     let mut unsound = None;
     if table_seal::needs_resealing(&connection)? {
         let key = access.open_audit_key(&connection)?.ok_or(Cause::NeedsKey)?;
+        // Compared before the migration, because the migration changes rows that the old seal covers.
         unsound = Some(table_seal::find_row_differences(&connection, &key)?);
     }
     migrations::migrate(&mut connection)?;
@@ -73,6 +74,7 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
 /// if a restore was interrupted. The connection must not change rows that are sealed.
 pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
     let mut connection = open_unmigrated(folder)?;
+    // A migration changes sealed rows, and this connection has no key to seal them again.
     if !table_seal::needs_resealing(&connection)? {
         migrations::migrate(&mut connection)?;
     }

@@ -26,6 +26,7 @@ fn load_schema(connection: &Connection) -> Result<Schema, StoreError> {
 /// Returns the schema of this version.
 fn current_schema() -> Result<&'static Schema, StoreError> {
     static SCHEMA: OnceLock<Schema> = OnceLock::new();
+    // Built once, because it runs all migrations on an empty database.
     if let Some(schema) = SCHEMA.get() {
         return Ok(schema);
     }

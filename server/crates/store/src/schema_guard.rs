@@ -39,6 +39,7 @@ pub(super) fn check_commits(connection: &Connection, folder: &Path) -> Result<()
                 true
             }
             Err(error) => {
+                // A schema that cannot be read may have a foreign trigger, so the commit is refused.
                 tracing::error!(%error, "reading the schema of the store failed");
                 true
             }
@@ -62,6 +63,8 @@ impl SchemaGuard {
     pub(super) fn start(connection: &Connection) -> Result<Self, StoreError> {
         connection.commit_hook(None::<fn() -> bool>)?;
         let mut guard = Self::default();
+        // A hazard at the start is only logged, so that the store can be read. The first write checks again and is
+        // refused.
         guard.find_hazards(connection)?;
         Ok(guard)
     }

@@ -169,6 +169,7 @@ impl SettlementWrite {
         } else {
             "UPDATE settlement_state SET version = ?2 + 1, document = ?3 WHERE entity = ?1 AND version = ?2"
         };
+        // The state comes first: if another process has written this step, nothing else may be written.
         let is_next =
             connection.prepare_cached(statement)?.execute(params![entity, version, encode_document(&state)])? == 1;
         if !is_next {
@@ -185,6 +186,7 @@ impl SettlementWrite {
                 .prepare_cached("INSERT OR IGNORE INTO settlement_postponed (entity, number) VALUES (?1, ?2)")?
                 .execute(params![entity, number])?;
         }
+        // The cut-off is by the clock of the entity, and timers are by the clock of the machine.
         if let Some(next) = self.next {
             connection
                 .prepare_cached(
@@ -200,6 +202,7 @@ impl SettlementWrite {
 
     /// Writes records and batches, and the entry with their movements.
     fn apply_lines(&self, connection: &Connection, now: Timestamp) -> Result<(), StoreError> {
+        // The records come before the entry below, which binds their digest.
         reconciliation::write_records(connection, &self.records)?;
         for batch in &self.batches {
             connection
@@ -257,6 +260,7 @@ impl PaymentHistory {
         after: (Date, &str, &str),
         until: Date,
     ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
+        // The comparison has the order of the index, so that each page begins with one search.
         let query = "SELECT entity, document FROM settlement_batch
              WHERE merchant = ?1 AND (?2 IS NULL OR entity = ?2) AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
              ORDER BY day, entity, currency LIMIT ?7";

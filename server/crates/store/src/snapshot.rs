@@ -69,6 +69,7 @@ impl StoreSnapshot {
         connection.execute_batch("BEGIN")?;
         // The snapshot is taken by the first read.
         connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
+        // Without the right key the store can still be read, and the comparison with the seal reports the missing key.
         let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&connection, vault).ok().flatten());
         Ok(Self { connection, audit_key })
     }

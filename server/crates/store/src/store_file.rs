@@ -47,6 +47,7 @@ pub(super) fn is_restore_interrupted(folder: &Path) -> bool {
 
 /// Returns the address of a file that no process changes, so that SQLite creates no WAL and no index beside it.
 pub(super) fn immutable_address(file: &Path) -> String {
+    // These characters would end the path in the address, or begin an escape.
     let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     format!("file:{path}?immutable=1")
 }
@@ -68,7 +69,9 @@ pub(super) fn open_unmigrated(folder: &Path) -> Result<Connection, StoreError> {
     configure_connection(&connection)?;
     // 8 KiB pages keep a whole payment document inside its leaf. The setting has an effect only on a new file.
     connection.pragma_update(None, "page_size", 8192)?;
+    // With a write-ahead log, readers and the writer do not block each other.
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A payment is answered after its commit, so the commit has to survive a power failure.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // The bytes of deleted cards are overwritten, not left in a free page.
@@ -96,6 +99,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 
 /// Opens the store's file for reading only. Fails if there is none, and does not migrate it.
 pub(super) fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
+    // A connection is used by one thread at a time, so SQLite's own mutexes are not needed.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(store_path(folder), flags)?;
     configure_connection(&connection)?;

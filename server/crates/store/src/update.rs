@@ -33,11 +33,13 @@ impl Store {
             };
             let wrote_message = changes.apply(connection, &sources)?;
             let slots = changes.changed_slots();
+            // The group may have to write these changes again, if a later request of it fails.
             let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
             Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
         });
         async move {
             Ok(written.await?.map(|(value, wrote_message)| {
+                // Woken after the commit, because the sender cannot read the message before.
                 if wrote_message {
                     self.message_written.notify_one();
                 }

@@ -18,6 +18,7 @@ impl Store {
             return Ok(());
         }
         let folder = self.folder.clone();
+        // Copying the log blocks its thread, so it does not run on one that serves requests.
         let truncated = tokio::task::spawn_blocking(move || checkpoint::try_truncate_wal(&folder))
             .await
             .unwrap_or(Err(Cause::Stopped.into()));

@@ -80,6 +80,8 @@ impl Writer {
         write: impl FnOnce(&Connection) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
+        // Recorded before the caller is answered. Otherwise its next request could get a cached response from before
+        // its write.
         let finish = move |outcome: &Result<(T, Vec<Slot>), StoreError>| {
             if let Ok((_, slots)) = outcome {
                 change_log.record_commit(slots);

@@ -50,6 +50,7 @@ impl CommitHooks for WriterHooks {
 
     fn on_interval(&mut self, connection: &Connection) {
         if let Err(error) = self.reload_if_changed(connection) {
+            // The server goes on with the data that it has loaded, and tries again at the next interval.
             tracing::error!(%error, "reloading entities and tokens failed");
         }
     }
@@ -73,13 +74,16 @@ impl WriterHooks {
     /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last
     /// reload, and at the first call. After a failure, the next call tries again.
     fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        // Read before the reload, so that a commit during the reload causes another one.
         let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         if self.version != Some(version) {
+            // Cached responses become outdated first, because the reload may fail.
             self.change_log.record_foreign_commit();
             entity::refill_directory(connection, &self.directory)?;
             if let Some(keys) = &self.keys {
                 vault_keys::refresh_keyring(connection, keys)?;
             }
+            // Set last, so that a failed reload is tried again.
             self.version = Some(version);
         }
         Ok(())

@@ -51,6 +51,7 @@ impl StorableAccount {
     /// Selects the account parameters of a request, without security code and password. `order` is what was read from
     /// the request. `None` if its account is known to the provider only.
     pub(crate) fn from_request(order: &Order, parameters: &Parameters) -> Option<Self> {
+        // A security code is never stored, and a password proves only the payment that it was sent with.
         let is_stored = |name: &str| is_account_parameter(name) && !PROOFS.contains(&name);
         Some(Self {
             identity: order.account.identity(order.brand.code)?,

@@ -32,6 +32,8 @@ impl Gateway {
             None => None,
         };
         let has_page = |payment: &Payment| {
+            // The outcome of an external connector comes from that connector. A shopper must not be able to choose it
+            // on this page.
             payment.connector.is_none()
                 && payment.redirect.as_ref().is_some_and(|redirect| address.is_page_url(&redirect.url, page))
         };
@@ -54,6 +56,7 @@ impl Gateway {
         if !payment.can_be_inquired() {
             return Ok(payment);
         }
+        // An earlier answer may say pending, and the shopper would see that although the payment is decided.
         self.resolve_payment_afresh(&payment.entity, &payment.id).await?;
         Ok(self.store.load_payment(&payment.entity, &payment.id)?.unwrap_or(payment))
     }
@@ -82,10 +85,12 @@ impl Gateway {
         match self.store.load_payment(entity, id)?.filter(Payment::awaits_shopper) {
             // The shopper may still pay on the connector's page, so the payment is reversed there first.
             Some(payment) if payment.can_be_inquired() => {
+                // A timer that is not deleted stays due, and the worker would come back to this payment in every round.
                 self.stop_end_timer(id).await?;
                 Ok(self.store.postpone_inquiry(id, self.now()).await?)
             }
             Some(payment) => self
+                // Checked again under the write lock, because the shopper may decide at this moment.
                 .complete_payment(&payment, codes::TIMED_OUT.into(), |payment| payment.awaits_shopper())
                 .await
                 .map(drop),

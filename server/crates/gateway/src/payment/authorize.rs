@@ -70,6 +70,8 @@ impl Gateway {
             ThreeDsDecision::Authorize => {}
         }
         let order = &intake.order;
+        // The payment is written before its request is sent. Otherwise a crash in between would lose a payment that was
+        // charged.
         if route.connector.capabilities().is_external {
             return Ok(AuthorizationResult {
                 result: codes::PENDING.into(),
@@ -77,6 +79,7 @@ impl Gateway {
                 awaits_connector: true,
             });
         }
+        // The risk check comes between the two steps, so only the preauthorization is requested here.
         let asked = order_of_step(order, find_first_step(&intake.payer, order.payment_type, route));
         let request = identity.order_request(&asked);
         if order.payment_type == PaymentType::Credit {

@@ -60,6 +60,7 @@ impl Gateway {
     pub async fn advance_three_ds(&self, page: &str, skip_method: bool) -> Result<ChallengeStep, Failure> {
         let payment = Arc::new(self.load_three_ds_payment(page)?);
         let now = self.now_of_id(&payment.entity);
+        // Shoppers reload this page, also after their payment has ended.
         let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()) else {
             return Ok(ChallengeStep::Ended(payment));
         };
@@ -106,6 +107,8 @@ impl Gateway {
                 None => self.authorize_authenticated(&payment, account, proof.clone()).await,
             },
         };
+        // The issuer is asked without a lock. If the stage has changed meanwhile, another request has continued the
+        // payment.
         let stage = session.stage;
         let ended = self
             .finish_three_ds(payment, next_step, move |payment| {
@@ -165,6 +168,7 @@ impl Gateway {
         let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()).cloned() else {
             return Ok(ProcessedChallenge { payment, accepted: false });
         };
+        // The browser posts this answer, so it may come twice, too late, or from the page of another payment.
         match session.check_challenge_answer(transaction, self.shopper_deadline(&payment), now) {
             Ok(()) => {}
             Err(ChallengeRejection::TooLate) => {
@@ -206,13 +210,17 @@ impl Gateway {
         account: Option<FullAccount>,
         proof: Option<Proof>,
     ) -> AfterThreeDs {
+        // Security codes are in memory only, so a restart during the challenge loses them.
         if self.has_lost_code(payment, account.as_ref()) {
             return AfterThreeDs::Ended(codes::CODE_MISSING.into());
         }
+        // The review comes before the connector is asked, so that no amount is reserved for a payment that may be
+        // cancelled.
         if payment.stage_to_hold() == Some(ReviewStage::NotExecuted) && !payment.is_abandoned() {
             return AfterThreeDs::Held;
         }
         let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
+        // The shopper of an abandoned payment may have paid with another brand, and must not pay twice.
         let (Some(order), Some(route), false) = (order, self.route_of(payment), payment.is_abandoned()) else {
             return AfterThreeDs::Ended(codes::THREEDS_ABANDONED.into());
         };
@@ -242,6 +250,8 @@ impl Gateway {
                 Ok(CompletionResult { payment, has_requested_result: false, changed: false })
             }
             AfterThreeDs::AwaitsConnector(request) => {
+                // The intent is committed before the request. After a crash in between, the worker finds the outcome by
+                // it.
                 let reserved = self.record_request(&payment, change).await?;
                 if !reserved.changed {
                     return Ok(reserved);
@@ -268,6 +278,7 @@ impl Gateway {
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
         let held = self.store.update(keys, move |loaded| {
             let mut payment = loaded.payment.ok_or_else(page_not_found)?;
+            // Checked under the write lock, because the shopper may abandon the payment until this write.
             let changed = !payment.is_abandoned() && change(&mut payment);
             let mut changes = Changes::default();
             if changed {
@@ -283,6 +294,7 @@ impl Gateway {
         });
         let held = held.await??;
         if held.changed {
+            // A review may take a day. A security code must not be kept for that long.
             self.security_codes.remove_code(&held.payment.id);
         }
         Ok(held)
@@ -308,6 +320,8 @@ impl Gateway {
                 return Ok((Changes::default(), CompletionResult { payment, has_requested_result: false, changed }));
             }
             if let Some(page) = &mut payment.redirect {
+                // The age of a request counts from this time. The payment itself may be much older, because the shopper
+                // was away.
                 page.asked = Some(now);
             }
             let payment = Arc::new(payment);
@@ -325,6 +339,7 @@ impl Gateway {
         };
         let record = record_name::payment_card(payment.entity.as_str(), payment.id.as_str());
         let secret = self.vault.open(&record, &sealed)?;
+        // The text is an account number, so it is zeroed after the account is built from it.
         let secret = Zeroizing::new(String::from_utf8_lossy(&secret).into_owned());
         let mut account = FullAccount::from_stored(&payment.account, Some(&secret));
         if let Some(FullAccount::Card(card)) = &mut account {

@@ -131,6 +131,7 @@ impl Gateway {
         };
         let credential_keys = deferred_effects.as_ref().map(|effects| required_keys(effects, payment));
         let has_effects = deferred_effects.is_some();
+        // Prepared before the write lock, because it asks a connector and all writes wait for the lock.
         let reversal = self.prepare_reversal(payment).await?;
         let now = self.now_of_id(&payment.entity);
         let card_window = self.options.card_window;
@@ -161,13 +162,16 @@ impl Gateway {
             ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
+        // The payment has its result, so its security code is not needed any more.
         self.security_codes.remove_code(&completed.payment.id);
         if completed.changed && is_charged {
             log_declined_reversal(&completed.payment);
         }
+        // Only the call that ended the payment counts it. A repeated result would count a decline twice.
         if completed.changed && !completed.payment.result.is_pending() {
             self.velocity.end_pending(&completed.payment.id, completed.payment.is_approved(), self.now());
         }
+        // A sealed card was deleted, but the write-ahead log still contains it until it is truncated.
         if has_effects || !completed.payment.is_approved_or_pending() {
             self.store.mark_wal_dirty();
         }
@@ -226,12 +230,14 @@ impl Completion {
         let is_decided_now = payment.is_held() == self.decision.is_some();
         // A late response to the first step of a debit does not end it in its second step.
         let is_open = payment.result.is_pending() && is_decided_now && payment.debit_step() == self.step;
+        // `change` comes last, because it already changes the payment.
         if has_requested_result || !is_open || !change(&mut payment) {
             let payment = Arc::new(payment);
             return Ok((Changes::default(), CompletionResult { payment, has_requested_result, changed: false }));
         }
         if let Some(decision) = &self.decision {
             let clock = ReviewClock { now: self.machine_time, ahead: self.now.duration_since(self.machine_time) };
+            // Checked under the write lock, because another analyst may have claimed the payment meanwhile.
             decision.check_claim(loaded.review.as_ref(), clock)?;
         }
         let DecidedResult { mut payment, checkout, is_refused, must_reverse, must_capture, mut changes } =
@@ -245,14 +251,17 @@ impl Completion {
         changes =
             self.decide_deferred_effects(&mut payment, loaded.stored_credentials, must_reverse).merged_with(changes);
         let payment = Arc::new(payment);
+        // The stored response still says pending. A repeated request must get the final one.
         changes = self.recorder.replace_response(changes.with_payment(Arc::clone(&payment)), &payment, payment.created);
         if let Some(checkout) = &checkout {
             changes = changes.with_checkout(checkout);
         }
         if !payment.is_approved_or_pending() {
+            // A payment that failed has no follow-up payments, so its card number is not needed any more.
             changes = changes.without_card(&payment.id, payment.created + self.card_window);
         }
         changes = match &self.refunded {
+            // The reversal is part of this commit. A crash after the commit would otherwise leave the shopper charged.
             _ if must_reverse => self.add_reversal(changes, &payment, self.reversal_type(&payment)),
             Some(refunded) => self.add_reversal(changes, refunded, ModificationType::Refund),
             None => changes,
@@ -267,8 +276,10 @@ impl Completion {
     /// Updates the checkout that waits for it.
     fn decide_result(&mut self, payment: Payment, loaded: &mut LoadedRecords) -> DecidedResult {
         let code = self.result.code;
+        // Kept for a payment that still has to be captured: setting the result details clears the mark.
         let was_unannounced = payment.unannounced;
         let mut updated = with_result_details(payment, self.result.clone());
+        // The check runs under the write lock, because it reads the velocity counters and counts this payment.
         let (refused, changes) = match self.risk_check.take() {
             Some(check) => {
                 let (ruling, counters) = check.decide(&mut updated, &loaded.risk_counters);
@@ -322,6 +333,7 @@ impl Completion {
                 }
             }
             Some(DebitStep::Capture) if !outcome.is_success() => {
+                // Only the preauthorization was executed, so only that is reversed.
                 payment.set_debit_step(DebitStep::Authorization);
                 CaptureDecision::Declined(outcome)
             }

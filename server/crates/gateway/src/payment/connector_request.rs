@@ -35,6 +35,7 @@ pub(crate) struct InFlightPayment {
 
 impl PaymentsInFlight {
     fn lock(&self) -> MutexGuard<'_, HashMap<PaymentId, watch::Sender<()>>> {
+        // The map stays valid if a holder panics. A poisoned lock would stop all payments at external connectors.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -51,6 +52,7 @@ impl PaymentsInFlight {
 
     /// Waits until a payment is no longer in flight. Returns at once if it is not.
     pub(super) async fn wait_for_end(&self, payment: &PaymentId) {
+        // The lock is released before the wait, because the guard needs it to end the wait.
         let end = self.lock().get(payment).map(watch::Sender::subscribe);
         if let Some(mut end) = end {
             // Nothing is ever sent: the sender is dropped with the guard.
@@ -105,6 +107,8 @@ impl Gateway {
             order,
             now: payment.created,
             return_url: page.map(|page| format!("{public}v1/return/{}", page.as_str())),
+            // Marked before the payment is written. Otherwise the worker could find the new intent and ask the
+            // connector as well.
             guard: self.payments_in_flight.mark_payment(&payment.id),
         }
     }
@@ -133,6 +137,7 @@ impl Gateway {
         payment: Arc<Payment>,
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
+        // The guard is kept until the outcome is written, so that no inquiry runs at the same time.
         let ConnectorRequest { connector, mut order, now, return_url, guard: _guard } = request;
         // Decided in the write of the payment: a debit may be preauthorized first, because it is checked or reviewed
         // before its capture.
@@ -184,6 +189,7 @@ impl Gateway {
         let written = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
             let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
             let is_pending = payment.result.is_pending();
+            // A page that is written already stays, because the shopper may be on it.
             let page = payment.redirect.as_mut().filter(|page| page.authentication.is_none() && page.asked.is_some());
             let Some(page) = page.filter(|_| is_pending) else {
                 return Ok((Changes::default(), Arc::new(payment)));
@@ -227,6 +233,7 @@ impl Gateway {
         match outcome {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
                 let completed = self.complete_with_response(payment, result, |_| true, recorder.clone()).await?;
+                // Only the call that accepted the payment captures it. Otherwise two calls could send the same capture.
                 if completed.changed {
                     self.capture_accepted(completed.payment, recorder).await
                 } else {
@@ -234,6 +241,7 @@ impl Gateway {
                 }
             }
             ConnectorOutcome::Redirect(_, page) => self.write_connector_page(Arc::clone(payment), page, recorder).await,
+            // The payment keeps its intent, and the worker asks again later.
             ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(Arc::clone(payment)),
         }
     }

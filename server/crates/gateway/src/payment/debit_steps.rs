@@ -66,6 +66,7 @@ impl Gateway {
         let Some(route) = self.route_of(payment) else { return Some(codes::METHOD_NOT_CONFIGURED.into()) };
         Some(match capture_debit(route.connector.as_ref(), payment, false).await {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => result,
+            // An in-process connector is never inquired later, so an unknown outcome counts as a decline.
             _ => codes::OUTCOME_UNCERTAIN.into(),
         })
     }
@@ -85,6 +86,7 @@ impl Gateway {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
                 Ok(self.complete_with_response(&payment, result, |_| true, recorder).await?.payment)
             }
+            // The payment stays pending in its second step, and the worker repeats the capture under the same key.
             _ => Ok(payment),
         }
     }

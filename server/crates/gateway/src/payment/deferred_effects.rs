@@ -79,6 +79,7 @@ pub(crate) fn keep_for_review(mut effects: DeferredEffects, payment: &Payment, c
     let is_stored_elsewhere = payment.registration.is_some() || effects.registration.is_some();
     let card = effects.card.take().filter(|_| !is_stored_elsewhere);
     let mut changes = Changes::default().without_deferred_effects(&payment.id);
+    // Without these, the end of the review has nothing to apply or to revert.
     if effects.registration.is_some() || effects.instruction.is_some() {
         changes = changes.with_deferred_effects(payment, effects, payment.created + LIFETIME);
     }

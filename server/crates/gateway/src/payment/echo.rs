@@ -25,6 +25,8 @@ pub(crate) fn is_echoed(name: &str, account: &Account) -> bool {
         Account::Virtual(_) => name.starts_with("virtualAccount."),
         Account::Card(_) | Account::Unknown => false,
     };
+    // Unknown parameters are echoed, so the groups with secrets are excluded as a whole, whether a name is known or
+    // not.
     let is_secret = find_parameter(name).is_some_and(|row| row.secret);
     !has_own_field && !is_of_account && !is_secret && !name.starts_with("card.") && !name.starts_with("authentication.")
 }

@@ -105,6 +105,7 @@ impl Gateway {
         let new = draft_follow_up(new, now, found, request.modification_type, amount, codes::PENDING, parameters);
         let new = Payment { ndc: recorder.ndc().cloned(), actor: recorder.actor().map(str::to_owned), ..new };
         let result = self.result_in_process(&request, mode, &new, found).await;
+        // Marked before the write, so that the worker does not take up the new intent while this request is sent.
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
@@ -179,8 +180,10 @@ impl FollowUp {
         let Self { request, requested, new, result, time_limits, connector, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
+        // Computed under the write lock. Two concurrent refunds could otherwise exceed the payment together.
         let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &time_limits, now);
         let decided = request.modification_type.decide_amount(&status, requested);
+        // Some connectors take only one capture, so this depends on the captures that are written by now.
         if let (Ok(amount), Some(connector)) = (decided, &connector) {
             let is_captured = status.remaining < referenced.amount.hundredths();
             let part = (amount < referenced.amount).then(|| amount.to_string());
@@ -194,6 +197,8 @@ impl FollowUp {
             Err(code) => (new.amount, code),
         };
         let mut payment = Payment { amount, result, ..new };
+        // The merchant is notified of a pending payment only if the response says so. That is known after the request
+        // to the connector.
         payment.unannounced = payment.awaits_connector();
         let payment = Arc::new(payment);
         let changes = Changes::default().with_payment(Arc::clone(&payment));

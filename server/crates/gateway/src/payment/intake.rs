@@ -67,6 +67,7 @@ impl Gateway {
         if let Some(brand) = chosen.brand.filter(|_| chosen.is_brand_implied) {
             parameters.set("paymentBrand", brand.code);
         }
+        // An invalid number is no error here, because the second step of the intake refuses it by name.
         let number = parameters.get("card.number").and_then(|number| CardNumber::parse(number).ok());
         let payer = chosen.channel.unwrap_or_else(|| Arc::clone(entity));
         Ok(RoutedRequest { payer, brand: chosen.brand, number, parameters })
@@ -96,6 +97,7 @@ impl Gateway {
         order.accepts_any_number = payer.settings.sandbox_any_number;
         let mut from_gateway = Vec::new();
         if let (Some(_), FullAccount::Card(card)) = (&wallet_token, &order.account) {
+            // A registration stores the parameters of its account, so the data of a decrypted card are added to them.
             set_decrypted_card(&mut parameters, card);
             from_gateway.push(WALLET_ECI.to_owned());
         }
@@ -103,6 +105,7 @@ impl Gateway {
             requirements::check_form(checkout, &payer.settings.channel, &order, &parameters, stored)?;
         }
         let account = StorableAccount::from_request(&order, &parameters);
+        // Removed this early, so that no later stage can store or log a card number.
         parameters.retain(|name, _| !name.starts_with("card."));
         Ok(Intake { payer, order, account, parameters, wallet_token, from_gateway })
     }
@@ -115,6 +118,7 @@ fn set_decrypted_card(parameters: &mut Parameters, card: &FullCard) {
     parameters.set("card.expiryMonth", card.expiry.month_text());
     parameters.set("card.expiryYear", card.expiry.year_text());
     if let Some(holder) = &card.holder {
+        // The holder's name is stored in clear text, so it must not contain a card number.
         parameters.set("card.holder", mask_card_numbers(holder));
     }
     if let Some(proof) = &card.cryptogram {

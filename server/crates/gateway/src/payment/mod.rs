@@ -169,13 +169,17 @@ impl Gateway {
         let route = route?;
         check_capabilities(&intake.order, &route)?;
         let brand_return_url = context.addresses.brand_return_url(&intake)?;
+        // The limits come before any request to the issuer or the connector, because their answers would help a card
+        // tester.
         let attempt = self.screen_request(&intake, context)?;
         let identity = self.identify_payment(&intake, context.at)?;
+        // The rules come before the issuer is asked, because a challenge can be demanded only in that request.
         let three_ds_context = self.demand_challenge(three_ds_context, &intake, &route, &identity, context);
         let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
         let in_form = context.is_in_form();
         let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;
         let mut prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
+        // Reversal and capture are prepared here, because no connector may be asked under the write lock.
         if prepared.may_be_reversed() {
             prepared.reversal = Some(self.prepare_reversal(prepared.payment()).await?);
             prepared.capture = self.capture_in_process(prepared.payment()).await;

@@ -104,6 +104,7 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let received = self.route_request(entity, parameters)?;
         let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
+        // Taken out, because the request is sent after the commit and `prepared` moves to the writer's thread.
         let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
         let written = self
             .store
@@ -114,6 +115,7 @@ impl Gateway {
             .await;
         let outcome = match &written {
             Ok(Ok(payment)) => AttemptOutcome::of_payment(payment),
+            // A refused write made no payment, so it counts neither as a decline nor as an approval.
             _ => AttemptOutcome::NotMade,
         };
         self.velocity.end_attempt(attempt, outcome, self.now());

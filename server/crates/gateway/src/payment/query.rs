@@ -85,6 +85,7 @@ impl Gateway {
         let entities = self.visible_entities(entity);
         let payment = match (PaymentId::parse(id), cost) {
             (Some(id), _) => self.store.load_payment_of_any(&entities, &id)?,
+            // There is no index by short id, so the search reads all payments of several seconds.
             (None, QueryCost::Brief) => return Ok(None),
             (None, QueryCost::Long(cancelled)) => {
                 self.find_by_short_id(&entities, id, &PaymentRange::all_time(), cancelled)?.pop()
@@ -173,6 +174,7 @@ impl Gateway {
         (reference, short_id): (&str, Option<&str>),
         cost: QueryCost<'_>,
     ) -> Result<bool, Failure> {
+        // Read before the payments, so that a change in between makes the stamp outdated instead of being missed.
         let commit = self.store.change_log.current_commit();
         let found = self.store.load_payments_by_reference(entities, reference, cost.read_limit())?;
         if cost.is_exceeded_by(found.len()) {
@@ -204,6 +206,7 @@ impl Gateway {
         if let Some(numbered) = &mut builder.numbered
             && builder.filter.matches_all()
         {
+            // One more than the limit is enough to see that the list is too long.
             let total = self.store.count_payments(entities, range, MAX_NUMBERED_PAYMENTS + 1)?;
             if total > MAX_NUMBERED_PAYMENTS {
                 return Err(list_too_long().into());
@@ -311,6 +314,7 @@ impl PageBuilder {
                     self.page.payments.push(candidate.into_payment()?);
                 }
             }
+            // With the total known beforehand, the payments after this page need not be read.
             let is_filled = numbered.total.is_some() && self.page.payments.len() == self.limit;
             let ends = is_filled || self.read > MAX_NUMBERED_PAYMENTS;
             return Ok(if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });

@@ -84,6 +84,7 @@ impl Gateway {
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
         from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
+        // Collected before the parameters are filtered, because rules also use values that are not stored.
         payment.risk = payer.settings.channel.risk.then(|| {
             let subject = (&payment.id, &*payer);
             self.collect_risk_context(subject, &order, account.as_ref(), &parameters, from_gateway, context)
@@ -96,6 +97,7 @@ impl Gateway {
         self.share_parameters(&mut payment, sender)?;
         let risk_check = self.prepare_risk_check(&payment, &payer, route);
 
+        // Accounts are sealed here and not under the write lock, which all other payments wait for.
         let held_card = self.hold_card(&payment, &order.account)?;
         let may_be_held = risk_check.as_ref().is_some_and(RiskCheck::may_hold_unexecuted);
         let review_card =
@@ -224,6 +226,8 @@ fn decline_by_risk(
     if let Some(reversal) = reversal {
         let created = payment.created;
         changes = changes.with_payment(draft_reversal(&payment, ModificationType::Reversal, reversal, created));
+        // The connector has charged the account of the token, so the token counts as used although the payment is
+        // reversed.
         if let Some(token) = &wallet_token {
             changes = changes.with_used_token(token);
         }
@@ -269,9 +273,11 @@ impl PreparedPayment {
     pub(crate) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { mut payment, mut changes, credential_changes, risk_check, reversal, keys, .. } = self;
         let Self { account_changes, is_sent, mut held_card, review_card, owner, capture, .. } = self;
+        // Decided under the write lock, so that only one of two concurrent payments can use the token.
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
         }
+        // A duplicate is declined before the risk check, which would count it in the velocity counters.
         if loaded.reference_paid {
             return Ok(duplicates::decline_duplicate(payment));
         }
@@ -281,6 +287,7 @@ impl PreparedPayment {
                 let (declined, payment) = decline_by_risk(payment, code, reversal, keys.wallet_token);
                 return Ok((declined.merged_with(counters), payment));
             }
+            // A held payment is captured only when an analyst approves it.
             if let Some(capture) = capture.filter(|_| payment.stage_to_hold().is_none()) {
                 if !capture.code.is_success() {
                     let (declined, payment) = decline_by_risk(payment, capture.code, reversal, keys.wallet_token);
@@ -296,6 +303,7 @@ impl PreparedPayment {
             payment = payment.into_held(since);
         }
         if stage == Some(ReviewStage::NotExecuted) {
+            // The payment is executed after the review, which needs its account.
             held_card = review_card;
         } else {
             changes = changes.merged_with(account_changes);

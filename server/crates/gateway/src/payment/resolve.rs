@@ -45,6 +45,8 @@ impl Gateway {
     /// # Errors
     /// If the store cannot be read or written.
     pub(super) async fn resolve_payment_afresh(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
+        // The inquiry under way may have begun before this call. One that another caller begins after it is as good as
+        // our own.
         for _ in 0..2 {
             if let Some(guard) = self.payments_in_flight.mark_payment(id) {
                 return self.resolve_in_flight(entity, id, guard).await;
@@ -66,6 +68,7 @@ impl Gateway {
         let connector = self.route_of(&payment).map(|route| route.connector);
         let outcome = match (connector, &payment.referenced) {
             (None, _) => {
+                // The payment stays pending: the connector may be set up again, and only it knows the outcome.
                 tracing::error!(
                     connector = payment.connector,
                     "a payment is pending at a connector that is not set up"
@@ -76,6 +79,7 @@ impl Gateway {
                 let referenced = self.store.load_payment(entity, referenced)?;
                 match referenced {
                     Some(referenced) => {
+                        // A repeated request under the same key is executed once, so no separate inquiry is needed.
                         wait_for_outcome(send_modification(connector.as_ref(), &payment, &referenced, true)).await
                     }
                     None => ConnectorOutcome::Unknown,
@@ -89,6 +93,8 @@ impl Gateway {
         let settled = self.write_outcome(&Arc::new(payment), outcome, ResponseRecorder::disabled()).await?;
         if settled.can_be_inquired() {
             let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
+            // A connector that is down for long gets fewer and fewer inquiries, and a short failure is resolved
+            // quickly.
             let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
             self.store.postpone_inquiry(id, self.now() + wait).await?;
         }
@@ -102,6 +108,7 @@ impl Gateway {
     /// If the store cannot be read.
     pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
         let in_flight = self.payments_in_flight.payment_ids();
+        // The limit grows by the number of payments that are left out, so that the list is still full.
         let more = u32::try_from(limit.saturating_add(in_flight.len())).unwrap_or(u32::MAX);
         let mut due = self.store.load_due_timers(TimerKind::Inquire, self.now(), more)?;
         due.retain(|timer| PaymentId::parse(&timer.subject).is_none_or(|payment| !in_flight.contains(&payment)));
@@ -113,6 +120,7 @@ impl Gateway {
     async fn stop_unneeded_timer(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         let (keys, id) = (RecordKeys::for_payment(entity, id), id.clone());
         let deleted = self.store.update(keys, move |loaded| {
+            // The payment may have got a new request since it was read, and would lose its intent.
             let is_needed = loaded.payment.as_ref().is_some_and(Payment::can_be_inquired);
             let changes = Changes::default();
             Ok((if is_needed { changes } else { changes.without_timer(TimerKind::Inquire, id.as_str()) }, ()))
@@ -145,6 +153,7 @@ impl Gateway {
             return outcome;
         }
         let reversal = Modification {
+            // The key is always the same, because the reversal is repeated until the connector confirms it.
             reference: format!("{id}-reversal"),
             original_reference: id.as_str().to_owned(),
             merchant_id: inquiry.merchant_id,
@@ -156,6 +165,7 @@ impl Gateway {
         };
         match wait_for_outcome(connector.reverse(&reversal)).await {
             ConnectorOutcome::Approved(_) => ConnectorOutcome::from(code),
+            // Without the confirmation the payment could still succeed at the connector, so it stays pending.
             _ => ConnectorOutcome::Unknown,
         }
     }
@@ -202,6 +212,7 @@ async fn reverse_payment(
 ) -> ConnectorOutcome {
     if let Some(capture) = referenced.capture_reference() {
         let of_capture = Modification {
+            // The reversals of capture and preauthorization are two requests, and each needs its own idempotency key.
             reference: format!("{}-capture", modification.reference),
             original_reference: capture,
             ..modification.clone()

@@ -91,6 +91,7 @@ impl<T> ResponseRecorder<T> {
     /// key.
     fn stored_response(&self, changes: &Changes, outcome: &T, now: Timestamp) -> Option<StoredResponse> {
         let Recording { request, to_response } = self.recording.as_deref()?;
+        // Taken from the changes, because a channel may own the records of a request that its merchant sent.
         let owner = changes.owning_entity();
         Some(StoredResponse {
             request: request.clone(),

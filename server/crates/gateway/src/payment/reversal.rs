@@ -26,6 +26,7 @@ impl Gateway {
             return Ok(None);
         };
         let referenced = self.store.load_payment(&follow_up.entity, referenced)?;
+        // A merchant's own reversal of an approved payment may be declined, and that payment rightly stays charged.
         Ok(referenced.filter(|payment| payment.is_abandoned() || !payment.is_approved()))
     }
 

@@ -28,6 +28,7 @@ impl Gateway {
         let entity = self.directory.find_entity(&payment.entity)?;
         let route = self.select_route(&entity, &payment.parameters).ok()?;
         match &payment.connector {
+            // The channel may use another connector by now, but only the payment's own one knows the payment.
             Some(name) => Some(PaymentRoute { connector: self.connectors.find_external(name, route.mode)?, ..route }),
             None => Some(route),
         }

@@ -29,6 +29,7 @@ impl Gateway {
     /// entity or the connector of the payment has failed. `None` if its channel has none, or the payment was checked
     /// before.
     pub(super) fn screen_approval(&self, payment: &Payment, result: &ConnectorResult) -> Option<RiskCheck> {
+        // A payment is checked once, because its check counts it in the velocity counters.
         payment.risk.as_ref().filter(|risk| risk.decision.is_none())?;
         let payer = self.directory.find_entity(&payment.entity);
         let (Some(payer), Some(route)) = (&payer, self.route_of(payment)) else {

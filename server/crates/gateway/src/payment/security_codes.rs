@@ -20,6 +20,7 @@ impl SecurityCodeCache {
     /// full cache, the code that expires first makes room.
     pub(crate) fn insert_code(&self, payment: &PaymentId, code: SecurityCode, until: Timestamp) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Shoppers who leave during 3-D Secure would otherwise fill the memory until their codes expire.
         if all.len() >= MAX_CODES
             && let Some(oldest) = all.iter().min_by_key(|(_, (_, until))| *until).map(|(id, _)| id.clone())
         {
@@ -31,6 +32,7 @@ impl SecurityCodeCache {
     /// Returns the cached security code of a payment, also an expired one until the next [`Self::remove_expired`].
     pub(crate) fn find_code(&self, payment: &PaymentId) -> Option<SecurityCode> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Cloned, so that the lock is not held while the connector is asked.
         all.get(payment).map(|(code, _)| code.clone())
     }
 

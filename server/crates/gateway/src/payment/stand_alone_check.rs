@@ -76,6 +76,8 @@ impl Gateway {
         let mode = ProcessingMode::from_parameters(received.payer.live, &received.parameters)?;
         let intake = self.read_intake(received, sender, context.has_stored_account(), false)?;
         if let Some(account) = intake.account.as_ref().filter(|_| !context.has_stored_account()) {
+            // A check compares the number with stored ones, so unlimited checks would let a merchant guess the digits
+            // of stored cards.
             self.velocity.count_comparison(&intake.payer, &account.identity, self.now())?;
         }
         let identity = self.identify_payment(&intake, None)?;

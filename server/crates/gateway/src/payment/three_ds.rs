@@ -170,6 +170,7 @@ impl Gateway {
             Some(FirstStep::AwaitsShopper(session)) => return Ok(ThreeDsDecision::Wait(session)),
             Some(FirstStep::Completed(proof)) => {
                 let result = proof.result;
+                // The result is stored with the payment, so it becomes parameters like a result that a merchant sends.
                 proof.write_to(&mut intake.parameters);
                 intake.from_gateway.extend(Proof::PARAMETERS.map(str::to_owned));
                 intake.order.proof = Some(proof);
@@ -241,6 +242,7 @@ async fn request_three_ds(
         Some(version) => Some(new_transaction_id(version, random_bytes()?)),
         None => None,
     };
+    // The method page lets the issuer recognize the browser, so it runs before the issuer is asked.
     if let (true, Some(version), Some(id)) = (enrolment.has_method, version, &transaction) {
         let session = ThreeDsSession::with_method(version, id.clone());
         return Ok(FirstStep::AwaitsShopper(ThreeDsSession {

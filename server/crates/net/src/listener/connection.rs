@@ -53,6 +53,8 @@ where
             return Poll::Ready(());
         }
         while close.as_mut().poll(cx).is_ready() {
+            // A request may have reached the service since the eviction. It gets its response before the connection
+            // closes.
             if state.evicted.load(Relaxed) && state.eviction_order().is_some() {
                 return Poll::Ready(());
             }
@@ -72,6 +74,7 @@ where
                 Some(deadline) if deadline <= now => return Poll::Ready(()),
                 deadline => timer_end = deadline.unwrap_or(now + NO_DEADLINE),
             }
+            // A timer that has ended wakes no task again, so it is always set to a later time.
             timer.as_mut().reset(timer_end.into());
         }
         Poll::Pending
@@ -101,6 +104,7 @@ where
     if has_body && (state.buffer_grown.load(Relaxed) || state.is_body_unread()) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
+    // A dropped response counts as complete as well, because no more of it will be sent.
     response.map(|body| TrackedBody { body, state, on_end: |state, _| state.end_response() })
 }
 
@@ -120,6 +124,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         match &polled {
             Poll::Ready(Some(Err(_))) => (self.on_end)(&self.state, false),
+            // hyper stops polling a body that says it has ended, so the end is not always a `None`.
             _ if self.body.is_end_stream() || matches!(polled, Poll::Ready(None)) => (self.on_end)(&self.state, true),
             _ => {}
         }
@@ -137,6 +142,8 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for TrackedBody<B> {
 
 impl<B> Drop for TrackedBody<B> {
     fn drop(&mut self) {
+        // The service may drop a body before its end. Otherwise the connection could be evicted while the service is
+        // working on its request.
         (self.on_end)(&self.state, false);
     }
 }

@@ -61,6 +61,7 @@ pub async fn serve_connections<S>(
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
+            // The stop is polled first, so that a flood of new connections cannot delay it.
             biased;
             () = &mut stop => break,
             accepted = listener.accept() => accepted,
@@ -70,6 +71,7 @@ pub async fn serve_connections<S>(
             // The client disconnected before its connection was accepted.
             Err(error) if is_client_error(&error) => {}
             Err(error) => {
+                // The usual cause is that no file descriptor is free. Closing idle connections frees some of them.
                 tracing::warn!(%error, "cannot accept connections; idle ones are closed");
                 table.evict_idle();
                 tokio::select! {
@@ -79,6 +81,7 @@ pub async fn serve_connections<S>(
             }
         }
     }
+    // The port is closed before the wait, so that new clients are refused instead of left without an answer.
     drop(listener);
     table.close_all().await;
 }

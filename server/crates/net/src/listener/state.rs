@@ -79,6 +79,7 @@ impl ConnectionState {
             evicted: AtomicBool::new(false),
             close: Notify::new(),
         };
+        // A client that connects and sends nothing has the short time of a head, not the longer idle time.
         state.enter_phase(Phase::Head);
         state
     }
@@ -101,6 +102,7 @@ impl ConnectionState {
     /// Records that the body of the request is complete, or was dropped before its end. The connection then waits for
     /// the service. May be called more than once.
     pub(super) fn end_request(&self, is_complete: bool) {
+        // A body that was dropped counts as unread, so that the connection is closed after the response.
         if is_complete {
             self.body_unread.store(false, Relaxed);
         }
@@ -136,6 +138,8 @@ impl ConnectionState {
     /// Records that the client's side of the connection accepts no more bytes at the moment. The send timeout starts
     /// now, unless it is running.
     pub(super) fn record_blocked(&self) {
+        // Only the first blocked write starts the timeout. If each one restarted it, a client that reads nothing would
+        // never reach it.
         if self.stalled_since.load(Relaxed) == 0 {
             self.received_bytes.store(0, Relaxed);
             self.stalled_since.store(self.elapsed_microseconds(), Relaxed);
@@ -147,6 +151,8 @@ impl ConnectionState {
     pub(super) fn record_sent(&self, count: usize) {
         if self.stalled_since.load(Relaxed) != 0 {
             let received = self.received_bytes.load(Relaxed).saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            // Fewer bytes do not restart the timeout. Otherwise a client could hold a connection with one byte per
+            // timeout.
             if received >= MIN_PROGRESS {
                 self.stalled_since.store(self.elapsed_microseconds(), Relaxed);
             }
@@ -191,6 +197,7 @@ impl ConnectionState {
     pub(super) fn eviction_order(&self) -> Option<(bool, u8, u64)> {
         let since = self.phase_since.load(Relaxed);
         let (class, since) = match (self.phase(), self.stalled_since.load(Relaxed), self.response_ended.load(Relaxed)) {
+            // No request of these connections is waiting for the service, so closing them loses the least.
             (Phase::Closing, ..) | (Phase::Idle | Phase::Head, 0, _) => (0, since),
             (Phase::Body, 0, _) => (1, since),
             (Phase::Service, 0, 0) => return None,
@@ -199,12 +206,14 @@ impl ConnectionState {
             (Phase::Service, 0, response_ended) => (2, response_ended),
             (_, stalled_since, _) => (2, stalled_since),
         };
+        // A trusted proxy's connection carries the requests of many clients. `false` sorts first, so these come last.
         Some((self.trusted, class, since))
     }
 
     /// Returns the current phase.
     fn phase(&self) -> Phase {
         let phases = [Phase::Idle, Phase::Head, Phase::Body, Phase::Service, Phase::Closing];
+        // The remainder keeps the index inside the array, so that this look-up cannot panic.
         phases[usize::from(self.phase.load(Relaxed)) % 5]
     }
 

@@ -50,6 +50,7 @@ impl AsyncRead for TrackedStream {
         let initialized = buffer.initialized().len() - buffer.filled().len();
         let free = buffer.initialize_unfilled();
         free[..initialized].fill(0);
+        // One byte less than hyper's buffer, because hyper enlarges the buffer after a read that fills it.
         let length = free.len().min(READ_BUFFER - 1);
         let mut part = ReadBuf::new(&mut free[..length]);
         let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
@@ -71,8 +72,10 @@ impl TrackedStream {
     /// Reads and discards what the client still sends, until it closes its side or the limit is reached. Errors count
     /// as the end.
     fn poll_discard(&mut self, cx: &mut Context<'_>, mut discardable: usize) -> Poll<()> {
+        // The rest of a body may contain a card number, so the bytes are zeroed after use.
         let mut bytes = Zeroizing::new([0; READ_BUFFER]);
         while discardable > 0 {
+            // Stored before each read, because a read may be pending and the limit has to count across calls.
             self.discardable = Some(discardable);
             let mut buffer = ReadBuf::new(bytes.as_mut_slice());
             let Ok(()) = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer)) else { break };
@@ -81,6 +84,7 @@ impl TrackedStream {
             }
             discardable = discardable.saturating_sub(buffer.filled().len());
         }
+        // A further call of `poll_shutdown` must not wait for the client again.
         self.discardable = Some(0);
         Poll::Ready(())
     }
@@ -90,6 +94,7 @@ impl TrackedStream {
         match &polled {
             Poll::Pending => self.state.record_blocked(),
             Poll::Ready(Ok(count)) => self.state.record_sent(*count),
+            // hyper ends the connection after an error, so there is no timeout to keep.
             Poll::Ready(Err(_)) => {}
         }
         polled

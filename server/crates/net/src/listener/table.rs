@@ -83,6 +83,8 @@ impl ConnectionTable {
         let mut connections = self.lock_connections();
         let limit = self.limits.connections_per_address;
         let from_source = connections.by_source.get(&source).map_or(0, HashMap::len);
+        // The limit per address comes first, so that a client above it loses its own connection and not another
+        // client's.
         if !trusted && limit > 0 && from_source >= limit {
             connections.log_limit_reached("an address has reached --connections-per-address");
             if connections.evict(Some(source), 1) == 0 {
@@ -121,6 +123,8 @@ impl ConnectionTable {
             if self.lock_connections().open == 0 {
                 return;
             }
+            // `notify_one` keeps a permit, so a connection that closes between the check and this wait still ends the
+            // wait.
             empty.await;
         }
     }
@@ -132,6 +136,7 @@ impl ConnectionTable {
 
     /// Locks the table. A panic of another holder is ignored.
     fn lock_connections(&self) -> MutexGuard<'_, Connections> {
+        // A poisoned lock would otherwise refuse every later connection.
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -147,11 +152,15 @@ impl Connections {
             None => self.by_source.iter().flat_map(|(source, all)| eviction_candidates(*source, all)).collect(),
         };
         if candidates.len() > count {
+            // A selection is cheaper than a sort, and the lock is held for all connections meanwhile.
             candidates.select_nth_unstable_by_key(count, |(order, ..)| *order);
             candidates.truncate(count);
         }
         for (_, source, id) in &candidates {
+            // An evicted connection leaves the table at once. Its task needs a moment to close it, and it must not be
+            // evicted twice.
             if let Some(state) = self.remove(*source, *id) {
+                // The flag is set before the notification, because the notified task reads it.
                 state.evicted.store(true, Relaxed);
                 state.close.notify_one();
             }
@@ -172,6 +181,7 @@ impl Connections {
 
     /// Logs a warning with the reason, but none within ten seconds after the last one.
     fn log_limit_reached(&mut self, reason: &str) {
+        // A line for each refused connection would let a flood of connections fill the log.
         if self.last_log.is_none_or(|time| time.elapsed() > LOG_PAUSE) {
             self.last_log = Some(Instant::now());
             tracing::warn!(connections = self.counted, "{reason}; the oldest idle ones are closed");
@@ -192,6 +202,7 @@ impl Drop for ConnectionEntry {
         let mut connections = self.table.lock_connections();
         connections.remove(self.source, self.id);
         connections.open -= 1;
+        // Evicted connections count as open, because a stop has to wait until their tasks have ended.
         if connections.open == 0 {
             self.table.empty.notify_one();
         }

@@ -20,6 +20,7 @@ use crate::{AdminStore, StoreError};
 /// Fills the directory with the stored entities, tokens and risk rules.
 pub(crate) fn refill_directory(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
     directory.replace_credentials(load_credentials(connection)?);
+    // The rules come after the entities, because entities inherit the rules of those above them.
     rules::refill_rules(connection, directory)
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn load_credentials(connection: &Connection) -> Result<Credentials, S
 /// or an order.
 fn select_entity(clause: &str) -> String {
     format!(
+        // A channel uses the clock of its merchant, so the advance of the merchant counts for it.
         "SELECT entity.id, entity.name, entity.live, entity.settings, entity.parent, coalesce(owner.ahead, entity.ahead),
              entity.level
          FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant {clause}"
@@ -111,6 +113,7 @@ impl AdminStore {
     /// If the store cannot be read.
     pub fn load_ancestors(&self, entity: &Entity) -> Result<Vec<Entity>, StoreError> {
         let mut ancestors: Vec<Entity> = Vec::new();
+        // A tree has at most one entity per level. The limit ends the walk if damaged rows form a circle.
         while let Some(id) = &ancestors.last().unwrap_or(entity).parent
             && ancestors.len() < Level::ALL.len()
             && let Some(parent) = self.load_entity(id)?
@@ -125,6 +128,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read.
     pub fn load_descendants(&self, id: &EntityId) -> Result<Vec<Entity>, StoreError> {
+        // `UNION` drops duplicates, so that the recursion ends even if damaged rows form a circle.
         let clause = "WHERE entity.id IN (
             WITH RECURSIVE below (id) AS (
                 SELECT id FROM entity WHERE parent = ?1

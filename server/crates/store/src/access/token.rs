@@ -46,6 +46,7 @@ pub struct TokenInfo {
 pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
     let mut by_user = HashMap::new();
     let mut statement = connection.prepare(
+        // Expired tokens are loaded as well, so that their users are refused with the right reason.
         "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL",
     )?;
     let mut rows = statement.query([])?;
@@ -80,6 +81,7 @@ impl AdminStore {
         let (networks, scopes) = (networks.join(","), credential.scopes.to_string());
         let details = [("label", label), ("networks", &networks), ("scopes", &scopes)];
         let (user_id, entity) = (&*credential.user_id, Some(&credential.entity));
+        // A server accepts only keyed hashes once it has a key, so the hash is keyed as soon as there is one.
         let keyed_hash = self.hash_key.as_ref().filter(|_| !credential.keyed).map(|key| key.apply(&credential.hash));
         let act = Act { action: "token create", subject: user_id, entity, details: &details };
         self.execute_act(
@@ -161,6 +163,7 @@ impl Store {
     pub async fn record_token_use(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             for (user_id, used) in &used {
+                // Uses are stored in batches, so a batch may arrive after one with a later use.
                 let query = "UPDATE token SET used = max(coalesce(used, 0), ?2) WHERE user_id = ?1";
                 connection.prepare_cached(query)?.execute(params![user_id, used])?;
             }
@@ -183,8 +186,10 @@ pub(crate) fn key_hashes(connection: &Connection, vault: &Vault) -> Result<(), S
     let query = "SELECT user_id, hash FROM token WHERE NOT keyed";
     let mut statement = connection.prepare(query).map_err(StoreError::from)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(StoreError::from)?;
+    // Collected first, because the updates below change the rows of this query.
     let unkeyed: Vec<(String, [u8; 32])> = rows.collect::<Result<_, _>>().map_err(StoreError::from)?;
     for (user_id, hash) in unkeyed {
+        // The condition keeps a hash from being keyed twice, after which no password would match it.
         let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
         connection.execute(query, params![user_id, key.apply(&hash)]).map_err(StoreError::from)?;
     }

@@ -74,6 +74,7 @@ pub(crate) fn write_delivery(
 ) -> Result<(), StoreError> {
     connection
         .prepare_cached(
+            // A delivery that exists may have been sent already, and must not become due again.
             "INSERT INTO file_delivery (entity, day, due) SELECT entity, ?2, ?3 FROM file_push WHERE entity = ?1
              ON CONFLICT (entity, day) DO NOTHING",
         )?
@@ -83,6 +84,8 @@ pub(crate) fn write_delivery(
 
 /// Sets the end of a lease, in milliseconds. Returns false if the claim is lost.
 fn set_lease(connection: &Connection, claim: &ClaimedPush, until: i64) -> Result<bool, StoreError> {
+    // The version changes with the settings, so an attempt with old settings cannot renew its claim or record its
+    // outcome.
     let query = "UPDATE file_push SET leased = ?4 WHERE entity = ?1 AND version = ?2 AND node = ?3 AND leased > 0";
     let parameters = params![claim.target.entity.as_str(), claim.version, claim.node, until];
     Ok(connection.prepare_cached(query)?.execute(parameters)? == 1)
@@ -121,6 +124,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<ClaimedPush>, StoreError> {
         self.run_write(move |connection| {
+            // Read again under the write lock, because another node may have sent the file since it was found.
             let query = "SELECT day, failures FROM file_delivery WHERE entity = ?1 AND due IS NOT NULL
                  AND due <= ?2 AND day = (SELECT min(day) FROM file_delivery WHERE entity = ?1 AND due IS NOT NULL)";
             let due =
@@ -165,6 +169,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let claim = claim.clone();
         self.run_write(move |connection| {
+            // Another node may be sending the file by now, and it records its own outcome.
             if !set_lease(connection, &claim, 0)? {
                 return Ok(false);
             }
@@ -191,6 +196,7 @@ impl Store {
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn release_push_claims(&self, node: String) -> Result<(), StoreError> {
+        // A reader looks first, so that a node without claims does not write at each start and stop.
         let query = "SELECT EXISTS (SELECT 1 FROM file_push WHERE leased > 0 AND node = ?1)";
         if !self.run_read(|connection| Ok(connection.query_row(query, [&node], |row| row.get(0))?))? {
             return Ok(());

@@ -89,6 +89,8 @@ impl AdminStore {
         let act = Act { action: "file-push set", subject: id, entity: Some(&target.entity), details: &details };
         self.record_act(&act, |connection| {
             connection.execute(
+                // The version grows even if the machine's clock goes back, so that a claim of the old settings is
+                // always lost.
                 "INSERT INTO file_push (entity, url, sealed, host_key, ca, changed, version)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
                  ON CONFLICT (entity) DO UPDATE SET url = excluded.url, sealed = excluded.sealed,
@@ -96,6 +98,7 @@ impl AdminStore {
                      version = max(version + 1, excluded.version), leased = 0",
                 params![id, target.url, target.sealed.as_bytes(), target.host_key, target.ca, now],
             )?;
+            // Files may wait for hours after failures of the old server. These waits do not apply to the new one.
             let wake = "UPDATE file_delivery SET due = ?2, failures = 0 WHERE entity = ?1 AND due IS NOT NULL";
             connection.execute(wake, params![id, now])?;
             if let Some(from) = &from {

@@ -123,6 +123,7 @@ pub(crate) fn write_message(
     target: &MessageTarget<'_>,
 ) -> Result<MessageId, StoreError> {
     let (now, random) = (sources.now(), sources.random_bytes()?);
+    // A queue has one receiver, so that a slow receiver delays only its own messages.
     let (queue, address, webhook, document, callback) = match target {
         MessageTarget::Address(address) => (delivery::queue_name(address), *address, None, None, None),
         MessageTarget::Webhook(id, document) => ((*id).to_owned(), "", Some(id), Some(document), None),
@@ -200,6 +201,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<Message>, StoreError> {
         self.run_write(move |connection| {
+            // The conditions are checked again under the write lock, because another node may have claimed a message
+            // meanwhile.
             let mut claim = connection.prepare_cached(
                 "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
                  RETURNING what, queue, failures, address, webhook, document, owner, callback",
@@ -260,6 +263,8 @@ impl Store {
     /// Same as [`Store::update`].
     pub async fn release_messages(&self, node: String) -> Result<(), StoreError> {
         self.run_write(move |connection| {
+            // With `due IS NOT NULL` SQLite uses the index of waiting messages, and does not read all that were
+            // delivered.
             let query = "UPDATE message SET leased = 0 WHERE due IS NOT NULL AND leased > 0 AND node = ?1";
             Ok(connection.execute(query, [node]).map(drop)?)
         })
@@ -288,6 +293,7 @@ impl Store {
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn delete_expired_messages(&self, now: Timestamp) -> Result<(), StoreError> {
+        // Ids begin with the time of creation, so the primary key leads to the oldest messages.
         let oldest_kept = MessageId::new(now - delivery::RETENTION, [0; 9]);
         let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL AND failed IS NULL ORDER BY id LIMIT ?2";
         let ids: Vec<String> = self.run_read(|connection| {

@@ -69,10 +69,12 @@ impl Store {
                     if wrapped || first.is_empty() {
                         break;
                     }
+                    // The search wraps around once, to the owners before the one with which it began.
                     (owner, wrapped) = (String::new(), true);
                     continue;
                 };
                 owner = following;
+                // The index has the oldest message of the owner first. If that one is not due, none is.
                 if oldest <= now {
                     select_for_owner(connection, now, &owner, cursor, limits, &mut found)?;
                 }
@@ -110,6 +112,7 @@ fn select_for_owner(
     let mut due: Vec<(i64, String)> = Vec::new();
     for step in 0..=MAX_QUEUES {
         if step == MAX_QUEUES {
+            // This bounds the memory of the cursor. The owners begin with their first queue again.
             if cursor.queues.len() >= MAX_OWNERS {
                 cursor.queues.clear();
             }
@@ -128,6 +131,7 @@ fn select_for_owner(
             due.push((row.get(0)?, row.get(1)?));
         }
     }
+    // The queues were visited by name, but the oldest messages come first whatever their queue.
     due.sort_unstable();
     found.extend(due.iter().filter_map(|(_, id)| MessageId::parse(id)).take(limit));
     Ok(())

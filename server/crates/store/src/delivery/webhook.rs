@@ -168,6 +168,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
+        // The condition allows a rotation only if none runs, and a cancellation only if one does.
         let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
         let action = if next.is_some() { "webhook rotate" } else { "webhook cancel-rotation" };
         self.change_webhook(id, action, query, params![id.as_str(), next.map(Sealed::as_bytes)])
@@ -181,6 +182,7 @@ impl AdminStore {
         statement: &str,
         parameters: impl Params,
     ) -> Result<bool, StoreError> {
+        // Loaded before the statement, which may delete the webhook.
         let entity = self.load_webhook(id.as_str())?.map(|webhook| webhook.entity);
         let act = Act { action, subject: id.as_str(), entity: entity.as_ref(), details: &[] };
         self.execute_act(&act, statement, parameters)
@@ -192,6 +194,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn finish_webhook_rotation(&self, id: &MessageId, next: &Sealed) -> Result<bool, StoreError> {
+        // The rotation may have been cancelled and begun again meanwhile, with another secret.
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
         self.change_webhook(id, "webhook finish-rotation", query, params![id.as_str(), next.as_bytes()])
     }
@@ -245,6 +248,7 @@ impl AdminStore {
 fn find_host(url: &str) -> &str {
     let (_, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // The part before the last `@` may be a password.
     authority.rsplit('@').next().unwrap_or_default()
 }
 

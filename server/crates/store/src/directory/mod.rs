@@ -106,6 +106,7 @@ impl Directory {
             (merchant, Arc::from(channels))
         };
         let channels = channels.into_iter().map(in_order).collect();
+        // The lock is taken after inheritance and sorting, because every request waits for it.
         let mut snapshot = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let merchants = |credentials: &Credentials| -> BTreeMap<EntityId, EntityId> {
             let merchant = |entity: &Arc<Entity>| Some((entity.id.clone(), entity.parent_merchant()?.clone()));
@@ -113,11 +114,14 @@ impl Directory {
         };
         for (user_id, credential) in &mut credentials.by_user {
             if let Some(before) = snapshot.credentials.by_user.get(user_id) {
+                // The usage since the last batch is only in memory, and a reload must not lose it.
                 credential.usage = Arc::clone(&before.usage);
             }
         }
+        // A moved channel changes the lists of payments of both merchants, without a change of any payment.
         let moved = merchants(&snapshot.credentials) != merchants(&credentials);
         let moves = snapshot.moves + u64::from(moved);
+        // Called with the lock held, so that each reload is compared with the one before it.
         if let Some(examine) = self.examine_entities {
             examine(&snapshot.credentials, &credentials);
         }
@@ -145,11 +149,13 @@ impl Directory {
 
     /// Returns the current snapshot, which later reloads do not change.
     fn current_snapshot(&self) -> Arc<Snapshot> {
+        // Cloned out of the lock, so that a slow request does not hold up a reload.
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets the key of stored hashes. Later calls have no effect.
     pub fn set_hash_key(&self, key: HashKey) {
+        // The key of a store never changes, so a second call has nothing to set.
         let _ = self.hash_key.set(key);
     }
 
@@ -176,6 +182,7 @@ impl Directory {
         address: IpAddr,
         now: Timestamp,
     ) -> Result<AccessGrant, AccessDenied> {
+        // One snapshot for token and entity, so that a reload in between cannot mix two versions.
         let snapshot = self.current_snapshot();
         let credentials = &snapshot.credentials;
         let plain = hash_password(password);
@@ -187,6 +194,7 @@ impl Directory {
         let equal: bool = presented.ct_eq(&expected).into();
         let (true, Some(credential)) = (equal, credential) else { return Err(AccessDenied::Wrong) };
         let entity = credentials.entities.get(&credential.entity).cloned().ok_or(AccessDenied::Wrong)?;
+        // Checked last, so that only a caller with the right password learns about expiry and networks.
         credential.check_limits(address, now)?;
         credential.usage.record_use(now);
         Ok(AccessGrant { entity, scopes: credential.scopes, user_id: user_id.to_owned() })
@@ -223,6 +231,7 @@ impl Directory {
         origins.sort();
         origins.dedup();
         let all = merchants.iter().all(|entity| !entity.settings.origins.is_empty());
+        // A list that leaves an origin out would block that merchant's form, so an incomplete list is not used.
         if all && origins.len() <= MAX_ORIGINS { origins } else { Vec::new() }
     }
 

@@ -124,6 +124,8 @@ impl RiskDirectory {
             tracing::error!(entity = entity.as_str(), version, "the text of a version of risk rules is missing");
             return Ok(None);
         };
+        // Compiled without the lock, because it takes long. Two callers may compile the same version, with the same
+        // result.
         let compiled = (self.compile_rules)(entity, version, &text);
         self.lock_compiled().insert(key, compiled.clone());
         Ok(compiled)

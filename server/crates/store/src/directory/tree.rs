@@ -23,6 +23,7 @@ pub(super) fn ancestors_of<'a>(entities: &'a Entities, entity: &'a Entity) -> im
 /// Adds to the settings of each entity those that it inherits from the divisions and PSPs above it. Channels inherit
 /// nothing from their merchant.
 pub(super) fn inherit_settings(entities: &mut Entities) {
+    // Only divisions and PSPs pass settings on. Without them, all settings stay as they are stored.
     if entities.values().all(|entity| entity.level.allows_payments()) {
         return;
     }

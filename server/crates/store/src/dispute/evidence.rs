@@ -59,6 +59,7 @@ impl EvidenceChange {
                 }
             }
             Self::DeleteAll => {
+                // The parts go first, because they are found by the rows of their files.
                 connection.execute(
                     "DELETE FROM evidence_part WHERE evidence IN (SELECT id FROM evidence WHERE dispute = ?1)",
                     [dispute.as_str()],
@@ -113,6 +114,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
+        // In one snapshot, because the evidence may be deleted between the file and its parts.
         self.readers.in_snapshot(|connection| load_file(connection, id))
     }
 }

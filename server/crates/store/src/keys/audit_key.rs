@@ -15,6 +15,7 @@ const AUDIT_KEY: &str = "audit key";
 
 /// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
 pub(crate) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
+    // A store of an early version has no such table before it is migrated.
     if !table_seal::has_table(connection, "sealed_key")? {
         return Ok(None);
     }
@@ -27,6 +28,7 @@ pub(crate) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<A
         if let Some(key) = open_audit_key(connection, vault)? {
             return Ok(key);
         }
+        // The hashes are keyed before the store is sealed. Later, a hash without a key is not the program's.
         token::key_hashes(connection, vault)?;
         Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
     };

@@ -27,6 +27,7 @@ pub enum RetireError {
 /// # Errors
 /// If records or replayable responses still use the key (with their numbers), or the store cannot be read or written.
 pub fn retire_key(store: &AdminStore, id: KeyId, now: Timestamp) -> Result<(), RetireError> {
+    // In one transaction, so that no record is sealed with the key between the count and the retirement.
     store.in_transaction(|store| {
         let (records, replays) = (store.count_sealed_by(id)?, store.count_responses_by_key(id, now)?);
         if !records.is_empty() || replays > 0 {

@@ -12,11 +12,14 @@ const BATCH: u16 = 500;
 
 /// Masks the indexes of a batch of payments. Returns false if none is left.
 fn mask_batch(connection: &Connection, key: &AccountIndexKey) -> Result<bool, StoreError> {
+    // `LEFT JOIN` keeps rows whose payment is missing, so that they are deleted below and do not come back in each
+    // batch.
     let query = "SELECT unmasked.entity, unmasked.payment, CAST(document AS TEXT) ->> '$.risk.context.account'
         FROM unmasked_index AS unmasked LEFT JOIN payment
         ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map([BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    // Collected first, because the statements below delete the rows of this query.
     let rows: Vec<(String, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
     for (entity, payment, index) in &rows {
         let masked = PaymentId::parse(payment).zip(index.as_ref()).and_then(|(id, index)| key.mask_index(&id, index));

@@ -138,6 +138,7 @@ impl SealedColumn {
         let Self { table, column, key, .. } = self;
         let conditions: Vec<String> =
             key.iter().enumerate().map(|(index, key)| format!("{key} = ?{}", index + 3)).collect();
+        // The record was read without the lock, so a server may have replaced it by a newer one.
         let query = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2 AND {}", conditions.join(" AND "));
         let blob = |sealed: &Sealed| Value::Blob(sealed.as_bytes().to_vec());
         let values = [blob(resealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone());
@@ -251,8 +252,11 @@ fn reseal_all<E>(
             }
             let mut after = Vec::new();
             loop {
+                // Loaded before the transaction, so that a server waits only for the writes.
                 let batch = sealed.load_batch(connection, stale, &after)?;
                 let Some(last) = batch.last() else { break };
+                // The next batch begins after this one. Otherwise records that cannot be opened would be loaded for
+                // ever.
                 after.clone_from(&last.key_values);
                 let began = std::time::Instant::now();
                 let transaction = begin_immediate(connection)?;
@@ -262,6 +266,7 @@ fn reseal_all<E>(
                             sealed.write_resealed(&transaction, found, &resealed)?;
                             done += 1;
                         }
+                        // A damaged record must not keep the others from getting the new key.
                         Err(_) => failed += 1,
                     }
                 }

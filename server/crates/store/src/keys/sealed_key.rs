@@ -32,6 +32,7 @@ fn load_sealed_key(connection: &Connection, name: &str) -> Result<Option<Sealed>
 fn insert_sealed_key(connection: &Connection, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
     let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
     connection.execute(query, params![name, sealed.as_bytes()])?;
+    // Read back, because another process may have stored a key first, and all processes need the same one.
     Ok(load_sealed_key(connection, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
 }
 
@@ -81,6 +82,7 @@ impl Store {
         name: &'static str,
         vault: &Vault,
     ) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
+        // Only the first start creates the key, so the others get by with a read.
         let found = match self.run_read(|connection| load_sealed_key(connection, name))? {
             Some(found) => found,
             None => {

@@ -60,6 +60,7 @@ impl RowSum {
     }
 
     fn add(self, other: Self) -> Self {
+        // The sums wrap around, so that a removed row can be subtracted whatever was added since.
         Self([self.0[0].wrapping_add(other.0[0]), self.0[1].wrapping_add(other.0[1])])
     }
 
@@ -184,12 +185,14 @@ pub(crate) fn prepare_connection(
         SealAccess::Unlocked(key) => (key, false),
         SealAccess::Sealing(key) => (key, true),
     };
+    // The triggers call these functions, so the functions come first.
     functions::register_functions(connection, key)?;
     create_triggers(connection)?;
     match (unsound, is_sealing && !is_sealed(connection)?) {
         (None, false) => Ok(()),
         (None, true) => {
             let mut unsound = find_earlier_seal(connection)?;
+            // The store is sealed as it is, so the audit log has to say what was wrong before.
             unsound.extend(schema_check::find_write_hazards(connection)?);
             seal_store(connection, key, &unsound)
         }
@@ -200,6 +203,7 @@ pub(crate) fn prepare_connection(
 /// Seals the store as it is, with an entry in the audit log. Does nothing if another process has sealed it meanwhile.
 fn seal_store(connection: &Connection, key: &AuditKey, unsound: &[String]) -> Result<(), StoreError> {
     let transaction = crate::keys::sealed::begin_immediate(connection)?;
+    // Checked again under the write lock, because two servers may start at the same time.
     if load_seal(&transaction)?.is_some_and(|seal| seal.version() == current_version()) {
         return Ok(());
     }
@@ -254,6 +258,7 @@ fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<
     }
     let mut total = RowSum::default();
     for (slot, table) in SEALED.iter().enumerate() {
+        // A store of an earlier version does not have all tables yet.
         if !has_table(connection, table)? {
             continue;
         }
@@ -263,6 +268,7 @@ fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<
             faults.push(format!("a row of the table {table} was changed, added or removed without the store's key"));
         }
     }
+    // The sums of single tables have no code and may be forged. The sum of all tables has one.
     if faults.is_empty() && total != seal.total() {
         faults.push("a row of a table was changed, added or removed without the store's key".to_owned());
     }
@@ -284,6 +290,7 @@ fn compute_sum(connection: &Connection, key: &AuditKey, table: &str) -> Result<R
 
 /// Loads the names of the columns of a table, quoted.
 fn load_columns(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
+    // The hash of a row depends on the order of its columns, so the order is fixed.
     let mut statement = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid")?;
     let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
     Ok(names.map(|name| Ok(format!("\"{}\"", name?))).collect::<Result<_, rusqlite::Error>>()?)

@@ -62,6 +62,7 @@ pub(crate) fn record_loaded_keys(connection: &Connection, vault: &Vault) -> Resu
 /// written.
 pub(crate) fn refresh_keyring(connection: &Connection, keys: &Keyring) -> Result<(), StoreError> {
     let records = load_key_records(connection)?;
+    // Every write of another process leads here, and few of them change the keys.
     if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
         return Ok(());
     }
@@ -91,6 +92,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be written.
     pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
+        // Read first, so that a key that is known already takes no write lock.
         let query = "SELECT 1 FROM vault_key WHERE id = ?1";
         let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
         if known.is_none() {

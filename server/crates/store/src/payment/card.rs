@@ -47,6 +47,7 @@ impl Change for CardDeletion {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         context
             .connection
+            // The primary key begins with the time of the deletion, so that expired cards need no other index.
             .prepare_cached("DELETE FROM card WHERE purge_at = ?1 AND payment = ?2")?
             .execute(params![self.purge_at.as_millisecond(), self.payment.as_str()])?;
         Ok(false)
@@ -89,6 +90,7 @@ impl Store {
         let delete = "DELETE FROM card WHERE purge_at <= ?1";
         let deleted = self.run_write(move |connection| Ok(connection.execute(delete, [now.as_millisecond()])?)).await?;
         if deleted > 0 {
+            // The write-ahead log still contains the deleted cards until it is truncated.
             self.mark_wal_dirty();
         }
         Ok(deleted)

@@ -60,9 +60,11 @@ impl Change for PaymentChange {
     /// Writes the rows of the payment, and then the effects that follow from the difference to the stored version.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let payment = &*self.0;
+        // The rows come first, because they return the stored version that all effects depend on.
         let written = rows::write_rows(context.connection, payment)?;
         let before = written.before.as_ref();
         if let Some(booking) = effects::payment_booking(before, payment) {
+            // A payment that ends later is booked by a task without a token, so the payment names the token itself.
             let actor = payment.actor.as_deref().or(context.actor);
             ledger::record_booking(context.connection, context.sources, &booking, actor)?;
         }
@@ -83,6 +85,7 @@ impl Change for PaymentChange {
     fn add_changed_slots(&self, slots: &mut Vec<Slot>) {
         let payment = &self.0;
         slots.push(Slot::for_payment(payment.id.as_str()));
+        // A response about the original also contains its follow-up payments.
         slots.extend(payment.referenced.as_ref().map(|referenced| Slot::for_payment(referenced.as_str())));
         let reference = payment.merchant_transaction_id();
         slots.extend(reference.map(|reference| Slot::for_reference(payment.entity.as_str(), reference)));

@@ -29,6 +29,7 @@ pub(super) fn write_payment_link(connection: &Connection, payment: &Payment) -> 
         FollowUpSummary::from_payment(payment);
     connection
         .prepare_cached(
+            // Only the result of a follow-up payment changes later. Its type and its amount stay.
             "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
         )?
@@ -60,6 +61,7 @@ pub(super) fn link_checkout(connection: &Connection, payment: &Payment) -> Resul
     if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.blocks_checkout()) {
         connection
             .prepare_cached(
+                // The same payment is linked again at each of its writes. A trigger refuses another payment.
                 "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
                  ON CONFLICT (checkout) DO UPDATE SET payment = ?2",
             )?

@@ -44,6 +44,7 @@ impl Store {
                 self.readers.in_snapshot(|connection| visit_first_payments(connection, entities, &rest, &mut visit))?;
             let Some(last) = last else { break };
             rest = rest.after_payment(&last);
+            // Threads of payments may take the processor between two snapshots.
             std::thread::yield_now();
         }
         Ok(())
@@ -54,6 +55,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn count_payments(&self, entities: &[EntityId], range: &PaymentRange, limit: u32) -> Result<u32, StoreError> {
+        // The inner limit ends the count, however many payments there are.
         let query = "SELECT count(*) FROM
                          (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)";
         let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
@@ -128,6 +130,7 @@ impl Store {
         self.readers.in_snapshot(|connection| {
             let mut root = payment.clone();
             let mut steps = 0;
+            // The limit ends the walk if damaged rows refer to each other in a circle.
             while let Some(id) = &root.referenced
                 && steps < limit
                 && let Some(earlier) = load::load_payment(connection, &root.entity, id)?
@@ -205,6 +208,8 @@ fn visit_first_payments(
     visit: &mut impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
 ) -> Result<Option<PaymentId>, StoreError> {
     let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
+    // Each entity has its own cursor, and the cursors are merged. One query for all entities would have to sort all
+    // their rows.
     let mut statements: Vec<CachedStatement<'_>> =
         entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
     let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
@@ -258,6 +263,7 @@ fn collect_follow_ups(
     first: BTreeSet<(PaymentId, EntityId)>,
     limit: u32,
 ) -> Result<BTreeSet<(PaymentId, EntityId)>, StoreError> {
+    // Taken from the end, so the oldest payment is followed first and the limit cuts off the newest ones.
     let mut open: Vec<(PaymentId, EntityId)> = first.iter().rev().cloned().collect();
     let mut found = first;
     let mut statement =

@@ -79,6 +79,7 @@ fn insert_response(connection: &Connection, response: &StoredResponse) -> Result
         expires,
         owner,
     } = response;
+    // An expired response stays until the next clean-up, but its key has to be free at once.
     let written = connection
         .prepare_cached(
             "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
@@ -105,6 +106,7 @@ fn replace_response(connection: &Connection, response: &StoredResponse) -> Resul
     let StoredResponse { request, response: EncodedResponse { status, body }, .. } = response;
     let IdempotentRequest { entity, key, fingerprint } = request;
     connection
+        // The fingerprint is compared, because another request may have taken the key after it had expired.
         .prepare_cached("UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3")?
         .execute(params![entity.as_str(), key.as_str(), &fingerprint[..], status, body])?;
     Ok(())
@@ -143,6 +145,7 @@ impl Store {
     /// # Errors
     /// Same as [`Store::update`].
     pub async fn delete_expired_responses(&self, now: Timestamp) -> Result<(), StoreError> {
+        // A reader looks first, so that an idle server writes nothing.
         while self.has_expired_responses(now)? {
             self.delete_expired_batch(now).await?;
         }

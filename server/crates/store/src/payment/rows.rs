@@ -30,12 +30,14 @@ pub(super) fn write_rows(connection: &Connection, payment: &Payment) -> Result<W
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     let stored = payment.without_shared_parameters();
     let document = encode_document(stored.as_ref().unwrap_or(payment));
+    // Most writes are of new payments. The insert finds that out without a read of the stored version.
     let is_new = connection
         .prepare_cached(
             "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
         )?
         .execute(params![entity, id, document])?
         == 1;
+    // Loaded before the update, which replaces the stored version.
     let before = if is_new { None } else { load_earlier_state(connection, &payment.entity, &payment.id)? };
     if is_new {
         write_index_rows(connection, payment)?;

@@ -26,6 +26,7 @@ impl StoredPayment {
         let mut rows = statement.query([self.payment.entity.as_str(), self.payment.id.as_str()])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        // The document lacks the shared parameters, so equal bytes do not show that those are unchanged.
         if document == self.document && self.payment.shares.is_none() {
             return Ok(Some(self.payment.clone()));
         }

@@ -135,6 +135,7 @@ impl Store {
         }
         self.run_write(move |connection| Ok(connection.execute("DELETE FROM promise WHERE until <= ?1", [now])?))
             .await?;
+        // The write-ahead log still contains the deleted accounts until it is truncated.
         self.mark_wal_dirty();
         Ok(())
     }

@@ -159,6 +159,7 @@ fn write_registration(
         )?
         .execute(params![entity, id, document])?
         == 1;
+    // Loaded before the update, because the event depends on the difference.
     let before = if is_new { None } else { load_registration(connection, &registration.entity, &registration.id)? };
     if !is_new {
         connection
@@ -255,6 +256,7 @@ impl Store {
         let sources = self.sources.clone();
         let batch = self.run_write(move |connection| end_expired_batch(connection, &sources, now, end)).await?;
         if batch.size > 0 {
+            // The write-ahead log still contains the deleted accounts until it is truncated.
             self.mark_wal_dirty();
         }
         if batch.wrote_message {
@@ -334,6 +336,7 @@ pub(crate) fn load_requested(
         Some((entity, id)) => load_registration(connection, entity, id)?,
         None => None,
     };
+    // The registration may end while a payment with its account is prepared, and must not be charged after that.
     let account_stored = match &keys.registration_in_use {
         Some((entity, id)) => {
             let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE registration = ?1 AND entity = ?2)";

@@ -110,6 +110,7 @@ fn load_review(connection: &Connection, payment: &PaymentId) -> Result<Option<Qu
 /// Loads the review of a payment with the size of its audit. Returns `None` if the payment was never held.
 pub(crate) fn load_status(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
     let Some(review) = load_review(connection, payment)? else { return Ok(None) };
+    // The inner limit bounds the work, however long the audit is.
     let query = "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2)";
     let mut statement = connection.prepare_cached(query)?;
     let size = statement.query_row(params![payment.as_str(), MAX_AUDIT], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -127,6 +128,7 @@ fn load_actions(connection: &Connection, payment: &PaymentId) -> Result<Vec<Revi
     let mut statement = connection.prepare_cached(&query)?;
     let mut actions: Vec<ReviewAction> =
         statement.query_map(params![payment.as_str(), MAX_AUDIT], read_action)?.collect::<Result<_, _>>()?;
+    // Selected backwards, so that a limit cuts off the oldest rows.
     actions.reverse();
     Ok(actions)
 }
@@ -173,6 +175,7 @@ fn load_page(
     let ReviewSelection { entities, is_open, reference, latest, after, limit } = selection;
     let place = match after {
         Some(payment) => {
+            // The id comes from the caller, who must not learn about reviews of other entities.
             let Some(review) = load_review(connection, payment)?.filter(|review| entities.contains(&review.entity))
             else {
                 return Ok(None);
@@ -182,6 +185,7 @@ fn load_page(
         None => (i64::MIN, String::new()),
     };
     let query = queue_query(*is_open, reference.is_some());
+    // Each entity has its own cursor, because the index has the order of the queue only within an entity.
     let mut statements: Vec<CachedStatement<'_>> =
         entities.iter().map(|_| connection.prepare_cached(&query)).collect::<Result<_, _>>()?;
     let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
@@ -209,6 +213,7 @@ fn load_page(
     let (mut read, mut last) = (0, None);
     while let Some((_, (index, review))) = heads.pop_first() {
         if page.reviews.len() == *limit || read == MAX_READ {
+            // This review is one more than fits, so the next page begins after the last one that was read.
             page.cursor = last;
             break;
         }

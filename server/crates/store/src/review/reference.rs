@@ -45,6 +45,7 @@ fn find_first_two(
     is_open: bool,
 ) -> Result<Vec<PaymentId>, StoreError> {
     let open = if is_open { "WHERE review.ended IS NULL" } else { "" };
+    // Two rows are enough to see that there are several.
     let query =
         format!("SELECT review.payment FROM {REVIEWS_BY_REFERENCE} {open} ORDER BY payment_reference.payment LIMIT 2");
     let mut statement = connection.prepare_cached(&query)?;

@@ -214,6 +214,7 @@ fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreErro
     let mut parts = Vec::new();
     for owner in owners {
         let (owner, rows) = owner?;
+        // The first byte of a name divides the rows into 256 parts at most.
         let length = u8::try_from(256 * PART / rows.max(1)).unwrap_or(u8::MAX).max(1);
         let firsts = (0..=u8::MAX).step_by(usize::from(length));
         parts.extend(firsts.map(|first| TablePart { owner, names: (first, first.saturating_add(length - 1)) }));

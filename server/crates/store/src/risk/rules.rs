@@ -64,6 +64,7 @@ pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Resu
     let id = entity.as_str();
     match action {
         RiskAction::AddVersion { version, text, replaced } => {
+            // The number of versions is limited, so old ones go in the same write.
             for old in replaced {
                 let query = "DELETE FROM risk_version WHERE entity = ?1 AND version = ?2";
                 connection.prepare_cached(query)?.execute([id, old])?;
@@ -197,6 +198,7 @@ impl AdminStore {
 /// Same as [`load_state`], under the write lock: if the lists are full, deletes the expired entries first.
 pub(crate) fn load_state_for_change(connection: &Connection, keys: &RiskKeys) -> Result<RiskState, StoreError> {
     let state = load_state(connection, keys)?;
+    // Expired entries are deleted only if their room is needed, because most writes need none.
     if keys.position.is_none() || state.has_room() {
         return Ok(state);
     }

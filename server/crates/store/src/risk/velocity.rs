@@ -26,6 +26,7 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_velocity_counts(&self, now: Timestamp) -> Result<Vec<VelocityCount>, StoreError> {
         self.run_read(|connection| {
+            // Those that last longest have counted the most, so they are kept if there are too many.
             let mut statement = connection.prepare_cached(
                 "SELECT kind, name, until FROM velocity WHERE until > ?1 ORDER BY until DESC LIMIT ?2",
             )?;

@@ -43,6 +43,7 @@ impl Change for ClockMove {
     /// Moves the clock, with its entry in the audit log.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let (connection, now) = (context.connection, context.sources.now());
+        // Recorded before the move, because the jump begins at the time that the clock shows now.
         record_jump(connection, &self.clock, self.by, now)?;
         move_clock(connection, &self.clock, self.by)?;
         let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());

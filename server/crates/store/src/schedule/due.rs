@@ -39,6 +39,8 @@ impl Store {
             let has_more = found.len() >= limit;
             let mut last = after.to_owned();
             if has_more {
+                // Half of the room goes to entities in turn. Otherwise an entity with many due runs would take all of
+                // it.
                 let later = found.split_off(limit / 2);
                 last = load_next_entities(connection, now, limit - found.len(), after, &mut found)?;
                 let room = limit.saturating_sub(found.len());
@@ -57,10 +59,12 @@ fn select_due(
 ) -> Result<IndexMap<String, Schedule>, StoreError> {
     let mut statement = connection.prepare_cached(query)?;
     let mut rows = statement.query(values)?;
+    // Both queries may find a schedule, and it must not run twice at once.
     let mut due = IndexMap::new();
     while let Some(row) = rows.next()? {
         match decode_document(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?) {
             Ok(schedule) => drop(due.insert(row.get(0)?, schedule)),
+            // A damaged schedule must not stop the schedules of all other merchants.
             Err(error) => tracing::error!(%error, "a schedule is unreadable"),
         }
     }

@@ -45,6 +45,7 @@ impl AdminStore {
     /// If the store cannot be read or written.
     pub fn correct_bookings(&self) -> Result<BookingCorrections, StoreError> {
         self.in_transaction(|store| {
+            // Deleted in the same transaction, so that the bookings are corrected once.
             let query = "DELETE FROM booking_check RETURNING until";
             let until: Option<i64> = store.connection.query_row(query, [], |row| row.get(0)).optional()?;
             let Some(until) = until else { return Ok(BookingCorrections::new()) };
@@ -67,6 +68,7 @@ impl AdminStore {
 
     /// Loads the entries up to a number that booked what voids a payment.
     fn load_wrong_entries(&self, until: i64) -> Result<Vec<WrongEntry>, StoreError> {
+        // Later entries were booked by the corrected rules.
         let query = "SELECT number, entity, document FROM audit_entry
              WHERE number <= ?1 AND json_extract(CAST(document AS TEXT), '$.paymentType') IN ('RV', 'RF')
              ORDER BY number";

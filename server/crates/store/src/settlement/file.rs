@@ -74,6 +74,7 @@ impl OccurrenceCounter {
     pub fn create() -> Result<Self, StoreError> {
         // An empty name is a private file on the disk, written once the page cache is full.
         let connection = Connection::open("")?;
+        // The file is deleted after the import, so it needs neither a journal nor durable writes.
         connection.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
              CREATE TABLE seen (content BLOB PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID; BEGIN;",
@@ -169,6 +170,8 @@ impl AdminStore {
     ) -> Result<(), StoreError> {
         let record = line.record;
         self.connection
+            // The key comes first: a line that another import has taken meanwhile fails before anything else is
+            // written.
             .prepare_cached("INSERT INTO settlement_line (institute, line, content, record) VALUES (?1, ?2, ?3, ?4)")?
             .execute(params![line.institute, line.key, line.content, record.id.as_str()])?;
         reconciliation::write_record(&self.connection, record)?;

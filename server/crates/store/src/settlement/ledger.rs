@@ -65,6 +65,7 @@ pub(crate) fn write_entry(
     entry: &AuditEntry,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    // A payment changes no reconciliation record, so its entry skips the look-up of the digest.
     let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(connection)? };
     let key = load_key_id(connection)?;
     let is_keyed = key.is_some();
@@ -74,7 +75,9 @@ pub(crate) fn write_entry(
         None => encode_document(&entry),
     };
     let owner = entity.map_or("", EntityId::as_str);
+    // Read under the write lock, so that two entries cannot follow the same one.
     let (last, previous) = load_chain_end(connection)?;
+    // The number is part of the hash, so it is chosen here and not by SQLite.
     let number = last + 1;
     let hash = match is_keyed {
         true => compute_keyed_hash(connection, &previous, number, owner, &document)?,
@@ -109,6 +112,7 @@ fn compute_keyed_hash(
     owner: &str,
     document: &[u8],
 ) -> Result<ChainHash, StoreError> {
+    // Only the SQL function of the connection has the key, so callers need not pass it around.
     let mut statement = connection.prepare_cached("SELECT audit_hash(?1, ?2, ?3, ?4)")?;
     Ok(statement.query_row(params![previous, number, owner, document], |row| row.get(0))?)
 }
@@ -136,6 +140,7 @@ fn add_to_balance(
                  reserve = reserve + ?6, cash = cash + ?7 WHERE entity = ?1 AND currency = ?2",
         )?
         .execute(parameters)?;
+    // Only the first movement in a currency inserts a row, so that is the only one that has to start the timer.
     if updated == 0 {
         connection
             .prepare_cached(
@@ -177,6 +182,7 @@ pub(crate) fn load_referenced(
         #[serde(with = "result_code")]
         result: ResultCode,
     }
+    // Only two fields are decoded, because this runs under the write lock for each follow-up payment.
     let query = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2";
     let mut statement = connection.prepare_cached(query)?;
     let document: Option<Vec<u8>> = statement.query_row([entity.as_str(), id.as_str()], |row| row.get(0)).optional()?;

@@ -67,6 +67,7 @@ impl AdminStore {
         time: Timestamp,
         money: BTreeMap<String, LedgerSums>,
     ) -> Result<(), StoreError> {
+        // The record comes before the entry below, which binds its digest.
         reconciliation::write_record(&self.connection, record)?;
         self.add_settled_parts(&record.id, parts)?;
         self.delete_from_queue(&record.id)?;

@@ -106,6 +106,7 @@ pub(crate) fn write_record(connection: &Connection, record: &ReconciliationRecor
 pub(crate) fn write_records(connection: &Connection, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
     let mut change = DigestChange::default();
     for record in records {
+        // The rows are hashed as stored before and after, because the statements themselves set some columns.
         let is_stored = change.remove_record(connection, &record.id)?;
         write_row(connection, record, is_stored)?;
         change.add_record(connection, &record.id)?;
@@ -120,6 +121,7 @@ fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: 
     let document = encode_document(record);
     if is_stored {
         let closed = closed.map(|day| day.to_string()).unwrap_or_default();
+        // The day stays as it is, so that a record never moves out of a complete file.
         let query = "UPDATE reconciliation_record
              SET filed = CASE WHEN day <= ?2 THEN coalesce(filed, document) END, document = ?3, account = ?4,
                  unfiled = unfiled OR (day <= ?2 AND merchant <> ?5), merchant = ?5
@@ -129,6 +131,7 @@ fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: 
         return Ok(());
     }
     let date = record.settlement.date;
+    // A complete file gets no more records, so a late record goes into the next file.
     let day = closed.filter(|closed| date <= *closed).map_or(date, |closed| closed.tomorrow().unwrap_or(closed));
     connection
         .prepare_cached(

@@ -60,6 +60,7 @@ impl Store {
     pub async fn close_file_days(&self, days: Vec<(EntityId, Date)>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let mut statement = connection.prepare_cached(
+                // Two processes may complete days at the same time, and a complete day must not become open again.
                 "INSERT INTO reconciliation_calendar (owner, closed) VALUES (?1, ?2)
                  ON CONFLICT (owner) DO UPDATE SET closed = max(closed, excluded.closed)",
             )?;
@@ -116,6 +117,7 @@ impl Store {
             for file in &files {
                 let [records, bytes] =
                     [file.records, file.bytes].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+                // A file that another process has listed already has its delivery.
                 if statement.execute(params![owner.as_str(), file.day.to_string(), records, bytes])? == 1 {
                     file_delivery::write_delivery(connection, &owner, file.day, now)?;
                 }

@@ -18,6 +18,7 @@ pub struct RecordDigest(u128);
 impl RecordDigest {
     /// Adds a row with [`COLUMNS`].
     fn add_row(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        // The sum wraps around, so that any record can be subtracted again in any order.
         self.0 = self.0.wrapping_add(hash_row(row)?);
         Ok(())
     }

@@ -101,6 +101,7 @@ pub(crate) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Opti
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: read_mandate_date(&payment.parameters),
+        // The cardholder has just been authenticated in a browser.
         shopper_present: true,
         proof,
         // The number was checked before its cardholder was authenticated.
