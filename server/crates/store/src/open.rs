@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::readers::Readers;
 use super::schema::{VaultAccess, open_sealed_connection};
+use super::store_file::make_folder;
 use super::writer::Writer;
 use super::writer_hooks::WriterHooks;
 use super::{ChangeLog, Damage, LongReads, Sources, Store, StoreError, WriteLimits, access, health, keys, lock};
@@ -50,12 +51,14 @@ impl Store {
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
+        // Before the file is opened: a restore in between would move it aside, and this server would write to that file.
+        make_folder(folder)?;
+        let lock = lock::acquire_shared(folder)?;
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let connection = open_sealed_connection(folder, access)?;
         if let Some(keys) = &keys {
             keys::vault_keys::record_loaded_keys(&connection, &keys.vault)?;
         }
-        let lock = lock::acquire_shared(folder)?;
         access::entity::refill_directory(&connection, &directory)?;
         let damage = Arc::new(Damage::default());
         // Readers and writer share the record of damage, because either may find it first.
@@ -94,5 +97,25 @@ impl Store {
         // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);
         self.run_write(move |connection| access::entity::refill_directory(connection, &directory)).await
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::StoreErrorKind;
+    use crate::store_file::store_path;
+
+    #[test]
+    fn a_server_opens_nothing_while_a_restore_has_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let restoring = lock::acquire_exclusive(folder.path()).unwrap();
+        let directory = Arc::new(Directory::new(|_, _, _| None));
+        let opened = Store::open(folder.path(), Arc::clone(&directory), Sources::system());
+        assert_eq!(opened.err().map(|error| error.kind()), Some(StoreErrorKind::InUse));
+        assert!(!store_path(folder.path()).exists(), "the file would be moved aside");
+        drop(restoring);
+        assert!(Store::open(folder.path(), directory, Sources::system()).is_ok());
     }
 }

@@ -32,7 +32,9 @@ fn current_schema() -> Result<&'static Schema, StoreError> {
     }
     let mut connection = Connection::open_in_memory()?;
     migrations::migrate(&mut connection)?;
-    Ok(SCHEMA.get_or_init(|| load_schema(&connection).unwrap_or_default()))
+    // A schema that cannot be read is not kept, because every trigger would count as foreign until the next start.
+    let schema = load_schema(&connection)?;
+    Ok(SCHEMA.get_or_init(|| schema))
 }
 
 /// A difference between the schema of a store and the one of this version.

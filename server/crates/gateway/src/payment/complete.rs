@@ -162,8 +162,10 @@ impl Gateway {
             ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };
         let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
-        // The payment has its result, so its security code is not needed any more.
-        self.security_codes.remove_code(&completed.payment.id);
+        // A call that changed nothing may be late, while the payment waits for another challenge and needs its code.
+        if completed.changed || !completed.payment.result.is_pending() {
+            self.security_codes.remove_code(&completed.payment.id);
+        }
         if completed.changed && is_charged {
             log_declined_reversal(&completed.payment);
         }
