@@ -51,7 +51,7 @@ impl Store {
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        // Before the file is opened: a restore in between would move it aside, and this server would write to that file.
+        // Before the file is opened. A restore in between would move the file aside, and this server would write to it.
         make_folder(folder)?;
         let lock = lock::acquire_shared(folder)?;
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
