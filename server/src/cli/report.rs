@@ -14,8 +14,8 @@ use indicatif::ProgressBar;
 use serde_json::{Map, Value};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::query::PaymentRange;
-use tillgate_domain::payment::rows;
 use tillgate_domain::report::table::ReportTable;
+use tillgate_domain::report::transaction_csv;
 use tillgate_domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
@@ -217,7 +217,7 @@ impl ReportTransactions {
 
 /// Prints payments as CSV with a header.
 fn print_rows(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Result<()> {
-    output.write_all(rows::format_header().as_bytes())?;
+    output.write_all(transaction_csv::format_header().as_bytes())?;
     while !reader.is_at_end() {
         output.write_all(&reader.read_rows()?)?;
     }
@@ -230,7 +230,7 @@ fn print_list(output: &mut impl Write, reader: &mut ReportReader) -> anyhow::Res
     let mut separator = "";
     while !reader.is_at_end() {
         let mut objects = Vec::new();
-        reader.visit_page(&mut |payment| objects.push(rows::to_object(payment)))?;
+        reader.visit_page(&mut |payment| objects.push(transaction_csv::to_object(payment)))?;
         for object in objects {
             write!(output, "{separator}{object}")?;
             separator = ",\n";

@@ -141,7 +141,7 @@ fn fail_attempt(claim: &ClaimedPush, fault: String) -> PushOutcome {
     let mut jitter = [128];
     // Without random bytes the delays have no jitter.
     let _ = getrandom::fill(&mut jitter);
-    PushOutcome::Failed { fault, retry_after: delivery::retry_delay(claim.failures + 1, jitter[0], None) }
+    PushOutcome::Failed { fault, retry_after: delivery::retry::retry_delay(claim.failures + 1, jitter[0], None) }
 }
 
 /// Logs the outcome of an attempt, without the user's name.

@@ -216,7 +216,7 @@ async fn send_message(app: &App, message: &Message, at: Timestamp) -> SendOutcom
     // Without random bytes the delays have no jitter.
     let _ = getrandom::fill(&mut jitter);
     let retry_after =
-        if accepted { None } else { delivery::retry_delay(message.failures + 1, jitter[0], requested_delay) };
+        if accepted { None } else { delivery::retry::retry_delay(message.failures + 1, jitter[0], requested_delay) };
     SendOutcome { response, accepted, retry_after }
 }
 

@@ -31,7 +31,7 @@ use tillgate_store::credential::AccessGrant;
 use tillgate_store::directory::Directory;
 
 use super::docs::Route;
-use super::error::ApiError;
+use super::error_response::ApiError;
 use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
 use super::received::{
     ReceivedParameters, entity_id, read_entity_in_body, read_file_body, read_merchant_parameters,

@@ -18,7 +18,7 @@ use tillgate_net::wrong_credentials::counted_network;
 use tower::{Service, ServiceExt as _};
 
 use super::access::credentials::read_bearer;
-use super::error::ApiError;
+use super::error_response::ApiError;
 use super::response::ndc_of_path;
 use super::{AppState, build_router, client};
 

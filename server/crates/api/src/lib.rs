@@ -9,7 +9,7 @@ mod checkout;
 mod client;
 mod dispute;
 pub mod docs;
-mod error;
+mod error_response;
 mod extract;
 pub mod form;
 mod forwarded;
@@ -120,15 +120,15 @@ fn build_router(state: Arc<AppState>) -> Router {
         .route("/reference", get(docs::serve_reference))
         .route("/health", get(meta::read_health))
         .merge(build_sandbox_routes())
-        .fallback(error::no_such_endpoint)
-        .method_not_allowed_fallback(error::method_not_allowed)
+        .fallback(error_response::no_such_endpoint)
+        .method_not_allowed_fallback(error_response::method_not_allowed)
         // One combined layer, because the router would box each of several. The first is the outermost. Each
         // middleware function clones everything below it for each request, so there are few.
         .layer(
             ServiceBuilder::new()
                 .layer(middleware::from_fn(access_log::log_request))
                 .layer(middleware::from_fn(response::with_request_clock))
-                .layer(CatchPanicLayer::custom(error::panic_response))
+                .layer(CatchPanicLayer::custom(error_response::panic_response))
                 .layer(MapResponseLayer::new(set_default_headers))
                 .layer(DefaultBodyLimit::max(BODY_LIMIT))
                 .layer(middleware::from_fn_with_state(Arc::clone(&state), enforce_access_rules)),
@@ -263,7 +263,7 @@ fn build_sandbox_routes() -> Router<Arc<AppState>> {
 /// Passes on all others, but the fields of a form that another site has posted to one of our pages.
 async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: Request, next: Next) -> Response {
     if !checkout::fields_host::has_route(&state, &request) {
-        return error::no_such_endpoint().await;
+        return error_response::no_such_endpoint().await;
     }
     access::transport::set_checkout_clock(&state, &mut request).await;
     if let Some(response) = access::transport::refuse_insecure_request(&state, &mut request).await {

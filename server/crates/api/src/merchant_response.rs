@@ -12,7 +12,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 
-use super::error::ApiError;
+use super::error_response::ApiError;
 use super::extract::MerchantRequest;
 use super::json_object::JsonObject;
 use super::response::{build_response, into_http_response, ndc_of_checkout};

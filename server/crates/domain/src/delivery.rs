@@ -1,6 +1,7 @@
-//! Delivery of messages to merchants: the queue of a message, the retry schedule (contract, 3.6), and the retention.
+//! Delivery of messages to merchants: the queue of a message and the retention.
 
 pub mod file_push;
+pub mod retry;
 pub mod target_url;
 
 use jiff::SignedDuration;
@@ -8,11 +9,6 @@ use url::Url;
 
 /// Retention of a message and its delivery attempts, for inspection by the operator.
 pub const RETENTION: SignedDuration = SignedDuration::from_hours(31 * 24);
-
-/// Retry schedule in minutes after each of the first failures. Then follows one attempt a day for 30 days.
-const RETRY_MINUTES: [i64; 7] = [1, 2, 4, 8, 15, 30, 60];
-const MINUTES_PER_DAY: i64 = 24 * 60;
-const DAILY_RETRIES: u32 = 30;
 
 /// Returns the queue of the messages to an address: its host in IDNA form and its port, so that all messages to one
 /// server share a queue, however its address is written. Empty if the text is not an address. The name is logged, so it
@@ -27,36 +23,10 @@ pub fn queue_name(address: &str) -> String {
     }
 }
 
-/// Returns the time to wait after this many failures in a row, or `None` after 37 (seven quick retries and 30 daily
-/// ones), when delivery has to end. `chance` spreads messages that failed together, from a tenth earlier (0) to a tenth
-/// later (255). `requested` is the wait that the receiver asks for; it applies if it is longer.
-pub fn retry_delay(failures: u32, chance: u8, requested: Option<SignedDuration>) -> Option<SignedDuration> {
-    let step = failures.saturating_sub(1) as usize;
-    let minutes = match RETRY_MINUTES.get(step) {
-        Some(minutes) => *minutes,
-        None if failures <= RETRY_MINUTES.len() as u32 + DAILY_RETRIES => MINUTES_PER_DAY,
-        None => return None,
-    };
-    let milliseconds = minutes * 60_000;
-    let spread = milliseconds / 5 * i64::from(chance) / 255 - milliseconds / 10;
-    Some(SignedDuration::from_millis(milliseconds + spread).max(requested.unwrap_or_default()))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_waits_are_those_of_the_contract_and_end_after_thirty_days() {
-        let minutes = [1, 2, 4, 8, 15, 30, 60].into_iter().chain([MINUTES_PER_DAY; 30]);
-        for (failures, minutes) in (1..).zip(minutes) {
-            let exact = SignedDuration::from_mins(minutes);
-            let (low, high) = (retry_delay(failures, 0, None).unwrap(), retry_delay(failures, 255, None).unwrap());
-            assert_eq!((low, high), (exact * 9 / 10, exact * 11 / 10), "{failures}");
-        }
-        assert_eq!(retry_delay(38, 0, None), None);
-    }
 
     #[test]
     fn messages_to_one_server_stand_in_one_queue_whose_name_is_no_secret() {
@@ -72,12 +42,5 @@ mod tests {
         assert_eq!(queue_name("http://127.0.0.1:8080/"), "127.0.0.1:8080");
         assert_eq!(queue_name("https://bücher.example"), queue_name("https://xn--bcher-kva.example/"));
         assert_eq!(queue_name("nonsense"), "");
-    }
-
-    #[test]
-    fn a_receiver_may_ask_for_a_longer_wait_and_not_for_a_shorter_one() {
-        let hour = SignedDuration::from_hours(1);
-        assert_eq!(retry_delay(1, 0, Some(hour)), Some(hour));
-        assert_eq!(retry_delay(8, 0, Some(hour)), retry_delay(8, 0, None));
     }
 }

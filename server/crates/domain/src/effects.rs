@@ -5,12 +5,12 @@
 //! The store calls these functions during a write and stores the effects in the same transaction.
 
 mod booking;
-mod dispute;
+mod dispute_stage;
 
 use jiff::Timestamp;
 
 pub use booking::{Booking, BookingTime, payment_booking};
-pub use dispute::{Chargeback, DisputeEffect, compute_dispute_effect, concerned_chargeback, dispute_event};
+pub use dispute_stage::{Chargeback, DisputeEffect, compute_dispute_effect, concerned_chargeback, dispute_event};
 
 use super::checkout::Checkout;
 use super::id::{CheckoutId, EntityId};

@@ -13,7 +13,6 @@ mod record;
 mod redirect;
 mod reported;
 mod requested_amount;
-pub mod rows;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod sample;

@@ -3,6 +3,7 @@
 
 pub mod spreadsheet;
 pub mod table;
+pub mod transaction_csv;
 
 use std::collections::BTreeMap;
 

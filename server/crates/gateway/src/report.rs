@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::query::PaymentRange;
-use tillgate_domain::payment::rows::RowWriter;
 use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::refusal::Refusal;
+use tillgate_domain::report::transaction_csv::RowWriter;
 use tillgate_domain::report::{MAX_ROWS, PaymentReport};
 use tillgate_store::directory::Directory;
 use tillgate_store::{PaymentHistory, StoreError};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tillgate_vault::Vault;
 
-use super::schema::{VaultAccess, open_sealed_connection};
+use super::open_for_writing::{VaultAccess, open_sealed_connection};
 use super::store_file::store_path;
 use super::{AdminStore, StoreError};
 use crate::access::token;

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tillgate_domain::effects;
 use tillgate_domain::payment::Payment;
 
-use super::schema::open_connection;
+use super::open_for_writing::open_connection;
 use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
 use crate::settlement::ledger;
 

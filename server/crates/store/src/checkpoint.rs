@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::StoreError;
 use super::error::Cause;
-use super::schema::open_connection;
+use super::open_for_writing::open_connection;
 use super::store_file::store_path;
 
 /// WAL size from which a checkpoint is worthwhile.

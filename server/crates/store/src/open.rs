@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use tillgate_vault::Keyring;
 use tokio::sync::Notify;
 
+use super::open_for_writing::{VaultAccess, open_sealed_connection};
 use super::readers::Readers;
-use super::schema::{VaultAccess, open_sealed_connection};
 use super::store_file::make_folder;
 use super::writer::Writer;
 use super::writer_hooks::WriterHooks;

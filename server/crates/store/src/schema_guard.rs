@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::DiskFault;
-    use crate::schema::open_connection;
+    use crate::open_for_writing::open_connection;
     use crate::store_file::store_path;
 
     const WRITE: &str = "INSERT INTO fx_rate (source, target, day, rate) VALUES ('USD', 'EUR', ?1, '0.9')";

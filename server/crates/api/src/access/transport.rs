@@ -12,7 +12,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PageId};
 use tillgate_domain::refusal::Refusal;
 
-use crate::error::ApiError;
+use crate::error_response::ApiError;
 use crate::response::{ndc_of_path, set_request_clock};
 use crate::{AppState, client, forwarded};
 

@@ -77,7 +77,7 @@ pub(crate) async fn serve_file(
 ) -> Response {
     match state.builds.get(&build).and_then(|bundle| bundle.static_file(&path)) {
         Some(file) => file_response(file, &headers, IMMUTABLE_CACHE),
-        None => crate::error::no_such_endpoint().await,
+        None => crate::error_response::no_such_endpoint().await,
     }
 }
 

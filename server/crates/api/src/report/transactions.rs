@@ -7,7 +7,7 @@ use axum::response::Response;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::query::PaymentRange;
-use tillgate_domain::payment::rows;
+use tillgate_domain::report::transaction_csv;
 use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
 use tillgate_store::StoreError;
@@ -38,7 +38,7 @@ async fn start_response(state: Arc<AppState>, merchant: MerchantRequest) -> Resu
     let period = PaymentRange::require_from(&merchant.parameters)?;
     let reader = open_reader(&state, &merchant.entity, period)?;
     let (header, media_type) = match format {
-        ReportFormat::Csv => (rows::format_header(), "text/csv; charset=utf-8"),
+        ReportFormat::Csv => (transaction_csv::format_header(), "text/csv; charset=utf-8"),
         ReportFormat::Json => (String::new(), "application/x-ndjson"),
     };
     let tenant = merchant.entity.merchant_or_self().clone();

@@ -7,11 +7,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::field::CallbackField;
-
-/// Wait after a failure, in minutes, if the configuration has none.
-pub const DEFAULT_RETRY_MINUTES: u8 = 5;
-/// Number of retries, if the configuration has none.
-pub const DEFAULT_RETRIES: u8 = 5;
+use super::retry::retry_delay;
 
 /// A value that is never shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,9 +133,4 @@ impl CallbackConfig {
     pub fn retry_delay(&self, failures: u32) -> Option<SignedDuration> {
         retry_delay(failures, self.retries, self.retry_minutes)
     }
-}
-
-/// Returns the wait in minutes after this many failures in a row, or `None` after the last of `retries` retries.
-pub fn retry_delay(failures: u32, retries: u8, minutes: u8) -> Option<SignedDuration> {
-    (failures <= u32::from(retries)).then(|| SignedDuration::from_mins(i64::from(minutes)))
 }

@@ -8,12 +8,10 @@ use axum::http::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::config::{
-    CallbackConfig, CallbackKey, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, ReceivingConfig, ReceivingCredential,
-    SecretValue, ValueSource,
-};
+use super::config::{CallbackConfig, CallbackKey, ReceivingConfig, ReceivingCredential, SecretValue, ValueSource};
 use super::destination::check_destination;
 use super::field::CallbackField;
+use super::retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES};
 
 /// Maximum number of destinations.
 const MAX_URLS: usize = 3;

@@ -10,20 +10,19 @@ mod field;
 mod file;
 mod received;
 mod request;
+mod retry;
 mod sample;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 
-pub use config::{
-    CallbackConfig, CallbackKey, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, ReceivingConfig, ReceivingCredential,
-    SecretValue, ValueSource, retry_delay,
-};
+pub use config::{CallbackConfig, CallbackKey, ReceivingConfig, ReceivingCredential, SecretValue, ValueSource};
 pub use destination::check_destination;
 pub use field::{CallbackField, FieldFault};
 pub use file::{ConfigFault, parse_config};
 pub use received::{CredentialFault, ReceivedPairs, read_decision};
 pub use request::{CallbackDocument, render_body};
+pub use retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, retry_delay};
 pub use sample::create_sample;
 
 use tillgate_domain::id::EntityId;

@@ -1,4 +1,5 @@
-//! Scopes of access tokens: the kinds of requests that a token may make.
+//! Scopes of access tokens: the kinds of requests that a token may make. The scope of a payment type is in its row
+//! ([`PaymentType`]).
 
 use std::fmt;
 use std::str::FromStr;

@@ -2,7 +2,8 @@
 //! it again. Payments that the gateway itself voids move none. Balances are sums of movements, so they are read and
 //! never computed again from payments.
 //!
-//! Debits are positive and credits are negative. The sum of a movement over all accounts is zero.
+//! Debits are positive and credits are negative. The sum of a movement over all accounts is zero. The direction of a
+//! payment's money, also of a chargeback's, is in the row of its type ([`PaymentType`]).
 
 use serde::{Deserialize, Serialize};
 use tillgate_shared::money::{Amount, Currency};

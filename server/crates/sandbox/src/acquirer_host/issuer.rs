@@ -8,7 +8,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::{Expiry, last_month};
 
-use crate::test_data::{self, numbers};
+use crate::test_data::{self, published_numbers};
 
 /// Amounts from 1000.00 to 1000.99 in minor units: the last two digits are the response code.
 const AMOUNTS_OF_CODES: std::ops::RangeInclusive<u64> = 100_000..=100_099;
@@ -70,7 +70,7 @@ fn card_response_code(
 ) -> &'static str {
     let digits = number.digits();
     let fits_brand = Brand::find(&request.brand).is_some_and(|brand| brand.allows_number(digits));
-    if !number.is_luhn_valid() || !numbers::is_test_number(digits) || !fits_brand {
+    if !number.is_luhn_valid() || !published_numbers::is_test_number(digits) || !fits_brand {
         return "14";
     }
     if expiry.is_past(last_month(now.as_second())) {

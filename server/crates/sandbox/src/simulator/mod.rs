@@ -35,7 +35,7 @@ use tillgate_connector::{
 use tillgate_domain::payment::TransferAccount;
 use tillgate_domain::risk::RiskDecision;
 
-use crate::test_data::{self, TestOutcome, numbers};
+use crate::test_data::{self, TestOutcome, published_numbers};
 
 /// The connector's name, for `--connector`.
 pub(super) const NAME: &str = "simulator";
@@ -124,7 +124,7 @@ impl From<&TestOutcome> for ConnectorResult {
 /// sandbox accepts any number, or the account is no card.
 fn refused_number(order: &Order) -> Option<&'static TestOutcome> {
     let FullAccount::Card(card) = &order.account else { return None };
-    if order.accepts_any_number || numbers::is_test_number(card.number.digits()) {
+    if order.accepts_any_number || published_numbers::is_test_number(card.number.digits()) {
         return None;
     }
     Some(if card.number.is_luhn_valid() { &test_data::NO_TEST_NUMBER } else { &test_data::WRONG_CHECK_DIGIT })

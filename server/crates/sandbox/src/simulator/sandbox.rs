@@ -86,7 +86,7 @@ const WALLET_SHEET: WalletSheet = WalletSheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_data::numbers::is_test_number;
+    use crate::test_data::published_numbers::is_test_number;
 
     #[test]
     fn wallets_hold_test_cards_only() {

@@ -9,7 +9,7 @@ use tillgate_shared::brand::{AccountType, Brand};
 use super::issuer;
 use super::sandbox::BRAND_ANSWERS;
 use crate::test_data as data;
-use crate::test_data::numbers::{PUBLISHED, PublishedNumbers};
+use crate::test_data::published_numbers::{PUBLISHED, PublishedNumbers};
 use crate::test_data::three_ds::{self, ThreeDsCard};
 
 /// Makes a row of a table.

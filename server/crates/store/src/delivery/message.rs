@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::schema::open_connection(folder.path()).unwrap();
+        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
         let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources) };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
         write_message(&connection, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/"))
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::schema::open_connection(folder.path()).unwrap();
+        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
         let mut previous = None;
         for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
             let time = next_id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();

@@ -298,7 +298,7 @@ pub(crate) fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::keys::sealed::*;
-    use crate::schema::open_connection;
+    use crate::open_for_writing::open_connection;
 
     #[test]
     fn every_column_that_is_sealed_gets_another_key() {

@@ -3,7 +3,7 @@ use rusqlite::{Connection, params_from_iter};
 use tillgate_domain::access::audit_key::AuditKey;
 
 use crate::keys::table_seal::*;
-use crate::schema::open_connection;
+use crate::open_for_writing::open_connection;
 
 fn sample_key() -> AuditKey {
     AuditKey::new(&[7; 32])
