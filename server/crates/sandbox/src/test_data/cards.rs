@@ -4,7 +4,8 @@ use tillgate_shared::result::codes;
 
 use super::{GOOD, TestOutcome, WRONG_CHECK_DIGIT};
 
-/// A documented test card with its outcome. Published cards of [`published_numbers`](super::published_numbers) succeed as well.
+/// A documented test card with its outcome. The cards of [`published_numbers`](super::published_numbers) succeed as
+/// well.
 #[derive(Debug)]
 pub struct TestCard {
     /// The number.
