@@ -66,15 +66,31 @@ fn without_module(script: &str) -> String {
     lines.trim_end_matches(['\0', '\'', '(']).to_owned()
 }
 
+/// A kind of page module: its file in a build, and a script that makes the form load it.
+#[derive(Debug, Clone, Copy)]
+struct ModuleKind {
+    file: &'static str,
+    script: &'static str,
+}
+
+/// The module in wasm.
+const WASM: ModuleKind = ModuleKind { file: "js/static.min.js", script: "" };
+/// The same in JavaScript, for browsers without wasm.
+const JAVASCRIPT: ModuleKind = ModuleKind { file: "js/plain/static.min.js", script: "window.WebAssembly = undefined;" };
+
 /// Returns the names of all properties that the form's scripts in the page, their messages, the merchant's options and
 /// the dictionaries of browsers have. The language's own are left out: no page works without them.
-async fn list_names(browser: &Browser, fixture: &CheckoutFixture) -> anyhow::Result<BTreeSet<String>> {
+async fn list_names(
+    browser: &Browser,
+    fixture: &CheckoutFixture,
+    kind: ModuleKind,
+) -> anyhow::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let get = async |path: &str| fixture.merchant.bare_request(Method::GET, path).send().await;
     let loader = get("v1/paymentWidgets.js").await?.text().await?;
     let config = get("v1/pciIframe.html").await?.text().await?;
     let build = config.split_once(r#""build":""#).and_then(|(_, rest)| rest.split('"').next()).context("the build")?;
-    let module = get(&format!("v1/static/{build}/js/static.min.js")).await?.bytes().await?;
+    let module = get(&format!("v1/static/{build}/{}", kind.file)).await?.bytes().await?;
     let module = without_module(&String::from_utf8_lossy(&module));
     let options = get("v1/wpwl.d.ts").await?.text().await?;
     for source in [loader.as_str(), &module, &options, MEMBERS].into_iter().chain(WIRE) {
@@ -90,7 +106,12 @@ async fn list_names(browser: &Browser, fixture: &CheckoutFixture) -> anyhow::Res
 
 /// Pays with a card in a page whose every object has these properties. An error contains those of the page and the
 /// form's messages.
-async fn pay_amid(browser: &Browser, names: &[&String], (case, value): (&str, &str)) -> anyhow::Result<()> {
+async fn pay_amid(
+    browser: &Browser,
+    kind: ModuleKind,
+    names: &[&String],
+    (case, value): (&str, &str),
+) -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     let script = format!(
         "window.problems = '';
@@ -103,7 +124,7 @@ async fn pay_amid(browser: &Browser, names: &[&String], (case, value): (&str, &s
         }}",
         json!(names)
     );
-    let page = MerchantPage::for_checkout(&stage.checkout).with_script(&format!("{HANDS} {script}"));
+    let page = MerchantPage::for_checkout(&stage.checkout).with_script(&format!("{} {HANDS} {script}", kind.script));
     let mut tab = Tab::open(browser, &stage.site.add_page(page)).await?;
     let outcome = fill_and_pay(&mut tab, &stage).await;
     let messages = tab.evaluate("problems + hands.said()").await.unwrap_or_default();
@@ -126,21 +147,28 @@ async fn fill_and_pay(tab: &mut Tab, stage: &CheckoutFixture) -> anyhow::Result<
     Ok(())
 }
 
+/// Pays amid all properties at once, with each value.
+async fn pay_amid_all(browser: &Browser, kind: ModuleKind) -> anyhow::Result<()> {
+    let names = list_names(browser, &CheckoutFixture::new().await?, kind).await?;
+    let names: Vec<&String> = names.iter().collect();
+    for value in FIXED_VALUES {
+        let names: Vec<&String> = names.iter().copied().filter(|name| name.parse::<u32>().is_err()).collect();
+        pay_amid(browser, kind, &names, value).await?;
+    }
+    for value in VALUES {
+        pay_amid(browser, kind, &names, value).await?;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_card_is_paid_with_amid_all_properties_of_every_object() -> anyhow::Result<()> {
-    run_in_desktop_browser(move |browser| async move {
-        let names = list_names(&browser, &CheckoutFixture::new().await?).await?;
-        let names: Vec<&String> = names.iter().collect();
-        for value in FIXED_VALUES {
-            let names: Vec<&String> = names.iter().copied().filter(|name| name.parse::<u32>().is_err()).collect();
-            pay_amid(&browser, &names, value).await?;
-        }
-        for value in VALUES {
-            pay_amid(&browser, &names, value).await?;
-        }
-        Ok(())
-    })
-    .await
+    run_in_desktop_browser(move |browser| async move { pay_amid_all(&browser, WASM).await }).await
+}
+
+#[tokio::test]
+async fn a_card_is_paid_with_amid_all_properties_of_every_object_without_wasm() -> anyhow::Result<()> {
+    run_in_desktop_browser(move |browser| async move { pay_amid_all(&browser, JAVASCRIPT).await }).await
 }
 
 /// One property may hide the effect of another, so this test adds few at a time. It takes a quarter of an hour.
@@ -148,12 +176,12 @@ async fn a_card_is_paid_with_amid_all_properties_of_every_object() -> anyhow::Re
 #[ignore = "takes a quarter of an hour"]
 async fn a_card_is_paid_with_amid_a_few_properties_of_every_object() -> anyhow::Result<()> {
     run_in_desktop_browser(move |browser| async move {
-        let names = list_names(&browser, &CheckoutFixture::new().await?).await?;
+        let names = list_names(&browser, &CheckoutFixture::new().await?, WASM).await?;
         let names: Vec<&String> = names.iter().collect();
         for group in names.chunks(FEW) {
             for value in VALUES {
                 let first = group.first().context("a group without a name")?;
-                pay_amid(&browser, group, value)
+                pay_amid(&browser, WASM, group, value)
                     .await
                     .with_context(|| format!("{first} and {FEW} names from there"))?;
             }

@@ -83,16 +83,44 @@ fn split_output(text: &str) -> Result<PlainJs> {
     if !code.contains("function asmFunc(") {
         bail!(unknown);
     }
+    let code = write_memory_without_descriptors(code).context(unknown)?;
     // Labels have a separate name space.
     let code = code.replace("label$", "$");
     let code = format!("var bufferView; function initActiveSegments() {{ placeData({base}, bufferView); }}\n{code}");
     Ok(PlainJs { code, data })
 }
 
+/// Writes the exported memory as an object literal. wasm2js makes it of property descriptors, which inherit what a page
+/// has added to `Object.prototype`: with a `get` there, the memory could not be created. Returns `None` for another
+/// shape.
+fn write_memory_without_descriptors(code: &str) -> Option<String> {
+    let Some((before, rest)) = code.split_once("Object.create(Object.prototype, {") else {
+        return Some(code.to_owned());
+    };
+    let (descriptors, after) = rest.split_once("})")?;
+    let is_memory = descriptors.contains("__wasm_memory_grow") && descriptors.contains("return buffer;");
+    let memory = "{ __proto__: null, \"grow\": __wasm_memory_grow, get \"buffer\"() { return buffer; } }";
+    is_memory.then(|| [before, memory, after].concat())
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_memory_inherits_nothing() {
+        let code = "return {\n \"memory\": Object.create(Object.prototype, {\n \"grow\": {\n \"value\": __wasm_memory_grow\n }, \
+                    \n \"buffer\": {\n \"get\": function () {\n return buffer;\n }\n \n }\n }), \n \"a\": $1\n};";
+        let written = write_memory_without_descriptors(code).unwrap();
+        assert_eq!(
+            written,
+            "return {\n \"memory\": { __proto__: null, \"grow\": __wasm_memory_grow, get \"buffer\"() { return buffer; } }, \n \
+             \"a\": $1\n};"
+        );
+        assert_eq!(write_memory_without_descriptors("return {};").unwrap(), "return {};");
+        assert!(write_memory_without_descriptors("Object.create(Object.prototype, { x: 1 })").is_none());
+    }
 
     #[test]
     fn data_comes_in_one_piece_and_the_code_without_it() {
