@@ -3,7 +3,8 @@
 //! Knows what a merchant may ask for and in which order things happen. Never reads a header or a query, and writes no
 //! SQL; amounts and states are decided in `tillgate-domain`.
 
-mod access;
+pub mod access;
+pub mod administration;
 mod app;
 pub mod checkout;
 pub mod dispute;
