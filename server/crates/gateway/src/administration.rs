@@ -55,6 +55,14 @@ pub enum ActError {
     /// The vault cannot be opened.
     #[error(transparent)]
     NoVault(Box<dyn Error + Send + Sync>),
+    /// A step failed, such as a request to a receiver.
+    #[error("{message}")]
+    Step {
+        /// Consequence of the failure, or the address that was called.
+        message: String,
+        /// The failure.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// A use case that the API shares failed or was refused.
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -64,6 +72,11 @@ impl ActError {
     /// Refuses an act because of one of its inputs.
     pub fn refuse(parameter: &'static str, message: impl Into<String>) -> Self {
         Self::Refused { parameter, message: message.into() }
+    }
+
+    /// Puts a text before the failure of a step.
+    pub(crate) fn in_step(message: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Step { message: message.into(), source: source.into() }
     }
 }
 

@@ -7,6 +7,7 @@ pub mod access;
 pub mod administration;
 mod app;
 pub mod checkout;
+pub mod delivery;
 pub mod dispute;
 pub mod keys;
 pub mod payment;

@@ -1,0 +1,3 @@
+//! Delivery: the acts of administrators on webhooks.
+
+pub mod webhook;
