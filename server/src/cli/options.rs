@@ -1,14 +1,10 @@
 //! Options for the settings of an entity, shared by the commands that create and change entities.
 
-use anyhow::Context as _;
 use clap::Args;
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::access::settings::{
     SettingsChange, parse_inherited, parse_origin, parse_retry_plan, parse_time_zone,
 };
-use tillgate_store::AdminStore;
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::serve::place::PlaceOptions;
@@ -81,9 +77,4 @@ impl EntityOptions {
         };
         EntityChange { name, place: self.place.to_change(), settings }
     }
-}
-
-/// Loads an entity. An unknown id is an error.
-pub(super) fn load_existing_entity(store: &AdminStore, id: &EntityId) -> anyhow::Result<Entity> {
-    store.load_entity(id)?.with_context(|| format!("there is no entity {id}"))
 }

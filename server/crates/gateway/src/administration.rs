@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::EntityId;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::Payment;
 use tillgate_machine::clock::Clock;
+use tillgate_store::directory::Directory;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
@@ -98,11 +100,6 @@ impl Administration {
         Self { store, clock, vault }
     }
 
-    /// Returns the store, for a surface that reads more than the acts return.
-    pub fn store(&self) -> &AdminStore {
-        &self.store
-    }
-
     /// Loads an entity.
     ///
     /// # Errors
@@ -117,6 +114,23 @@ impl Administration {
     /// If the store cannot be read.
     pub fn has_entity(&self, id: &EntityId) -> Result<bool, ActError> {
         Ok(self.store.load_entity(id)?.is_some())
+    }
+
+    /// Loads a payment of an entity.
+    ///
+    /// # Errors
+    /// If the entity has no such payment.
+    pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Payment, ActError> {
+        let unknown = || ActError::refuse("payment", format!("{entity} has no payment {id}"));
+        self.store.load_payment(entity, id)?.ok_or_else(unknown)
+    }
+
+    /// Fills a directory with the stored entities, tokens and risk rules.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn fill_directory(&self, directory: &Directory) -> Result<(), ActError> {
+        Ok(self.store.fill_directory(directory)?)
     }
 
     /// Returns the current time by the machine's clock.

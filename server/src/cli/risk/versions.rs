@@ -5,18 +5,15 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::list::MAX_AUTHOR;
 use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
-use tillgate_store::AdminStore;
 use tillgate_store::risk::audit::RiskAuditRow;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::options::load_existing_entity;
 use crate::cli::risk::load_rules;
 
 /// The name for no version.
@@ -140,11 +137,6 @@ struct RuleVersionOutput {
 struct RulesTextOutput {
     version: String,
     rules: String,
-}
-
-/// Loads the entity of a command.
-pub(in crate::cli) fn load_entity_argument(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
-    load_existing_entity(store, &parse_entity_id(id)?)
 }
 
 impl AddRules {

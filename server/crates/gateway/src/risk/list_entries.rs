@@ -10,6 +10,7 @@ use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
 use tillgate_store::risk::list::ListSelection;
 use tillgate_store::risk::rules::RiskKeys;
+use tillgate_vault::AccountIndexKey;
 use zeroize::Zeroizing;
 
 use super::listed_account::{is_account_key, parse_listed_account};
@@ -119,6 +120,15 @@ impl Administration {
         Ok((entries, self.store.load_risk_changes(&entity.id, RiskAuditKind::List, SHOWN_CHANGES)?))
     }
 
+    /// Opens the key of the blind indexes of cards and accounts.
+    ///
+    /// # Errors
+    /// If the vault cannot be opened, or has another key than the one that sealed the index key.
+    pub fn load_account_index_key(&self) -> Result<AccountIndexKey, ActError> {
+        let vault = self.open_vault()?;
+        self.store.load_account_index_key(&vault).map_err(|error| ActError::NoVault(error.into()))
+    }
+
     /// Finds the stored place of an entry.
     fn find_position(&self, entity: &Entity, place: EntryPlace) -> Result<ListPosition, ActError> {
         let EntryPlace { list, key: (name, key), value } = place;
@@ -127,10 +137,8 @@ impl Administration {
             EntryValue::Index(index) => index,
             EntryValue::Plain(text) if is_account_key(&key) => {
                 let account = parse_listed_account(&key, &text).map_err(|message| refuse(&message))?;
-                let vault = self.open_vault()?;
-                let index_key = self.store.load_account_index_key(&vault);
-                let index_key = index_key.map_err(|error| ActError::NoVault(error.into()))?;
-                to_list_value(&entity.id, name, &index_key.index_account(&account)).into_owned()
+                let index = self.load_account_index_key()?.index_account(&account);
+                to_list_value(&entity.id, name, &index).into_owned()
             }
             EntryValue::Plain(text) => {
                 if mask_card_numbers(&text).as_ref() != text.as_str() {

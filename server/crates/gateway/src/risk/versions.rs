@@ -70,6 +70,23 @@ impl Administration {
         text.ok_or_else(|| ActError::refuse("version", format!("{entity} has no version {version}")))
     }
 
+    /// Loads and reads a version of an entity's rules.
+    ///
+    /// # Errors
+    /// If the entity has no such version, or this release cannot read it.
+    pub fn load_rule_set(&self, entity: &EntityId, version: &str) -> Result<RuleSet, ActError> {
+        let text = self.store.load_rules_text(entity, version)?.ok_or_else(|| unknown_version(entity, version))?;
+        read_version(version, &text)
+    }
+
+    /// Loads the latest changes of an entity's rules and lists, and the limits against card testing that it reached.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, ActError> {
+        Ok(self.store.load_risk_audit(entity, limit)?)
+    }
+
     /// Lets a version of an entity decide or only record. `None` uses the version of the entity above.
     ///
     /// # Errors
@@ -85,15 +102,11 @@ impl Administration {
         self.store.in_transaction(|store| {
             let keys = self.rule_keys(entity);
             let Ok(action) = store.load_risk_state(&keys)?.use_version(role, version) else {
-                let version = version.unwrap_or_default();
-                let message = format!("{id} has no version {version}; see: tillgate risk versions");
-                return Err(ActError::refuse("version", message));
+                return Err(unknown_version(id, version.unwrap_or_default()));
             };
             if let Some(version) = version {
                 let text = store.load_rules_text(id, version)?.unwrap_or_default();
-                if let Some(error) = RuleSet::parse_stored(&text).err().and_then(|errors| errors.into_iter().next()) {
-                    return Err(ActError::refuse("version", format!("{version} cannot be read: {error}")));
-                }
+                read_version(version, &text)?;
             }
             let ChangeNote { author, reason } = note;
             Ok(store.apply_risk_change(&RiskChange { entity: id.clone(), action, reason, author, at: keys.now })?)
@@ -104,4 +117,16 @@ impl Administration {
     fn rule_keys(&self, entity: &Entity) -> RiskKeys {
         RiskKeys { entity: entity.id.clone(), position: None, now: self.now() + entity.ahead }
     }
+}
+
+fn unknown_version(entity: &EntityId, version: &str) -> ActError {
+    ActError::refuse("version", format!("{entity} has no version {version}; see: tillgate risk versions"))
+}
+
+/// Reads the stored text of a version.
+fn read_version(version: &str, text: &str) -> Result<RuleSet, ActError> {
+    RuleSet::parse_stored(text).map_err(|errors| {
+        let error = errors.first().map(ToString::to_string).unwrap_or_default();
+        ActError::refuse("version", format!("{version} cannot be read: {error}"))
+    })
 }
