@@ -1,4 +1,5 @@
-//! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
+//! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each. Those of administrators
+//! are methods of [`administration::Administration`].
 //!
 //! Knows what a merchant may ask for and in which order things happen. Never reads a header or a query, and writes no
 //! SQL; amounts and states are decided in `tillgate-domain`.

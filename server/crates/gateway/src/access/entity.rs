@@ -74,17 +74,18 @@ impl Administration {
     /// `before_write` gets the entity before it is stored, to warn of the effects.
     ///
     /// # Errors
-    /// If the place or a setting is not possible.
+    /// If the name is missing, or the place or a setting is not possible.
     pub fn create_entity(
         &self,
         change: &EntityChange,
         before_write: impl FnOnce(&Entity) -> Result<(), StoreError>,
     ) -> Result<(Entity, IssuedCredentials), ActError> {
         let now = self.now();
+        let name = change.name.clone().ok_or_else(|| ActError::refuse("name", "a new entity needs a name"))?;
         self.store.in_transaction(|store| {
             let mut entity = Entity {
                 id: EntityId::new(now, random_bytes()?),
-                name: String::new(),
+                name,
                 live: false,
                 level: Level::Merchant,
                 parent: None,

@@ -4,7 +4,7 @@
 pub mod channel_settings;
 pub mod entity;
 pub mod place;
-pub mod routing;
-pub mod sender;
+pub(crate) mod routing;
+pub(crate) mod sender;
 pub mod settings;
 pub mod token;
