@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::ip_text;
-use tillgate_gateway::delivery::webhook::{CreatedSecret, EventKind, NewWebhook, TestSender};
+use tillgate_gateway::delivery::webhook::{CreatedSecret, EventKind, NewWebhook};
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_store::delivery::webhook::{DeliveryLogEntry, Webhook};
 
@@ -272,8 +272,9 @@ impl TestWebhook {
     fn run(self) -> anyhow::Result<()> {
         let administration = self.vault.open_administration(&self.common.data)?;
         let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
-        let sender = TestSender { outgoing: &outgoing, build: crate::BUILD_NUMBER };
-        let active = create_runtime()?.block_on(administration.test_webhook(&self.webhook, sender))?;
+        let event = administration.prepare_webhook_test(&self.webhook, crate::BUILD_NUMBER)?;
+        let accepted = create_runtime()?.block_on(event.send(&outgoing))?;
+        let active = administration.activate_webhook(accepted)?;
         self.common.print_output(&describe_webhook(&active), |active| format!("{} is active", active.webhook_id))
     }
 }

@@ -4,7 +4,6 @@ use clap::Args;
 use ipnet::IpNet;
 use serde::Serialize;
 use tillgate_domain::ip_text;
-use tillgate_gateway::delivery::webhook::TestSender;
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_store::delivery::webhook::Webhook;
 
@@ -69,9 +68,9 @@ impl RotateWebhookSecret {
         }
         if self.finish {
             let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
-            let sender = TestSender { outgoing: &outgoing, build: crate::BUILD_NUMBER };
-            let rotated = create_runtime()?.block_on(administration.finish_webhook_rotation(&self.webhook, sender))?;
-            let rotated = describe(rotated, None);
+            let event = administration.prepare_rotation_test(&self.webhook, crate::BUILD_NUMBER)?;
+            let accepted = create_runtime()?.block_on(event.send(&outgoing))?;
+            let rotated = describe(administration.finish_webhook_rotation(accepted)?, None);
             return self.common.print_output(&rotated, |done| format!("{} uses its new secret", done.webhook_id));
         }
         let (webhook, secret) = administration.begin_webhook_rotation(&self.webhook)?;

@@ -68,12 +68,50 @@ pub struct CreatedSecret {
     pub key_id: String,
 }
 
-/// The client and the build number of a test event.
-pub struct TestSender<'a> {
-    /// The client, with its rules for addresses.
-    pub outgoing: &'a OutgoingClient,
-    /// The build number in the event.
-    pub build: &'a str,
+/// A test event for the receiver of a webhook. It holds no connection to the store while the receiver is asked.
+pub struct TestEvent {
+    webhook: Webhook,
+    /// The sealed secret of the event.
+    sealed: Sealed,
+    secret: Secret,
+    id: MessageId,
+    now: Timestamp,
+    text: Vec<u8>,
+    /// Description of the state that the webhook keeps if the event is not accepted.
+    consequence: String,
+}
+
+/// A test event that the receiver has accepted.
+pub struct AcceptedTest {
+    webhook: Webhook,
+    sealed: Sealed,
+}
+
+impl TestEvent {
+    /// Sends the event once, and waits for the response.
+    ///
+    /// # Errors
+    /// If the receiver does not answer with a status 2xx.
+    pub async fn send(self, outgoing: &OutgoingClient) -> Result<AcceptedTest, ActError> {
+        match self.deliver(outgoing).await {
+            Ok(()) => Ok(AcceptedTest { webhook: self.webhook, sealed: self.sealed }),
+            Err(failure) => Err(ActError::in_step(self.consequence, failure)),
+        }
+    }
+
+    async fn deliver(&self, outgoing: &OutgoingClient) -> Result<(), ActError> {
+        let Webhook { url, wrapped, .. } = &self.webhook;
+        let (id, text) = (self.id.as_str(), self.text.as_slice());
+        let delivery = WebhookDelivery { url, id, now: self.now, text, wrapped: *wrapped };
+        let request = delivery
+            .build_request(&self.secret, &random_bytes()?)
+            .ok_or_else(|| ActError::refuse("webhook", format!("{url} is no address")))?;
+        let response = outgoing.send(request).await.map_err(|error| ActError::in_step(url.clone(), error))?;
+        if response.status.is_success() {
+            return Ok(());
+        }
+        Err(ActError::refuse("webhook", format!("{url} answered {}", response.status)))
+    }
 }
 
 impl Administration {
@@ -122,19 +160,25 @@ impl Administration {
         Ok(self.store.load_webhooks(entity)?)
     }
 
-    /// Sends a test event, and activates the webhook if the receiver accepts it. Otherwise the webhook keeps its state.
-    /// Returns the webhook.
+    /// Prepares a test event of a webhook, with the build number in it.
     ///
     /// # Errors
-    /// If there is no such webhook, or its receiver does not answer with a status 2xx.
-    pub async fn test_webhook(&self, id: &str, sender: TestSender<'_>) -> Result<Webhook, ActError> {
+    /// If there is no such webhook, or its secret cannot be opened.
+    pub fn prepare_webhook_test(&self, id: &str, build: &str) -> Result<TestEvent, ActError> {
         let webhook = find_webhook(&self.store, id)?;
         let vault = self.open_vault()?;
-        let sent = send_test_event(&webhook, &webhook.sealed, &vault, &sender, self.now()).await;
         let state = if webhook.active { "active" } else { "inactive" };
-        sent.map_err(|failure| ActError::in_step(format!("the webhook stays {state}"), failure))?;
-        self.store.activate_webhook(&webhook.id)?;
-        Ok(Webhook { active: true, ..webhook })
+        let sealed = webhook.sealed.clone();
+        self.prepare_test(&vault, (webhook, sealed), format!("the webhook stays {state}"), build)
+    }
+
+    /// Activates a webhook whose receiver has accepted a test event. Returns the webhook.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn activate_webhook(&self, accepted: AcceptedTest) -> Result<Webhook, ActError> {
+        self.store.activate_webhook(&accepted.webhook.id)?;
+        Ok(Webhook { active: true, ..accepted.webhook })
     }
 
     /// Creates the next secret of a webhook. Events are sent under the old one until the rotation is finished.
@@ -154,22 +198,29 @@ impl Administration {
         Err(ActError::refuse("webhook", message))
     }
 
-    /// Sends a test event under the next secret, and puts that secret in the old one's place if the receiver accepts
-    /// it. Returns the webhook as it was before.
+    /// Prepares a test event of a webhook under its next secret, with the build number in it.
     ///
     /// # Errors
-    /// If no rotation is in progress, or the receiver does not answer with a status 2xx.
-    pub async fn finish_webhook_rotation(&self, id: &str, sender: TestSender<'_>) -> Result<Webhook, ActError> {
+    /// If no rotation is in progress, or the secret cannot be opened.
+    pub fn prepare_rotation_test(&self, id: &str, build: &str) -> Result<TestEvent, ActError> {
         let webhook = find_webhook(&self.store, id)?;
         let vault = self.open_vault()?;
-        let next = webhook.next_secret.as_ref().ok_or_else(|| no_next_secret(&webhook.id))?;
-        let sent = send_test_event(&webhook, next, &vault, &sender, self.now()).await;
-        sent.map_err(|failure| ActError::in_step("the old secret stays in use", failure))?;
+        let next = webhook.next_secret.clone().ok_or_else(|| no_next_secret(&webhook.id))?;
+        self.prepare_test(&vault, (webhook, next), "the old secret stays in use".to_owned(), build)
+    }
+
+    /// Puts the next secret of a webhook in the old one's place, after the receiver has accepted a test event under it.
+    /// Returns the webhook as it was before.
+    ///
+    /// # Errors
+    /// If the rotation was ended by someone else.
+    pub fn finish_webhook_rotation(&self, accepted: AcceptedTest) -> Result<Webhook, ActError> {
+        let AcceptedTest { webhook, sealed } = accepted;
         // Another administrator may have ended the rotation while the receiver answered.
-        if !self.store.finish_webhook_rotation(&webhook.id, next)? {
-            return Err(ActError::refuse("webhook", format!("somebody else has rotated {}", webhook.id)));
+        if self.store.finish_webhook_rotation(&webhook.id, &sealed)? {
+            return Ok(webhook);
         }
-        Ok(webhook)
+        Err(ActError::refuse("webhook", format!("somebody else has rotated {}", webhook.id)))
     }
 
     /// Deletes the next secret of a webhook, so that the old one stays in use. Returns the webhook.
@@ -216,6 +267,32 @@ impl Administration {
         let text = format!("there is no message {message} of a webhook; see: tillgate webhook log");
         Err(ActError::refuse("message", text))
     }
+
+    /// Prepares a test event under one of the sealed secrets of a webhook.
+    fn prepare_test(
+        &self,
+        vault: &Vault,
+        (webhook, sealed): (Webhook, Sealed),
+        consequence: String,
+        build: &str,
+    ) -> Result<TestEvent, ActError> {
+        let secret = match open_secret(&webhook, &sealed, vault) {
+            Ok(secret) => secret,
+            Err(failure) => return Err(ActError::in_step(consequence, failure)),
+        };
+        let now = self.now();
+        let id = MessageId::new(now, random_bytes()?);
+        let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
+        let ndc = format!("{}_{}", webhook.entity, to_hex(&random_bytes::<16>()?));
+        let text = build_test_event(build, &time, &ndc);
+        Ok(TestEvent { webhook, sealed, secret, id, now, text, consequence })
+    }
+}
+
+/// Opens one of the sealed secrets of a webhook.
+fn open_secret(webhook: &Webhook, sealed: &Sealed, vault: &Vault) -> Result<Secret, ActError> {
+    let secret = vault.open(&Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id), sealed)?;
+    Secret::from_bytes(&secret).ok_or_else(|| ActError::refuse("webhook", "the stored key is damaged"))
 }
 
 /// Loads a webhook. An unknown id is refused.
@@ -235,34 +312,4 @@ fn create_sealed_secret(vault: &Vault, record: &str) -> Result<(CreatedSecret, S
     let created =
         CreatedSecret { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
     Ok((created, vault.seal(record, &*bytes)?))
-}
-
-/// Sends a test event once to a webhook, under the given one of its sealed secrets, and waits for the response.
-///
-/// # Errors
-/// If the receiver does not answer with a status 2xx, or the secret cannot be opened.
-async fn send_test_event(
-    webhook: &Webhook,
-    sealed: &Sealed,
-    vault: &Vault,
-    sender: &TestSender<'_>,
-    now: Timestamp,
-) -> Result<(), ActError> {
-    let Webhook { url, entity, wrapped, .. } = webhook;
-    let secret = vault.open(&Webhook::record_name(entity, url, &webhook.id), sealed)?;
-    let secret =
-        Secret::from_bytes(&secret).ok_or_else(|| ActError::refuse("webhook", "the stored key is damaged"))?;
-    let id = MessageId::new(now, random_bytes()?);
-    let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
-    let ndc = format!("{entity}_{}", to_hex(&random_bytes::<16>()?));
-    let text = build_test_event(sender.build, &time, &ndc);
-    let delivery = WebhookDelivery { url, id: id.as_str(), now, text: &text, wrapped: *wrapped };
-    let request = delivery
-        .build_request(&secret, &random_bytes()?)
-        .ok_or_else(|| ActError::refuse("webhook", format!("{url} is no address")))?;
-    let response = sender.outgoing.send(request).await.map_err(|error| ActError::in_step(url.clone(), error))?;
-    if response.status.is_success() {
-        return Ok(());
-    }
-    Err(ActError::refuse("webhook", format!("{url} answered {}", response.status)))
 }
