@@ -65,17 +65,15 @@ impl Administration {
         note: ChangeNote,
     ) -> Result<RiskListEntry, ActError> {
         let position = self.find_position(entity, place)?;
-        let now = self.now() + entity.ahead;
-        let expires = lifetime.map(|lifetime| now.checked_add(lifetime)).transpose();
-        let expires = expires.map_err(|error| ActError::refuse("expires", error.to_string()))?;
-        let source = source.unwrap_or_else(|| ListSource::default_of(position.list));
-        let ChangeNote { author, reason } = note.clone();
-        let entry = RiskListEntry { position, source, reason, author, created: now, expires };
-        self.change_list_entry(entity, &entry.position, (note, now), |state| {
+        self.change_list_entry(entity, &position, note, |state, at, note| {
+            let expires = lifetime.map(|lifetime| at.checked_add(lifetime)).transpose();
+            let expires = expires.map_err(|error| ActError::refuse("expires", error.to_string()))?;
+            let source = source.unwrap_or_else(|| ListSource::default_of(position.list));
+            let ChangeNote { author, reason } = note.clone();
+            let entry = RiskListEntry { position: position.clone(), source, reason, author, created: at, expires };
             let full = |_| ActError::refuse("list", format!("the lists of {} are full", entity.id));
-            state.put_entry(entry.clone()).map_err(full)
-        })?;
-        Ok(entry)
+            Ok((state.put_entry(entry.clone()).map_err(full)?, entry))
+        })
     }
 
     /// Removes an entry from a list. The audit keeps a row of it. Returns its place.
@@ -89,11 +87,10 @@ impl Administration {
         note: ChangeNote,
     ) -> Result<ListPosition, ActError> {
         let position = self.find_position(entity, place)?;
-        let now = self.now() + entity.ahead;
-        self.change_list_entry(entity, &position, (note, now), |state| {
+        self.change_list_entry(entity, &position, note, |state, _, _| {
             let list = position.list.as_str();
             let unknown = |_| ActError::refuse("value", format!("the list {list} of {} has no such entry", entity.id));
-            state.remove_entry().map_err(unknown)
+            Ok((state.remove_entry().map_err(unknown)?, ()))
         })?;
         Ok(position)
     }
@@ -150,18 +147,23 @@ impl Administration {
         Ok(ListPosition { list, key: name, value })
     }
 
-    /// Loads the state of an entry, decides, and writes the change, in one transaction.
-    fn change_list_entry(
+    /// Loads the state of an entry, decides, and writes the change, in one transaction. The decision gets the time by
+    /// the entity's clock.
+    fn change_list_entry<T>(
         &self,
         entity: &Entity,
         position: &ListPosition,
-        (ChangeNote { author, reason }, at): (ChangeNote, Timestamp),
-        decide: impl FnOnce(&RiskState) -> Result<RiskAction, ActError>,
-    ) -> Result<(), ActError> {
+        note: ChangeNote,
+        decide: impl FnOnce(&RiskState, Timestamp, &ChangeNote) -> Result<(RiskAction, T), ActError>,
+    ) -> Result<T, ActError> {
         self.store.in_transaction(|store| {
+            // The time is read under the write lock, so that the audit is in the order of its times.
+            let at = self.now() + entity.ahead;
             let keys = RiskKeys { entity: entity.id.clone(), position: Some(position.clone()), now: at };
-            let action = decide(&store.load_risk_state(&keys)?)?;
-            Ok(store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?)
+            let (action, value) = decide(&store.load_risk_state(&keys)?, at, &note)?;
+            let ChangeNote { author, reason } = note;
+            store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?;
+            Ok(value)
         })
     }
 }
