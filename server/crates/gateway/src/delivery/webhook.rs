@@ -125,10 +125,8 @@ impl Administration {
         let target = TargetUrl::parse(&new.url)
             .map_err(|fault| ActError::refuse("url", format!("the address in --url {fault}")))?;
         if !ports.allows(target.port()) {
-            let message = format!(
-                "{} names a port that requests may not go to; an operator may allow it: --allow-port",
-                new.url
-            );
+            let message =
+                format!("{} names a port that requests may not go to; an operator may allow it: --allow-port", new.url);
             return Err(ActError::refuse("url", message));
         }
         let vault = self.open_vault()?;
@@ -193,8 +191,7 @@ impl Administration {
         if self.store.set_next_webhook_secret(&webhook.id, Some(&sealed))? {
             return Ok((webhook, secret));
         }
-        let message =
-            format!("{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
+        let message = format!("{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
         Err(ActError::refuse("webhook", message))
     }
 

@@ -20,19 +20,15 @@ impl Administration {
     ///
     /// # Errors
     /// If there is no such entity or payment, or the payment allows no such dispute.
-    pub fn open_dispute(
-        &self,
-        entity: &EntityId,
-        payment: &str,
-        request: DisputeRequest,
-    ) -> Result<Dispute, ActError> {
+    pub fn open_dispute(&self, entity: &EntityId, payment: &str, request: DisputeRequest) -> Result<Dispute, ActError> {
         let entity = self.load_entity(entity)?;
         let payment = PaymentId::parse(payment).map(|id| self.store.load_payment(&entity.id, &id)).transpose()?;
         let payment = payment.flatten().ok_or_else(|| Failure::from(unknown_payment()))?;
         let now = self.now();
         let ids = new_ids(&entity, now)?;
-        let decided =
-            self.store.update(&opening_keys(&payment), |loaded| DisputeRecords::new(loaded, now)?.open(request, ids))?;
+        let decided = self
+            .store
+            .update(&opening_keys(&payment), |loaded| DisputeRecords::new(loaded, now)?.open(request, ids))?;
         Ok(decided.map_err(Failure::from)?)
     }
 
@@ -102,11 +98,7 @@ impl Administration {
     ///
     /// # Errors
     /// If the dispute has no such evidence.
-    pub fn open_evidence(
-        &self,
-        dispute: &Dispute,
-        id: &str,
-    ) -> Result<(Evidence, Zeroizing<Vec<u8>>), ActError> {
+    pub fn open_evidence(&self, dispute: &Dispute, id: &str) -> Result<(Evidence, Zeroizing<Vec<u8>>), ActError> {
         let found = EvidenceId::parse(id).map(|id| self.store.load_evidence(&id)).transpose()?.flatten();
         let found = found.filter(|(evidence, _)| evidence.dispute == dispute.id);
         let (evidence, parts) =

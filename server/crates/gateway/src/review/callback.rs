@@ -1,17 +1,17 @@
 //! The callbacks that report review decisions to a merchant's server, for administrators: their configuration, samples,
 //! and the callbacks that were not delivered.
 
-use tillgate_delivery::review_callback::{CallbackConfig, create_sample, render_body, vault_record_id};
 use tillgate_delivery::review_callback::CallbackDocument;
+use tillgate_delivery::review_callback::{CallbackConfig, create_sample, render_body, vault_record_id};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_domain::review::decision::DecisionType;
 use tillgate_net::outgoing::{ExpectingPost, OutgoingClient};
-use tillgate_store::{AdminStore, StoreError};
 use tillgate_store::delivery::webhook::DeliveryLogEntry;
 use tillgate_store::review::callback::StoredCallback;
 use tillgate_store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback, FailedListOutcome};
+use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::Vault;
 
 use crate::administration::{ActError, Administration};
@@ -38,8 +38,7 @@ impl SampleCallback {
     /// If there is no response, or its status is not one that the configuration accepts.
     pub async fn send(&self, client: &OutgoingClient) -> Result<u16, ActError> {
         let url = &self.url;
-        let target =
-            TargetUrl::parse(url).map_err(|error| ActError::in_step(format!("{url} is no address"), error))?;
+        let target = TargetUrl::parse(url).map_err(|error| ActError::in_step(format!("{url} is no address"), error))?;
         let body = render_body(&self.config, &self.document);
         let post = ExpectingPost { uri: target.uri(), headers: &self.config.user_headers(), body: &body };
         let response = client.send_expecting(&post).await.map_err(|error| ActError::in_step(url.clone(), error))?;
@@ -82,8 +81,7 @@ impl Administration {
     pub fn find_review_callback(&self, entity: &Entity) -> Result<(EntityId, CallbackConfig), ActError> {
         let vault = self.open_vault()?;
         let stored = self.store.find_review_callback(&entity.id)?.ok_or_else(|| {
-            let message =
-                format!("no review callback applies to {}; set one: tillgate review-callback set", entity.id);
+            let message = format!("no review callback applies to {}; set one: tillgate review-callback set", entity.id);
             ActError::refuse("entity", message)
         })?;
         let config = open_config(&vault, &stored)?;
@@ -120,12 +118,7 @@ impl Administration {
     ///
     /// # Errors
     /// If the entity has no configuration, or callbacks wait or are in the failed list and may not be deleted.
-    pub fn remove_review_callback(
-        &self,
-        entity: &Entity,
-        discards_open: bool,
-        actor: &str,
-    ) -> Result<(), ActError> {
+    pub fn remove_review_callback(&self, entity: &Entity, discards_open: bool, actor: &str) -> Result<(), ActError> {
         self.store.in_transaction(|store| {
             load_own_callback(store, &entity.id)?;
             let (waiting, failed) = store.count_open_callbacks(&entity.id)?;
@@ -245,8 +238,7 @@ fn check_outcome(outcome: FailedListOutcome, message: &str) -> Result<(), ActErr
 /// Loads an entity's own configuration. An entity without one is refused.
 fn load_own_callback(store: &AdminStore, entity: &EntityId) -> Result<StoredCallback, ActError> {
     store.load_review_callback(entity)?.ok_or_else(|| {
-        let message =
-            format!("{entity} has no review callback of its own; set one: tillgate review-callback set");
+        let message = format!("{entity} has no review callback of its own; set one: tillgate review-callback set");
         ActError::refuse("entity", message)
     })
 }

@@ -98,8 +98,14 @@ mod tests {
         for (line, message) in [
             ("01.11.2026,USD,EUR,1", "rates.csv, line 3: date: must be yyyy-MM-dd"),
             ("2026-11-01,XXY,EUR,1", "rates.csv, line 3: from: XXY is no currency of ISO 4217"),
-            ("2026-11-01,USD,USD,1", "rates.csv, line 3: rate: must be above 0, at most 1000000, and between two currencies"),
-            ("2026-11-01,USD,EUR,0", "rates.csv, line 3: rate: must be above 0, at most 1000000, and between two currencies"),
+            (
+                "2026-11-01,USD,USD,1",
+                "rates.csv, line 3: rate: must be above 0, at most 1000000, and between two currencies",
+            ),
+            (
+                "2026-11-01,USD,EUR,0",
+                "rates.csv, line 3: rate: must be above 0, at most 1000000, and between two currencies",
+            ),
         ] {
             assert_eq!(parse_fx_rates(&format!("{head}{line}\n"), "rates.csv").unwrap_err().to_string(), message);
         }
