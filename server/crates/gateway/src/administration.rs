@@ -148,3 +148,71 @@ impl Administration {
 pub(crate) fn load_known_entity(store: &AdminStore, id: &EntityId) -> Result<Entity, ActError> {
     store.load_entity(id)?.ok_or_else(|| ActError::refuse("entity", format!("there is no entity {id}")))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use tillgate_domain::access::level::Level;
+    use tillgate_machine::clock::SystemClock;
+    use tillgate_vault::MasterKey;
+
+    use super::*;
+    use crate::access::entity::EntityChange;
+    use crate::access::place::{ParentChoice, PlaceChange};
+
+    /// A vault that counts how often it is opened.
+    struct CountedVault {
+        vault: Arc<Vault>,
+        openings: Rc<Cell<u32>>,
+    }
+
+    impl VaultSource for CountedVault {
+        fn open_vault(&self, _store: &AdminStore) -> Result<Arc<Vault>, Box<dyn Error + Send + Sync>> {
+            self.openings.set(self.openings.get() + 1);
+            Ok(Arc::clone(&self.vault))
+        }
+    }
+
+    fn change(name: &str, level: Level, parent: Option<&EntityId>) -> EntityChange {
+        let place = PlaceChange {
+            level: Some(level),
+            parent: parent.cloned().map(ParentChoice::Entity),
+            ..PlaceChange::default()
+        };
+        EntityChange { name: Some(name.to_owned()), place, ..EntityChange::default() }
+    }
+
+    fn parameter_of<T>(outcome: Result<T, ActError>) -> &'static str {
+        match outcome.err() {
+            Some(ActError::Refused { parameter, .. }) => parameter,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refused_act_names_its_parameter_changes_nothing_and_opens_no_vault() {
+        let folder = tempfile::tempdir().unwrap();
+        let openings = Rc::new(Cell::new(0));
+        let vault = CountedVault {
+            vault: Arc::new(Vault::new(&MasterKey::from_bytes([7; 32]))),
+            openings: Rc::clone(&openings),
+        };
+        let store = AdminStore::open(folder.path()).unwrap();
+        let administration = Administration::new(store, Box::new(vault), Arc::new(SystemClock));
+        let (psp, _) = administration.create_entity(&change("PSP", Level::Psp, None), |_| Ok(())).unwrap();
+        let below = change("Shop", Level::Merchant, Some(&psp.id));
+        let (merchant, _) = administration.create_entity(&below, |_| Ok(())).unwrap();
+        let channel = change("Channel", Level::Channel, Some(&psp.id));
+        assert_eq!(parameter_of(administration.create_entity(&channel, |_| Ok(()))), "parent");
+        assert_eq!(parameter_of(administration.create_entity(&EntityChange::default(), |_| Ok(()))), "name");
+        assert_eq!(administration.load_entities().unwrap().len(), 2);
+        assert_eq!(parameter_of(administration.create_wallet_key(&psp.id)), "entity");
+        assert_eq!(parameter_of(administration.retire_wallet_key(&merchant.id, "none")), "key");
+        assert_eq!(openings.get(), 0);
+        administration.create_wallet_key(&merchant.id).unwrap();
+        assert_eq!(openings.get(), 1);
+    }
+}
