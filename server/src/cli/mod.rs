@@ -2,6 +2,7 @@
 //! `--help`.
 
 mod access;
+mod administration;
 mod data;
 mod delivery;
 mod dispute;

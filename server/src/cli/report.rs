@@ -25,16 +25,16 @@ use tillgate_gateway::report::ReportReader;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_gateway::settlement::report::read_settlements;
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::directory::Directory;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
 use tillgate_store::{AdminStore, PaymentHistory};
 
-use super::{CommonOptions, describe_refusal, open_existing};
+use super::{CommonOptions, describe_refusal};
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::report::chart::draw_svg;
 use crate::cli::report::chart::format_table;
-use crate::cli::risk::versions::load_entity_argument;
 
 /// Subcommands of `tillgate report`.
 #[derive(Debug, Subcommand)]
@@ -187,13 +187,13 @@ impl Period {
 impl ReportSource {
     /// Opens the data folder for a report of an entity. The command yields to other programs from then on.
     fn open(common: &CommonOptions, entity: &str) -> anyhow::Result<Self> {
-        let store = open_existing(&common.data)?;
-        let entity = Arc::new(load_entity_argument(&store, entity)?);
+        let administration = common.open_administration()?;
+        let entity = Arc::new(administration.load_entity(&parse_entity_id(entity)?)?);
         let directory = Directory::new(compile_stored_rules);
-        store.fill_directory(&directory)?;
-        drop(store);
+        administration.fill_directory(&directory)?;
+        drop(administration);
         let history = AdminStore::open_history(&common.data)?;
-        lower_priority();
+        lower_priority(BACKGROUND);
         Ok(Self { directory, entity, history })
     }
 }

@@ -8,27 +8,21 @@ pub mod callback_test;
 pub mod decide;
 pub mod output;
 
-use std::collections::HashMap;
-
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use jiff::{SignedDuration, Timestamp};
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::refusal::Refusal;
+use jiff::SignedDuration;
+use tillgate_domain::id::PaymentId;
 use tillgate_domain::review::filter::parse_age;
 use tillgate_domain::review::filter::parse_hundredths;
 use tillgate_domain::review::filter::parse_score;
 use tillgate_domain::review::filter::parse_state;
 use tillgate_domain::review::filter::{AnalystFilter, ReviewFilter};
 use tillgate_domain::review::queue::parse_note;
-use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
+use tillgate_domain::review::queue::{QueueChange, ReviewState};
+use tillgate_gateway::review::administration::PAGE;
 use tillgate_machine::process;
-use tillgate_store::AdminStore;
-use tillgate_store::review::queue::ReviewSelection;
 
-use super::options::load_existing_entity;
-use super::{CommonOptions, open_existing};
+use super::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::review::decide::{ApprovePayment, CancelPayment, PendPayment};
 use crate::cli::review::output::describe_record;
@@ -38,9 +32,6 @@ use crate::cli::review::output::format_record;
 use crate::cli::review::output::format_review;
 use crate::cli::review::output::{ReviewListOutput, ReviewOutput, ReviewRecordOutput};
 use crate::cli::risk::versions::parse_author;
-
-/// Number of reviews that are loaded at once.
-const PAGE: usize = 100;
 
 /// The queue of payments that the fraud check holds.
 #[derive(Debug, Subcommand)]
@@ -229,46 +220,13 @@ impl ReviewCommand {
 impl ListReviews {
     /// Prints the reviews that the options select.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entities = self.load_entities(&store)?;
-        let filter = self.build_filter();
-        let now = Timestamp::now();
-        let ahead: HashMap<&EntityId, SignedDuration> =
-            entities.iter().map(|entity| (&entity.id, entity.ahead)).collect();
-        let clock_of = |id: &EntityId| ReviewClock { now, ahead: ahead.get(id).copied().unwrap_or_default() };
-        let mut selection = ReviewSelection {
-            entities: entities.iter().map(|entity| entity.id.clone()).collect(),
-            is_open: filter.state == ReviewState::Open,
-            reference: filter.reference.clone(),
-            latest: filter.latest_start(now),
-            after: self.after.clone(),
-            limit: 0,
-        };
-        let mut reviews = Vec::new();
-        let next = loop {
-            selection.limit = (self.limit - reviews.len()).min(PAGE);
-            let page = store.load_reviews(&selection, |review, payment| {
-                filter.matches(review, payment, clock_of(&review.entity))
-            })?;
-            let page = page.context("--after names no held payment of these entities")?;
-            reviews.extend(
-                page.reviews.iter().map(|(review, payment)| describe_review(review, payment, clock_of(&review.entity))),
-            );
-            if page.cursor.is_none() || reviews.len() >= self.limit {
-                break page.cursor;
-            }
-            selection.after = page.cursor;
-        };
-        let output = ReviewListOutput { reviews, next: next.map(|next| next.to_string()) };
+        let administration = self.common.open_administration()?;
+        let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
+        let (reviews, next) =
+            administration.list_reviews(entity.as_ref(), &self.build_filter(), self.after.clone(), self.limit)?;
+        let reviews = reviews.iter().map(|found| describe_review(&found.review, &found.payment, found.clock));
+        let output = ReviewListOutput { reviews: reviews.collect(), next: next.map(|next| next.to_string()) };
         self.common.print_output(&output, format_list)
-    }
-
-    /// Loads the entity of the command with those below it, or all entities.
-    fn load_entities(&self, store: &AdminStore) -> anyhow::Result<Vec<Entity>> {
-        let Some(id) = &self.entity else { return Ok(store.load_entities()?) };
-        let entity = load_existing_entity(store, &parse_entity_id(id)?)?;
-        let below = store.load_descendants(&entity.id)?;
-        Ok(std::iter::once(entity).chain(below).collect())
     }
 
     fn build_filter(&self) -> ReviewFilter {
@@ -294,54 +252,18 @@ impl ListReviews {
 impl ShowReview {
     /// Prints a review with its payment, its audit, and a decision that waits for the gateway.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let record = store.load_review_record(&self.payment)?.with_context(|| not_held(&self.payment))?;
-        let clock = find_clock(&store, &record.0)?;
-        let output: ReviewRecordOutput =
-            describe_record(record, store.load_review_request(&self.payment)?.as_ref(), clock);
+        let (record, request, clock) = self.common.open_administration()?.load_review(&self.payment)?;
+        let output: ReviewRecordOutput = describe_record(record, request.as_ref(), clock);
         self.common.print_output(&output, format_record)
     }
 }
 
-/// Claims or releases a payment, or adds a note, in one transaction. Prints the review.
+/// Claims or releases a payment, or adds a note. Prints the review.
 fn change_review(target: &ReviewTarget, change: QueueChange, note: Option<String>) -> anyhow::Result<()> {
-    let store = open_existing(&target.common.data)?;
-    let analyst = target.analyst.find_analyst();
-    let output: ReviewOutput = store.in_transaction(|store| {
-        let (status, clock) = load_status(store, &target.payment)?;
-        let (review, written) = status.decide_change(change, (analyst, note), clock).map_err(describe_refusal)?;
-        if let Some(change) = written {
-            store.apply_review_change(&change)?;
-        }
-        let (_, payment, _) = store.load_review_record(&target.payment)?.with_context(|| not_held(&target.payment))?;
-        anyhow::Ok(describe_review(&review, &payment, clock))
-    })?;
+    let administration = target.common.open_administration()?;
+    let changed = administration.change_review(&target.payment, change, (target.analyst.find_analyst(), note))?;
+    let output: ReviewOutput = describe_review(&changed.review, &changed.payment, changed.clock);
     target.common.print_output(&output, format_review)
-}
-
-/// Loads the review of a payment for a change, and the time by its entity's clock.
-pub(super) fn load_status(store: &AdminStore, payment: &PaymentId) -> anyhow::Result<(ReviewStatus, ReviewClock)> {
-    let status = store.load_review_status(payment)?.with_context(|| not_held(payment))?;
-    let clock = find_clock(store, &status.review)?;
-    Ok((status, clock))
-}
-
-/// Returns the time by the clock of a review's entity.
-fn find_clock(store: &AdminStore, review: &QueuedReview) -> anyhow::Result<ReviewClock> {
-    Ok(ReviewClock { now: Timestamp::now(), ahead: load_existing_entity(store, &review.entity)?.ahead })
-}
-
-fn not_held(payment: &PaymentId) -> String {
-    format!("the payment {payment} is not held; see: tillgate review list")
-}
-
-/// Converts a refusal into an error of the command line.
-pub(super) fn describe_refusal(refusal: Refusal) -> anyhow::Error {
-    match (refusal.parameters.first(), refusal.description) {
-        (Some(error), _) => anyhow::anyhow!("{} {}", error.name, error.message),
-        (None, Some(description)) => anyhow::anyhow!("{description}"),
-        (None, None) => anyhow::anyhow!("{}", refusal.code.description()),
-    }
 }
 
 fn parse_payment(text: &str) -> Result<PaymentId, String> {

@@ -6,19 +6,17 @@ pub mod queue;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use jiff::civil::Date;
-use rust_decimal::Decimal;
 use serde::Serialize;
 use tillgate_domain::settlement::SettlementTerms;
-use tillgate_shared::money::Currency;
+use tillgate_gateway::settlement::terms::parse_fx_rates;
 use tillgate_store::AdminStore;
 use tillgate_store::settlement::StoredBatch;
 
+use super::CommonOptions;
 use super::input_file::read_input_file;
-use super::{CommonOptions, open_existing};
-use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::settlement::import::ImportFile;
 use crate::cli::settlement::queue::{ListUnmatched, MatchLine, RejectLine};
 
@@ -133,15 +131,8 @@ impl SetTerms {
             }
             None => None,
         };
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        ensure!(
-            terms.is_none() || !entity.live,
-            "{} is live: its institute settles it, and the terms of a sandbox would have no effect; import the institute's \
-             files with: tillgate settlement import",
-            entity.id
-        );
-        store.save_settlement_terms(&entity.id, terms.as_ref())?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.set_settlement_terms(&parse_entity_id(&self.entity)?, terms.as_ref())?;
         let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches: Vec::new() };
         self.common.print_output(&output, |output| match output.terms {
             Some(_) => format!("{} is settled by these terms from its next batch", output.entity_id),
@@ -155,12 +146,12 @@ const SHOWN_BATCHES: u64 = 31;
 
 impl ShowSettlements {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let history = AdminStore::open_history(&self.common.data)?;
         let mut batches = history.load_latest_batches(&entity.id, SHOWN_BATCHES)?;
         batches.reverse();
-        let terms = store.load_settlement_terms(&entity.id)?;
+        let terms = administration.load_settlement_terms(&entity.id)?;
         let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches };
         self.common.print_output(&output, format_settlements)
     }
@@ -193,36 +184,10 @@ fn format_settlements(output: &SettlementsOutput) -> String {
 impl ImportRates {
     /// Stores all rates of the file, or none if a line is wrong.
     fn run(self) -> anyhow::Result<()> {
-        let name = self.file.display();
         let text = read_input_file(&self.file, MAX_RATES)?;
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        ensure!(
-            reader.headers()?.iter().eq(["date", "from", "to", "rate"]),
-            "{name}: the first line must be date,from,to,rate"
-        );
-        let mut rates = Vec::new();
-        for (number, line) in (2..).zip(reader.records()) {
-            let line = line.with_context(|| format!("{name}, line {number}"))?;
-            rates.push(parse_rate(&line).map_err(|error| anyhow!("{name}, line {number}: {error}"))?);
-        }
-        let store = open_existing(&self.common.data)?;
-        store.in_transaction(|store| store.save_fx_rates(&rates))?;
+        let rates = parse_fx_rates(&text, &self.file.display().to_string())?;
+        self.common.open_administration()?.save_fx_rates(&rates)?;
         let output = serde_json::json!({ "rates": rates.len() });
         self.common.print_output(&output, |_| format!("{} rates are stored", rates.len()))
     }
-}
-
-/// Parses a line with a rate. Fails with a message that names the column.
-fn parse_rate(line: &csv::StringRecord) -> Result<(Currency, Currency, Date, Decimal), String> {
-    let column = |index| line.get(index).unwrap_or_default().trim();
-    let date = column(0).parse().map_err(|_| "date: must be yyyy-MM-dd".to_owned())?;
-    let currency = |name: &str, text: &str| {
-        Currency::parse(text).ok_or_else(|| format!("{name}: {text} is no currency of ISO 4217"))
-    };
-    let (from, to) = (currency("from", column(1))?, currency("to", column(2))?);
-    let rate: Decimal = column(3).parse().map_err(|_| "rate: must be a number such as 0.8641".to_owned())?;
-    if rate <= Decimal::ZERO || rate > Decimal::from(1_000_000) || from == to {
-        return Err("rate: must be above 0, at most 1000000, and between two currencies".to_owned());
-    }
-    Ok((from, to, date, rate))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_gateway::App;
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tokio::sync::watch;
 
 /// Interval of checks for cut-offs that have passed.
@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_secs(60);
 pub(super) async fn run_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
     let runtime = tokio::runtime::Handle::current();
     let settle = move || {
-        lower_priority();
+        lower_priority(BACKGROUND);
         runtime.block_on(settle_until_stopped(&app, stop));
     };
     let (ended, end) = tokio::sync::oneshot::channel();

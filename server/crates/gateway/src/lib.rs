@@ -1,11 +1,14 @@
-//! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each.
+//! Use cases of the gateway: load, decide (domain), ask the connector, commit. One file each. Those of administrators
+//! are methods of [`administration::Administration`].
 //!
 //! Knows what a merchant may ask for and in which order things happen. Never reads a header or a query, and writes no
 //! SQL; amounts and states are decided in `tillgate-domain`.
 
-mod access;
+pub mod access;
+pub mod administration;
 mod app;
 pub mod checkout;
+pub mod delivery;
 pub mod dispute;
 pub mod keys;
 pub mod payment;

@@ -1,6 +1,8 @@
 //! Reviews: analysts decide about held payments. A decision is recorded with its callback in the commit that carries it
 //! out, or in the commit that records the request to an external connector.
 
+pub mod administration;
+pub mod callback;
 pub mod queue;
 pub mod request;
 

@@ -6,6 +6,7 @@ mod postponed;
 pub mod reconciliation;
 pub mod reconciliation_days;
 pub mod report;
+pub mod terms;
 pub mod verification;
 
 use std::collections::{BTreeMap, HashSet};

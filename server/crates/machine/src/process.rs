@@ -5,9 +5,11 @@ use std::cell::Cell;
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// Priority of threads of low priority, as a `nice` value.
-#[cfg(target_os = "linux")]
-const LOW_PRIORITY: i32 = 10;
+/// Priority of threads that read many rows or settle, as a `nice` value: about a tenth of the processor share of others.
+pub const BACKGROUND: i32 = 10;
+/// Priority of threads that serve requests which need much computation, as a `nice` value: about half of the processor
+/// share of others. Somebody waits for them, also beside other programs that keep the machine busy.
+pub const HEAVY_REQUESTS: i32 = 3;
 
 thread_local! {
     /// True on a thread of low priority.
@@ -51,16 +53,18 @@ fn is_user(name: &str) -> bool {
     !name.trim().is_empty() && name.len() <= 64 && !name.chars().any(char::is_control)
 }
 
-/// Lowers the priority of this thread to about a tenth of the processor share of others; logs a failure. The lowest
-/// priority could suspend a thread that holds a lock, or a snapshot that keeps the WAL from being truncated. Elsewhere
-/// than on Linux a thread has no priority of its own, and only what it asks of others comes later.
-pub fn lower_priority() {
+/// Lowers the priority of this thread to a `nice` value, such as [`BACKGROUND`]; logs a failure. The lowest priority
+/// could suspend a thread that holds a lock, or a snapshot that keeps the WAL from being truncated. Elsewhere than on
+/// Linux a thread has no priority of its own, and only what it asks of others comes later.
+pub fn lower_priority(nice: i32) {
     IS_LOW_PRIORITY.set(true);
     // On Linux a thread has its own priority under its own id.
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LOW_PRIORITY) {
+    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), nice) {
         tracing::warn!(%error, "a thread of low priority runs with the priority of payments");
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = nice;
 }
 
 /// Returns true if the priority of this thread was lowered.

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::ready;
 use std::thread;
 
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{HEAVY_REQUESTS, lower_priority};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
@@ -34,7 +34,7 @@ impl LowPriorityThreads {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
             .thread_name("low-priority")
-            .on_thread_start(lower_priority)
+            .on_thread_start(|| lower_priority(HEAVY_REQUESTS))
             .enable_all()
             .build()?;
         Ok(Self { runtime: Some(runtime), turns: Shares::new(threads, threads / 2) })

@@ -430,7 +430,7 @@ mod tests {
         };
         let add_late = add.clone();
         let late = std::thread::spawn(move || {
-            tillgate_machine::process::lower_priority();
+            tillgate_machine::process::lower_priority(tillgate_machine::process::BACKGROUND);
             [10, 11, 12].map(add_late)
         });
         let late = late.join().unwrap();

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use tillgate_domain::id::EntityId;
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tokio::sync::oneshot;
 
 use super::StoreError;
@@ -256,7 +256,7 @@ fn start_threads(shared: &Arc<SharedQueue>) {
     for number in 0..threads {
         let shared = Arc::clone(shared);
         let started = thread::Builder::new().name(format!("long-read-{number}")).spawn(move || {
-            lower_priority();
+            lower_priority(BACKGROUND);
             shared.run_jobs();
         });
         if let Err(error) = started {

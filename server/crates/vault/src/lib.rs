@@ -10,6 +10,7 @@ mod account_index;
 mod key;
 mod key_source;
 mod keyring;
+pub mod password;
 pub mod record_name;
 mod sealed;
 pub mod wallet;

@@ -1,16 +1,12 @@
 //! Options for an entity's settings as a channel, for the commands that create and change entities.
 
 use clap::{Args, ValueEnum};
-use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
+use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
+use tillgate_gateway::access::channel_settings::{
+    ALL, ChannelChange, parse_acquirer_merchant, parse_brand, parse_connector, parse_currency,
+};
 use tillgate_gateway::registry;
-use tillgate_shared::brand::Brand;
-use tillgate_shared::money::Currency;
-
-/// The value that removes a limit.
-const ALL: &str = "all";
-/// The value that removes the connector, or the acquirer's id.
-const NONE: &str = "none";
 
 /// Settings of an entity as a channel.
 #[derive(Debug, Args)]
@@ -92,101 +88,38 @@ enum RiskErrorChoice {
 }
 
 impl ChannelOptions {
-    /// Returns true if test modes were given, and not `all` of them.
-    pub(in crate::cli) fn has_test_modes(&self) -> bool {
-        self.test_modes.iter().flatten().any(|word| word != ALL)
-    }
-
-    /// Replaces the settings that were given. `all` empties a list, and `none` removes the connector or the acquirer's
-    /// id.
-    pub(in crate::cli) fn apply(&self, channel: &mut Channel) {
-        let set_list = |setting: &mut Vec<String>, given: &Option<Vec<String>>| match given {
-            Some(words) if words.iter().any(|word| word == ALL) => setting.clear(),
-            Some(words) => setting.clone_from(words),
-            None => {}
-        };
-        set_list(&mut channel.brands, &self.brands);
-        set_list(&mut channel.currencies, &self.currencies);
-        set_list(&mut channel.test_modes, &self.test_modes);
-        if let Some(when) = self.three_ds {
-            channel.three_d = match when {
+    /// Returns the change of settings that was given.
+    pub(in crate::cli) fn to_change(&self) -> ChannelChange {
+        let is_on = |given: OnOff| given == OnOff::On;
+        ChannelChange {
+            brands: self.brands.clone(),
+            currencies: self.currencies.clone(),
+            test_modes: self.test_modes.clone(),
+            three_ds: self.three_ds.map(|when| match when {
                 ThreeDsChoice::Required => ThreeDsPolicy::Required,
                 ThreeDsChoice::Enrolled => ThreeDsPolicy::WhenEnrolled,
                 ThreeDsChoice::Never => ThreeDsPolicy::Never,
-            };
-        }
-        if let Some(risk) = self.risk {
-            channel.risk = risk == OnOff::On;
-        }
-        if let Some(when) = self.screen {
-            channel.risk_settings.screen = match when {
+            }),
+            risk: self.risk.map(is_on),
+            screen: self.screen.map(|when| match when {
                 ScreenChoice::Before => ScreeningPoint::Before,
                 ScreenChoice::After => ScreeningPoint::After,
-            };
-        }
-        if let Some(policy) = self.review {
-            channel.risk_settings.review = match policy {
+            }),
+            review: self.review.map(|policy| match policy {
                 ReviewChoice::Decline => ReviewPolicy::Decline,
                 ReviewChoice::Hold => ReviewPolicy::Hold,
                 ReviewChoice::Authorize => ReviewPolicy::Authorize,
-            };
-        }
-        if let Some(policy) = self.risk_error {
-            channel.risk_settings.error = match policy {
+            }),
+            risk_error: self.risk_error.map(|policy| match policy {
                 RiskErrorChoice::Deny => RiskErrorPolicy::Deny,
                 RiskErrorChoice::Accept => RiskErrorPolicy::Accept,
-            };
+            }),
+            require_cvv: self.require_cvv.map(is_on),
+            registrations_require_cvv: self.registrations_require_cvv.map(is_on),
+            connector: self.connector.clone(),
+            acquirer_merchant: self.acquirer_merchant.clone(),
+            priority: self.priority,
         }
-        if let Some(require) = self.require_cvv {
-            channel.require_cvv = require == OnOff::On;
-        }
-        if let Some(require) = self.registrations_require_cvv {
-            channel.registrations_require_cvv = require == OnOff::On;
-        }
-        if let Some(name) = &self.connector {
-            channel.connector = Some(name.clone()).filter(|name| name != NONE);
-        }
-        if let Some(id) = &self.acquirer_merchant {
-            channel.acquirer_merchant = Some(id.clone()).filter(|id| id != NONE);
-        }
-        channel.priority = self.priority.unwrap_or(channel.priority);
-    }
-
-    /// Returns the inheritable settings by the names of their options, and true for each that was given. A channel's
-    /// priority cannot be inherited.
-    pub(in crate::cli) fn given_options(&self) -> [(&'static str, bool); 12] {
-        [
-            ("brands", self.brands.is_some()),
-            ("currencies", self.currencies.is_some()),
-            ("test-modes", self.test_modes.is_some()),
-            ("3d", self.three_ds.is_some()),
-            ("risk", self.risk.is_some()),
-            ("screen", self.screen.is_some()),
-            ("review", self.review.is_some()),
-            ("risk-error", self.risk_error.is_some()),
-            ("require-cvv", self.require_cvv.is_some()),
-            ("registrations-require-cvv", self.registrations_require_cvv.is_some()),
-            ("connector", self.connector.is_some()),
-            ("acquirer-merchant", self.acquirer_merchant.is_some()),
-        ]
-    }
-}
-
-/// Checks that a text is the code of a known brand, or `all`.
-fn parse_brand(text: &str) -> Result<String, String> {
-    if text == ALL || Brand::find(text).is_some() {
-        Ok(text.to_owned())
-    } else {
-        Err("is not a brand that this gateway knows, such as VISA, nor the word all".to_owned())
-    }
-}
-
-/// Checks that a text is the code of a currency in use, or `all`.
-fn parse_currency(text: &str) -> Result<String, String> {
-    if text == ALL || Currency::parse(text).is_some() {
-        Ok(text.to_owned())
-    } else {
-        Err("is not an ISO 4217 code in use, such as EUR, nor the word all".to_owned())
     }
 }
 
@@ -197,21 +130,4 @@ fn connector_help() -> String {
          sandbox takes the {}, and a live entity no payment",
         registry::default_name()
     )
-}
-
-/// Checks that a text is the name of a connector, or `none`.
-fn parse_connector(text: &str) -> Result<String, String> {
-    if text == NONE || registry::connector_names().any(|name| name == text) {
-        return Ok(text.to_owned());
-    }
-    let names: Vec<&str> = registry::connector_names().chain([NONE]).collect();
-    Err(format!("is not a connector of this gateway, which are {}", names.join(", ")))
-}
-
-/// Checks an acquirer's id of a merchant: 1 to 64 visible ASCII characters, among them the word `none`.
-fn parse_acquirer_merchant(text: &str) -> Result<String, String> {
-    if (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Ok(text.to_owned());
-    }
-    Err("has 1 to 64 visible characters, without blanks".to_owned())
 }

@@ -1,24 +1,19 @@
 //! `tillgate entity`: creates, changes, shows and lists the entities of the tree.
 
 use clap::{Args, Subcommand};
-use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
-use tillgate_domain::id::EntityId;
-use tillgate_domain::plain_line::PlainLine;
-use tillgate_gateway::random_bytes;
-use tillgate_store::AdminStore;
+use tillgate_gateway::access::settings::parse_name;
 
-use crate::cli::access::token::issue_credentials;
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::access::tree::EntityListItem;
-use crate::cli::access::tree::collect_output;
+use crate::cli::access::tree::describe_entity;
 use crate::cli::access::tree::format_entity;
 use crate::cli::access::tree::format_tree;
-use crate::cli::options::{EntityOptions, load_existing_entity};
+use crate::cli::administration::create_administration;
+use crate::cli::options::EntityOptions;
 use crate::cli::serve::setup_check::warn_of_running_server;
-use crate::cli::{CommonOptions, open_existing, open_store};
 
 /// Entities.
 #[derive(Debug, Subcommand)]
@@ -116,15 +111,13 @@ impl CreateEntity {
     /// Creates an entity and a token, and prints both. Creates the store, too, if it is missing and the entity has no
     /// parent.
     fn run(self) -> anyhow::Result<()> {
-        let store = match self.options.has_new_parent() {
-            true => open_existing(&self.common.data)?,
-            false => open_store(&self.common.data)?,
+        let change = self.options.to_change(Some(self.name));
+        let administration = match change.place.has_new_parent() {
+            true => self.common.open_administration()?,
+            false => create_administration(&self.common.data)?,
         };
-        let options = &self.options;
-        let (entity, pair) = create_entity(&store, &self.name, |entity| {
-            options.apply(&store, entity)?;
-            warn_of_running_server(entity, &self.common.data)
-        })?;
+        let (entity, pair) =
+            administration.create_entity(&change, |entity| warn_of_running_server(entity, &self.common.data))?;
         let created = CreatedEntity {
             entity_id: entity.id.to_string(),
             merchant: entity.parent_merchant().map(ToString::to_string),
@@ -142,80 +135,32 @@ impl CreateEntity {
     }
 }
 
-/// Creates an entity and its first token in one transaction, after `configure` has changed it or refused. Before that
-/// it is a sandbox merchant at the top, with default settings.
-pub(in crate::cli) fn create_entity(
-    store: &AdminStore,
-    name: &str,
-    configure: impl FnOnce(&mut Entity) -> anyhow::Result<()>,
-) -> anyhow::Result<(Entity, crate::cli::access::token::IssuedCredentials)> {
-    let now = Timestamp::now();
-    store.in_transaction(|store| {
-        let mut entity = Entity {
-            id: EntityId::new(now, random_bytes()?),
-            name: name.to_owned(),
-            live: false,
-            level: Level::Merchant,
-            parent: None,
-            ahead: SignedDuration::ZERO,
-            settings: EntitySettings::default(),
-        };
-        configure(&mut entity)?;
-        store.add_entity(&entity, now)?;
-        let pair = issue_credentials(store, &entity.id, "first token", now)?;
-        Ok((entity, pair))
-    })
-}
-
 impl SetEntity {
-    /// Changes an entity, and those below it that become live or sandbox with it, in one transaction. Prints the
-    /// entity.
+    /// Changes an entity, and those below it that become live or sandbox with it. Prints the entity.
     fn run(self) -> anyhow::Result<()> {
         let id = parse_entity_id(&self.entity)?;
-        let store = open_existing(&self.common.data)?;
-        let entity = store.in_transaction(|store| {
-            let mut entity = load_existing_entity(store, &id)?;
-            if let Some(name) = self.name {
-                entity.name = name;
-            }
-            let was_live = entity.live;
-            let changed = self.options.apply(store, &mut entity)?;
-            if !was_live {
-                warn_of_running_server(&entity, &self.common.data)?;
-            }
-            for channel in changed {
-                store.update_entity(&channel)?;
-            }
-            store.update_entity(&entity)?;
-            anyhow::Ok(entity)
-        })?;
-        self.common.print_output(&collect_output(&store, entity)?, format_entity)
+        let administration = self.common.open_administration()?;
+        let change = self.options.to_change(self.name);
+        let entity =
+            administration.change_entity(&id, &change, |entity| warn_of_running_server(entity, &self.common.data))?;
+        self.common.print_output(&describe_entity(administration.describe_entity(entity)?), format_entity)
     }
 }
 
 impl ShowEntity {
     /// Prints an entity with its relatives and its effective settings.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        self.common.print_output(&collect_output(&store, entity)?, format_entity)
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        self.common.print_output(&describe_entity(administration.describe_entity(entity)?), format_entity)
     }
 }
 
 impl ListEntities {
     /// Prints all entities of the store, as text in a tree.
     fn run(self) -> anyhow::Result<()> {
-        let entities = open_existing(&self.common.data)?.load_entities()?;
+        let entities = self.common.open_administration()?.load_entities()?;
         let listed: Vec<EntityListItem> = entities.into_iter().map(EntityListItem::from).collect();
         self.common.print_output(&listed, |listed| format_tree(listed))
     }
-}
-
-/// Checks a name and removes the spaces around it: 1 to 100 characters on one line.
-fn parse_name(text: &str) -> Result<String, String> {
-    // A line break at either end is refused, not removed: it is more often a mistake in a script.
-    let text = text.trim_matches(|c: char| c.is_whitespace() && !c.is_control());
-    PlainLine::<100>::parse_filled(text)
-        .map(String::from)
-        .map_err(|_| "a name has 1 to 100 characters on one line".to_owned())
 }

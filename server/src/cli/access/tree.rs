@@ -1,15 +1,13 @@
 //! Output of `entity show` and `entity list`, including ancestors and inherited settings.
 
 use serde::Serialize;
-use tillgate_domain::access::channel::sort_by_priority;
 use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
-use tillgate_domain::access::inheritance::resolve_settings;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use tillgate_domain::schedule::retry::RetryPlan;
-use tillgate_store::AdminStore;
+use tillgate_gateway::access::entity::EntityOverview;
 
 /// Description of the compatibility mode.
 const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
@@ -71,49 +69,29 @@ impl From<&Entity> for RelatedEntity {
     }
 }
 
-/// Collects the output for an entity: its relatives, its channels in routing order, and its settings with their
-/// sources.
-///
-/// # Errors
-/// If the store cannot be read.
-pub(in crate::cli) fn collect_output(store: &AdminStore, entity: Entity) -> anyhow::Result<EntityOutput> {
-    let mut channels = store.load_channels(&entity.id)?;
-    sort_by_priority(&mut channels);
-    let channels =
-        channels.iter().map(|channel| ChannelOutput { id: channel.id.clone(), name: channel.name.clone() }).collect();
-    let below = if entity.level.allows_payments() { Vec::new() } else { store.load_descendants(&entity.id)? };
-    let below =
-        below.iter().filter(|below| below.parent.as_ref() == Some(&entity.id)).map(RelatedEntity::from).collect();
-    let above = store.load_ancestors(&entity)?;
-    let ancestors: Vec<&Entity> = above.iter().collect();
-    let effective = resolve_settings(&entity, &ancestors);
-    // A channel uses the origins and the compatibility mode of its merchant, including those that the merchant
-    // inherits.
-    let merchant = ancestors.split_first().filter(|_| entity.level == Level::Channel);
-    let merchant_settings =
-        merchant.map(|(merchant, above)| resolve_settings(merchant, above).settings).unwrap_or_default();
-    let warnings = find_warnings(&entity, [&effective.settings, &merchant_settings]);
-    let compatible = effective.settings.compatible || merchant_settings.compatible;
+/// Builds the output for an entity.
+pub(in crate::cli) fn describe_entity(overview: EntityOverview) -> EntityOutput {
+    let EntityOverview { entity, above, below, channels, inherited, effective, compatible, has_open_form } = overview;
     let inherited: Vec<InheritedSetting> =
-        effective.inherited.iter().map(|(setting, from)| InheritedSetting { setting, from: (*from).into() }).collect();
-    let effective = (!inherited.is_empty()).then_some(effective.settings);
-    let above = above.iter().map(RelatedEntity::from).collect();
-    let merchant = entity.parent_merchant().cloned();
-    Ok(EntityOutput { entity, merchant, above, below, channels, inherited, effective, compatible, warnings })
-}
-
-/// Returns a warning if pages of any origin may embed the form of a live merchant or channel: neither its own settings
-/// nor those of its merchant name origins.
-fn find_warnings(entity: &Entity, effective: [&EntitySettings; 2]) -> Vec<String> {
+        inherited.iter().map(|(setting, from)| InheritedSetting { setting, from: from.into() }).collect();
     let mut warnings = Vec::new();
-    let allows_any_origin = effective.iter().all(|settings| settings.origins.is_empty());
-    if entity.live && entity.level.allows_payments() && allows_any_origin {
+    if has_open_form {
         warnings.push(format!(
             "any page may show the card form in a frame: name the shop's origins with `tillgate entity set --entity {} --origin https://shop.example`",
             entity.id
         ));
     }
-    warnings
+    EntityOutput {
+        merchant: entity.parent_merchant().cloned(),
+        entity,
+        above: above.iter().map(RelatedEntity::from).collect(),
+        below: below.iter().map(RelatedEntity::from).collect(),
+        channels: channels.into_iter().map(|channel| ChannelOutput { id: channel.id, name: channel.name }).collect(),
+        effective: (!inherited.is_empty()).then_some(effective),
+        inherited,
+        compatible,
+        warnings,
+    }
 }
 
 /// Formats an entity as text, a line for each fact, with its effective settings.

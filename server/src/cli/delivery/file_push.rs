@@ -4,24 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::id::EntityId;
 use tillgate_files::file_push::load_ca_certificates;
 use tillgate_files::file_push::secret::PushSecret;
-use tillgate_gateway::settlement::reconciliation::has_files;
-use tillgate_store::delivery::file_push::PushTarget;
+use tillgate_gateway::delivery::file_push::{NewPushTarget, PushCredentials};
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::file_push_status::{ListPushTargets, RetryPushes, ShowPushStatus};
 use crate::cli::input_file::read_input_file;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::options::load_existing_entity;
 use crate::cli::serve::ports::PortOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Largest size of a file with a password, a key or certificates, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
@@ -112,63 +107,22 @@ impl FilePushCommand {
 impl SetPushTarget {
     /// Checks and stores a server. Connects to nothing.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        // The address is not repeated, because it may contain a password.
-        let address = PushAddress::parse(&self.url).map_err(|error| anyhow::anyhow!("--url {error}"))?;
-        self.check_entity(&entity, &address)?;
-        self.check_options(address.protocol)?;
-        let (secret, ca) = (self.read_secret()?, self.read_ca()?);
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let record = PushTarget::record_name(&entity.id, &self.url, self.host_key.as_deref(), ca.as_deref());
-        let target = PushTarget {
-            sealed: vault.seal(&record, &secret.to_bytes())?,
-            entity: entity.id.clone(),
-            url: self.url,
-            host_key: self.host_key,
-            ca,
-            changed: Timestamp::now(),
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity_id = parse_entity_id(&self.entity)?;
+        let new = NewPushTarget {
+            entity: entity_id.clone(),
+            url: self.url.clone(),
+            host_key: self.host_key.clone(),
+            has_private_key: self.private_key_file.is_some(),
+            has_ca: self.ca_file.is_some(),
         };
-        let waiting = store.set_push_target(&target, self.from)?;
-        let saved = SavedPushTarget { entity_id: entity.id, url: target.url, waiting };
+        let checked = administration.check_push_target(new, &self.ports.allowed_ports())?;
+        let credentials = PushCredentials { secret: self.read_secret()?.to_bytes(), ca: self.read_ca()? };
+        let waiting = administration.set_push_target(checked, credentials, self.from)?;
+        let saved = SavedPushTarget { entity_id, url: self.url, waiting };
         self.common.print_output(&saved, |saved| {
             format!("The files of {} go to {}; {} wait", saved.entity_id, saved.url, saved.waiting)
         })
-    }
-
-    /// Checks that the entity has files, and that the address is allowed for it.
-    fn check_entity(&self, entity: &Entity, address: &PushAddress) -> anyhow::Result<()> {
-        if !has_files(entity.level) {
-            bail!(
-                "{} is a {}: divisions and merchants have reconciliation files",
-                entity.id,
-                entity.level.display_name()
-            );
-        }
-        if entity.live && address.protocol == PushProtocol::Ftp {
-            bail!("--url is plain ftp, and {} is live: use ftps or sftp", entity.id);
-        }
-        let port = address.port;
-        if port != address.protocol.usual_port() && !self.ports.allowed_ports().allows(port) {
-            bail!("--url names the port {port}, which is not allowed; an operator may allow it: --allow-port");
-        }
-        Ok(())
-    }
-
-    /// Checks that the options fit the protocol.
-    fn check_options(&self, protocol: PushProtocol) -> anyhow::Result<()> {
-        let is_sftp = protocol == PushProtocol::Sftp;
-        ensure!(is_sftp || self.private_key_file.is_none(), "--private-key-file is for sftp");
-        ensure!(is_sftp || self.host_key.is_none(), "--host-key is for sftp");
-        ensure!(protocol == PushProtocol::Ftps || self.ca_file.is_none(), "--ca-file is for ftps");
-        match &self.host_key {
-            Some(key) => ensure!(
-                HostKeyFingerprint::parse(key).is_some(),
-                "--host-key is no fingerprint: SHA256:…, as `ssh-keygen -l` prints it"
-            ),
-            None => ensure!(!is_sftp, "sftp needs the fingerprint of the server's host key: --host-key SHA256:…"),
-        }
-        Ok(())
     }
 
     /// Reads the password or the private key.
@@ -191,11 +145,11 @@ impl SetPushTarget {
 }
 
 impl RemovePushTarget {
-    /// Removes a server. An entity without one is an error.
+    /// Removes a server.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = parse_entity_id(&self.entity)?;
-        ensure!(store.remove_push_target(&entity)?, "no files of {entity} are pushed");
+        administration.remove_push_target(&entity)?;
         let removed = serde_json::json!({ "entityId": entity });
         self.common.print_output(&removed, |_| format!("The files of {entity} are not pushed any more"))
     }

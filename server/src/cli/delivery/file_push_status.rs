@@ -1,14 +1,12 @@
 //! `tillgate file-push list`, `status` and `retry`: the servers, and the deliveries of files to them.
 
-use anyhow::ensure;
 use clap::Args;
-use jiff::Timestamp;
 use jiff::civil::Date;
 use tillgate_store::delivery::file_delivery::DeliveryStatus;
 use tillgate_store::delivery::file_push::PushTargetInfo;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::{CommonOptions, open_existing};
 
 /// List the servers that files are pushed to.
 #[derive(Debug, Args)]
@@ -52,9 +50,9 @@ pub(in crate::cli) struct RetryPushes {
 impl ListPushTargets {
     /// Prints the servers of an entity, or of all, without passwords and keys.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
-        let targets = store.load_push_targets(entity.as_ref())?;
+        let targets = administration.load_push_targets(entity.as_ref())?;
         self.common.print_output(&targets, |targets| targets.iter().map(format_target).collect::<Vec<_>>().join("\n"))
     }
 }
@@ -66,15 +64,11 @@ fn format_target(target: &PushTargetInfo) -> String {
 }
 
 impl ShowPushStatus {
-    /// Prints the latest deliveries. An entity without a server is an error.
+    /// Prints the latest deliveries.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = parse_entity_id(&self.entity)?;
-        ensure!(
-            store.load_push_target(&entity)?.is_some(),
-            "no files of {entity} are pushed; see: tillgate file-push set"
-        );
-        let deliveries = store.load_push_deliveries(&entity, self.limit)?;
+        let deliveries = administration.load_push_deliveries(&entity, self.limit)?;
         self.common.print_output(&deliveries, |deliveries| {
             deliveries.iter().map(format_delivery).collect::<Vec<_>>().join("\n")
         })
@@ -97,10 +91,9 @@ fn format_delivery(delivery: &DeliveryStatus) -> String {
 impl RetryPushes {
     /// Queues files to be sent at once by a running server. Sends nothing itself.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = parse_entity_id(&self.entity)?;
-        let files = store.retry_pushes(&entity, self.day, Timestamp::now())?;
-        ensure!(files > 0, "there is no such file of {entity} to send; see: tillgate file-push status");
+        let files = administration.retry_pushes(&entity, self.day)?;
         let output = serde_json::json!({ "entityId": entity, "files": files });
         self.common.print_output(&output, |_| format!("{files} files are sent again"))
     }

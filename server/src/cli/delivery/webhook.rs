@@ -1,29 +1,20 @@
 //! `tillgate webhook`: events about an entity's payments, registrations and risk checks.
 
-use std::collections::BTreeSet;
-
-use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use ipnet::IpNet;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_delivery::webhook::{Secret, WebhookDelivery, build_test_event};
-use tillgate_domain::delivery::target_url::TargetUrl;
-use tillgate_domain::id::{MessageId, to_hex};
 use tillgate_domain::ip_text;
-use tillgate_gateway::random_bytes;
+use tillgate_gateway::delivery::webhook::{CreatedSecret, EventKind, NewWebhook};
 use tillgate_net::outgoing::OutgoingClient;
-use tillgate_store::AdminStore;
 use tillgate_store::delivery::webhook::{DeliveryLogEntry, Webhook};
-use tillgate_vault::{Sealed, Vault};
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::webhook_rotation::RotateWebhookSecret;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::options::load_existing_entity;
 use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]
@@ -44,8 +35,8 @@ pub(in crate::cli) enum WebhookCommand {
     Replay(ReplayMessage),
 }
 
-/// Kind of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+/// An [`EventKind`] in the notation of the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "UPPER")]
 enum EventType {
     /// Payments and their follow-up payments.
@@ -58,6 +49,18 @@ enum EventType {
     Risk,
     /// Disputes, their stages and the reminders of their deadlines.
     Dispute,
+}
+
+impl From<EventType> for EventKind {
+    fn from(kind: EventType) -> Self {
+        match kind {
+            EventType::Payment => Self::Payment,
+            EventType::Registration => Self::Registration,
+            EventType::Schedule => Self::Schedule,
+            EventType::Risk => Self::Risk,
+            EventType::Dispute => Self::Dispute,
+        }
+    }
 }
 
 /// Fields in the payload.
@@ -192,16 +195,14 @@ pub(in crate::cli) struct SecretOutput {
     pub(in crate::cli) key_id: String,
 }
 
-impl SecretOutput {
-    /// Creates a random secret. Returns its output and the bytes sealed for the webhook with this name; the caller
-    /// stores them.
-    pub(in crate::cli) fn create_sealed(vault: &Vault, record: &str) -> anyhow::Result<(Self, Sealed)> {
-        let bytes = zeroize::Zeroizing::new(random_bytes::<64>()?);
-        let secret = Secret::from_bytes(&*bytes).context("a secret has two keys")?;
-        let shown = Self { key: secret.encryption_hex(), signature_key: secret.signature_hex(), key_id: secret.id() };
-        Ok((shown, vault.seal(record, &*bytes)?))
+impl From<CreatedSecret> for SecretOutput {
+    fn from(secret: CreatedSecret) -> Self {
+        let CreatedSecret { key, signature_key, key_id } = secret;
+        Self { key, signature_key, key_id }
     }
+}
 
+impl SecretOutput {
     /// Formats the secret as text.
     pub(in crate::cli) fn format_lines(&self) -> String {
         format!("key           {}\nsignatureKey  {}\nkeyId         {}", self.key, self.signature_key, self.key_id)
@@ -223,37 +224,18 @@ impl WebhookCommand {
 }
 
 impl CreateWebhook {
-    /// Creates an inactive webhook, and prints it with its secret. Refuses an address that is not http or https, or
-    /// whose port is not allowed.
+    /// Creates an inactive webhook, and prints it with its secret.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        // The address is not repeated, because a wrong one may contain a password.
-        let target = TargetUrl::parse(&self.url).map_err(|fault| anyhow::anyhow!("the address in --url {fault}"))?;
-        if !self.ports.allowed_ports().allows(target.port()) {
-            bail!("{} names a port that requests may not go to; an operator may allow it: --allow-port", self.url);
-        }
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let now = Timestamp::now();
-        let id = MessageId::new(now, random_bytes()?);
-        let (secret, sealed) = SecretOutput::create_sealed(&vault, &Webhook::record_name(&entity.id, &self.url, &id))?;
-        let types: BTreeSet<EventType> = self.types.iter().copied().collect();
-        let types: Vec<String> =
-            types.iter().filter_map(|kind| Some(kind.to_possible_value()?.get_name().to_owned())).collect();
-        let webhook = Webhook {
-            sealed,
-            next_secret: None,
-            id,
-            entity: entity.id,
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let new = NewWebhook {
+            entity: parse_entity_id(&self.entity)?,
             url: self.url,
-            types: types.join(","),
+            kinds: self.types.into_iter().map(EventKind::from).collect(),
             without_customer: self.fields == FieldFilter::NonCustomerData,
             wrapped: self.wrapper,
-            active: false,
-            created: now,
         };
-        store.add_webhook(&webhook)?;
-        let created = WebhookOutput { secret: Some(secret), ..describe_webhook(&webhook) };
+        let (webhook, secret) = administration.create_webhook(new, &self.ports.allowed_ports())?;
+        let created = WebhookOutput { secret: Some(secret.into()), ..describe_webhook(&webhook) };
         self.common.print_output(&created, |created| {
             let secret = created.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(
@@ -267,9 +249,10 @@ impl CreateWebhook {
 impl ListWebhooks {
     /// Prints the webhooks of an entity, or of all, without their secrets.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
-        let webhooks: Vec<WebhookOutput> = store.load_webhooks(entity.as_ref())?.iter().map(describe_webhook).collect();
+        let webhooks = administration.load_webhooks(entity.as_ref())?;
+        let webhooks: Vec<WebhookOutput> = webhooks.iter().map(describe_webhook).collect();
         self.common.print_output(&webhooks, |webhooks| {
             let lines = webhooks.iter().map(|webhook| {
                 let state = match (webhook.active, webhook.rotating) {
@@ -287,54 +270,19 @@ impl ListWebhooks {
 impl TestWebhook {
     /// Sends a test event, and activates the webhook if the receiver accepts it. Otherwise the webhook keeps its state.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let webhook = find_webhook(&store, &self.webhook)?;
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
         let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
-        send_test_event(&webhook, &webhook.sealed, &vault, &outgoing)
-            .with_context(|| format!("the webhook stays {}", activity_state(&webhook)))?;
-        store.activate_webhook(&webhook.id)?;
-        let active = describe_webhook(&Webhook { active: true, ..webhook });
-        self.common.print_output(&active, |active| format!("{} is active", active.webhook_id))
+        let event = administration.prepare_webhook_test(&self.webhook, tillgate_api::BUILD_NUMBER)?;
+        let accepted = create_runtime()?.block_on(event.send(&outgoing))?;
+        let active = administration.activate_webhook(accepted)?;
+        self.common.print_output(&describe_webhook(&active), |active| format!("{} is active", active.webhook_id))
     }
-}
-
-/// Sends a test event once to a webhook, under the given one of its sealed secrets, and waits for the response. Runs
-/// its own runtime, so it must not be called inside another one.
-///
-/// # Errors
-/// If the receiver does not answer with a status 2xx, or the secret cannot be opened.
-pub(in crate::cli) fn send_test_event(
-    webhook: &Webhook,
-    sealed: &Sealed,
-    vault: &Vault,
-    outgoing: &OutgoingClient,
-) -> anyhow::Result<()> {
-    let secret = vault.open(&Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id), sealed)?;
-    let secret = Secret::from_bytes(&secret).context("the stored key is damaged")?;
-    let now = Timestamp::now();
-    let id = MessageId::new(now, random_bytes()?);
-    let time = now.strftime("%Y-%m-%d %H:%M:%S+0000").to_string();
-    let ndc = format!("{}_{}", webhook.entity, to_hex(&random_bytes::<16>()?));
-    let text = build_test_event(tillgate_api::BUILD_NUMBER, &time, &ndc);
-    let delivery = WebhookDelivery { url: &webhook.url, id: id.as_str(), now, text: &text, wrapped: webhook.wrapped };
-    let request =
-        delivery.build_request(&secret, &random_bytes()?).with_context(|| format!("{} is no address", webhook.url))?;
-    let response = create_runtime()?.block_on(outgoing.send(request)).with_context(|| webhook.url.clone())?;
-    ensure!(response.status.is_success(), "{} answered {}", webhook.url, response.status);
-    Ok(())
 }
 
 impl DeleteWebhook {
     /// Deletes a webhook with its secret, its messages and its log.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let webhook = store.in_transaction(|store| {
-            let webhook = find_webhook(store, &self.webhook)?;
-            store.delete_webhook(&webhook.id)?;
-            anyhow::Ok(webhook)
-        })?;
-        let deleted = describe_webhook(&Webhook { active: false, ..webhook });
+        let deleted = describe_webhook(&self.common.open_administration()?.delete_webhook(&self.webhook)?);
         self.common.print_output(&deleted, |deleted| format!("{} is deleted", deleted.webhook_id))
     }
 }
@@ -342,9 +290,7 @@ impl DeleteWebhook {
 impl ShowWebhookLog {
     /// Prints the latest attempts and pending messages of a webhook, the latest message first.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let webhook = find_webhook(&store, &self.webhook)?;
-        let lines = store.load_webhook_log(&webhook.id, self.limit)?;
+        let lines = self.common.open_administration()?.load_webhook_log(&self.webhook, self.limit)?;
         self.common.print_output(&lines, |lines| lines.iter().map(format_delivery).collect::<Vec<_>>().join("\n"))
     }
 }
@@ -353,21 +299,10 @@ impl ReplayMessage {
     /// Queues a message of a webhook to be sent again at once by a running server, whatever became of it. Sends nothing
     /// itself.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let known = store.replay_message(&self.message, Timestamp::now())?;
-        ensure!(known, "there is no message {} of a webhook; see: tillgate webhook log", self.message);
+        self.common.open_administration()?.replay_message(&self.message)?;
         let replayed = serde_json::json!({ "messageId": self.message });
         self.common.print_output(&replayed, |_| format!("{} is sent again", self.message))
     }
-}
-
-/// Loads a webhook. An unknown id is an error.
-pub(in crate::cli) fn find_webhook(store: &AdminStore, id: &str) -> anyhow::Result<Webhook> {
-    store.load_webhook(id)?.with_context(|| format!("there is no webhook {id}; see: tillgate webhook list"))
-}
-
-fn activity_state(webhook: &Webhook) -> &'static str {
-    if webhook.active { "active" } else { "inactive" }
 }
 
 /// Returns a webhook for the output, without its secret.

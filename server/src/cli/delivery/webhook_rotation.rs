@@ -1,6 +1,5 @@
 //! `tillgate webhook rotate`: replaces the secret of a webhook without losing an event.
 
-use anyhow::{Context as _, ensure};
 use clap::Args;
 use ipnet::IpNet;
 use serde::Serialize;
@@ -8,12 +7,11 @@ use tillgate_domain::ip_text;
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_store::delivery::webhook::Webhook;
 
+use crate::cli::CommonOptions;
 use crate::cli::delivery::webhook::SecretOutput;
-use crate::cli::delivery::webhook::find_webhook;
-use crate::cli::delivery::webhook::send_test_event;
 use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come
 /// under the old one. The receiver takes both, told apart by the header webhook-key-id.
@@ -56,29 +54,27 @@ struct SecretRotation {
 
 impl RotateWebhookSecret {
     /// Begins a rotation with a new secret, which it prints; or ends it: `--cancel` deletes the next secret, `--finish`
-    /// replaces the old one after the receiver has accepted a test event. Refuses to begin twice, and to end none.
+    /// replaces the old one after the receiver has accepted a test event.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let webhook = find_webhook(&store, &self.webhook)?;
-        let no_next_secret = || format!("{} has no next secret; make one first: tillgate webhook rotate", webhook.id);
-        let mut rotation = SecretRotation { webhook_id: webhook.id.to_string(), rotating: false, secret: None };
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let describe = |webhook: Webhook, secret: Option<SecretOutput>| SecretRotation {
+            webhook_id: webhook.id.to_string(),
+            rotating: secret.is_some(),
+            secret,
+        };
         if self.cancel {
-            ensure!(store.set_next_webhook_secret(&webhook.id, None)?, no_next_secret());
-            return self.common.print_output(&rotation, |done| format!("{} keeps its secret", done.webhook_id));
+            let kept = describe(administration.cancel_webhook_rotation(&self.webhook)?, None);
+            return self.common.print_output(&kept, |done| format!("{} keeps its secret", done.webhook_id));
         }
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
         if self.finish {
-            let next = webhook.next_secret.as_ref().with_context(no_next_secret)?;
             let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
-            send_test_event(&webhook, next, &vault, &outgoing).context("the old secret stays in use")?;
-            ensure!(store.finish_webhook_rotation(&webhook.id, next)?, "somebody else has rotated {}", webhook.id);
-            return self.common.print_output(&rotation, |done| format!("{} uses its new secret", done.webhook_id));
+            let event = administration.prepare_rotation_test(&self.webhook, tillgate_api::BUILD_NUMBER)?;
+            let accepted = create_runtime()?.block_on(event.send(&outgoing))?;
+            let rotated = describe(administration.finish_webhook_rotation(accepted)?, None);
+            return self.common.print_output(&rotated, |done| format!("{} uses its new secret", done.webhook_id));
         }
-        let record = Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id);
-        let (secret, sealed) = SecretOutput::create_sealed(&vault, &record)?;
-        let begun = store.set_next_webhook_secret(&webhook.id, Some(&sealed))?;
-        ensure!(begun, "{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
-        (rotation.rotating, rotation.secret) = (true, Some(secret));
+        let (webhook, secret) = administration.begin_webhook_rotation(&self.webhook)?;
+        let rotation = describe(webhook, Some(secret.into()));
         self.common.print_output(&rotation, |begun| {
             let secret = begun.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(

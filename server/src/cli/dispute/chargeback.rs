@@ -7,32 +7,26 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
-use tillgate_domain::access::entity::Entity;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::MAX_FILE;
-use tillgate_domain::id::{DisputeId, EvidenceId, PaymentId};
+use tillgate_domain::id::DisputeId;
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::Failure;
+use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_gateway::dispute::PAGE;
-use tillgate_gateway::dispute::decide::{
-    DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys, unknown_dispute, unknown_payment,
-};
-use tillgate_gateway::dispute::evidence::{NewEvidence, SealedEvidence, open_parts};
-use tillgate_gateway::random_bytes;
+use tillgate_gateway::dispute::decide::DisputeRequest;
 use tillgate_machine::process;
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::AdminStore;
 use tillgate_store::dispute::DisputeSelection;
 
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::dispute::output::DisputeListOutput;
 use crate::cli::dispute::output::describe_dispute;
 use crate::cli::dispute::output::describe_evidence;
 use crate::cli::dispute::output::format_dispute;
 use crate::cli::dispute::output::format_list;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::options::load_existing_entity;
-use crate::cli::risk::versions::load_entity_argument;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Disputes about charged payments.
 #[derive(Debug, Subcommand)]
@@ -193,36 +187,27 @@ impl ReportOptions {
 impl OpenDispute {
     fn run(self) -> anyhow::Result<()> {
         let request = self.report.to_request(&self.stage)?;
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let payment = PaymentId::parse(&self.payment).map(|id| store.load_payment(&entity.id, &id)).transpose()?;
-        let payment = payment.flatten().ok_or_else(|| describe_refusal(unknown_payment()))?;
-        let (now, ids) = (Timestamp::now(), new_ids(&entity)?);
-        let decided =
-            store.update(&opening_keys(&payment), |loaded| DisputeRecords::new(loaded, now)?.open(request, ids))?;
-        print_dispute(&self.common, &store, &decided.map_err(describe_refusal)?)
+        let administration = self.common.open_administration()?;
+        let entity = parse_entity_id(&self.entity)?;
+        let opened = administration.open_dispute(&entity, &self.payment, request).map_err(describe_failure)?;
+        print_dispute(&self.common, &administration, &opened)
     }
 }
 
 impl AdvanceDispute {
     fn run(self) -> anyhow::Result<()> {
         let request = self.report.to_request(&self.stage)?;
-        let store = open_existing(&self.common.data)?;
-        let dispute = load_dispute(&store, &self.dispute)?;
-        let entity = load_existing_entity(&store, &dispute.entity)?;
-        let (now, ids) = (Timestamp::now(), new_ids(&entity)?);
-        let decided = store.update(&step_keys(&dispute, request.action), |loaded| {
-            DisputeRecords::new(loaded, now)?.advance(request, &ids)
-        })?;
-        print_dispute(&self.common, &store, &decided.map_err(describe_refusal)?)
+        let administration = self.common.open_administration()?;
+        let advanced = administration.advance_dispute(&self.dispute, request).map_err(describe_failure)?;
+        print_dispute(&self.common, &administration, &advanced)
     }
 }
 
 impl ListDisputes {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entities = match &self.entity {
-            Some(entity) => vec![load_entity_argument(&store, entity)?.id],
+            Some(entity) => vec![administration.load_entity(&parse_entity_id(entity)?)?.id],
             None => Vec::new(),
         };
         let after = self.after.as_deref().map(|id| DisputeId::parse(id).ok_or_else(|| anyhow!("{id} is no dispute")));
@@ -232,7 +217,7 @@ impl ListDisputes {
             _ => None,
         };
         let selection = DisputeSelection { entities, is_open, after: after.transpose()?, limit: self.limit };
-        let disputes = store.load_disputes(&selection)?;
+        let disputes = administration.load_disputes(&selection)?;
         let next = disputes.last().filter(|_| disputes.len() == self.limit).map(|dispute| dispute.id.to_string());
         let output = DisputeListOutput { disputes: disputes.iter().map(describe_dispute).collect(), next };
         self.common.print_output(&output, format_list)
@@ -241,51 +226,41 @@ impl ListDisputes {
 
 impl ShowDispute {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let dispute = load_dispute(&store, &self.dispute)?;
-        print_dispute(&self.common, &store, &dispute)
+        let administration = self.common.open_administration()?;
+        let dispute = administration.load_dispute(&self.dispute).map_err(describe_failure)?;
+        print_dispute(&self.common, &administration, &dispute)
     }
 }
 
 impl EvidenceFile {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let dispute = load_dispute(&store, &self.dispute)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let dispute = administration.load_dispute(&self.dispute).map_err(describe_failure)?;
         match (&self.add, &self.save, &self.output) {
-            (Some(file), ..) => self.add_file(&store, &dispute, file),
-            (None, Some(id), Some(output)) => self.save_file(&store, &dispute, id, output),
+            (Some(file), ..) => self.add_file(&administration, &dispute, file),
+            (None, Some(id), Some(output)) => self.save_file(&administration, &dispute, id, output),
             _ => bail!("name a file with --add, or an evidence with --save and --output"),
         }
     }
 
-    fn add_file(&self, store: &AdminStore, dispute: &Dispute, file: &PathBuf) -> anyhow::Result<()> {
+    fn add_file(&self, administration: &Administration, dispute: &Dispute, file: &PathBuf) -> anyhow::Result<()> {
         let size = fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?.len();
         anyhow::ensure!(size <= MAX_FILE as u64, "{} is larger than {MAX_FILE} bytes", file.display());
         let content = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let (_, vault) = self.vault.open_vault(store, &self.common.data)?;
-        let entity = load_existing_entity(store, &dispute.entity)?;
-        let now = Timestamp::now();
-        let id = EvidenceId::new(now + entity.ahead, random_bytes()?);
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let content_type = NewEvidence::detected_type(&content).unwrap_or_default().to_owned();
-        let new = NewEvidence { name, content_type, content, actor: process::describe_user() };
-        let sealed = new.seal(id, dispute, &vault).map_err(|failure| match failure {
-            tillgate_gateway::Failure::Refused(refusal) => describe_refusal(*refusal),
-            other => anyhow!("{other}"),
-        })?;
-        let decided = store.update(&SealedEvidence::keys(dispute), |loaded| {
-            sealed.add_to_dispute(&DisputeRecords::new(loaded, now)?)
-        })?;
-        let evidence = decided.map_err(describe_refusal)?;
+        let added = administration.add_evidence(dispute, (name, content), process::describe_user());
+        let evidence = added.map_err(describe_failure)?;
         self.common.print_output(&describe_evidence(&evidence), |output| format!("{}  {}", output.id, output.name))
     }
 
-    fn save_file(&self, store: &AdminStore, dispute: &Dispute, id: &str, output: &PathBuf) -> anyhow::Result<()> {
-        let found = EvidenceId::parse(id).map(|id| store.load_evidence(&id)).transpose()?.flatten();
-        let found = found.filter(|(evidence, _)| evidence.dispute == dispute.id);
-        let (evidence, parts) = found.ok_or_else(|| anyhow!("the dispute has no evidence {id}"))?;
-        let (_, vault) = self.vault.open_vault(store, &self.common.data)?;
-        let content = open_parts(&evidence, &parts, &vault)?;
+    fn save_file(
+        &self,
+        administration: &Administration,
+        dispute: &Dispute,
+        id: &str,
+        output: &PathBuf,
+    ) -> anyhow::Result<()> {
+        let (evidence, content) = administration.open_evidence(dispute, id)?;
         let mut file = fs::OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -298,26 +273,19 @@ impl EvidenceFile {
 }
 
 /// Prints a dispute with its evidence.
-fn print_dispute(common: &CommonOptions, store: &AdminStore, dispute: &Dispute) -> anyhow::Result<()> {
-    let evidence = store.load_evidence_list(&dispute.id)?;
+fn print_dispute(common: &CommonOptions, administration: &Administration, dispute: &Dispute) -> anyhow::Result<()> {
+    let evidence = administration.load_evidence_list(dispute)?;
     let mut output = describe_dispute(dispute);
     output.evidence = evidence.iter().map(describe_evidence).collect();
     common.print_output(&output, format_dispute)
 }
 
-/// Loads a dispute by the id of a command.
-fn load_dispute(store: &AdminStore, id: &str) -> anyhow::Result<Dispute> {
-    let dispute = DisputeId::parse(id).map(|id| store.load_dispute(&id)).transpose()?.flatten();
-    dispute.ok_or_else(|| describe_refusal(unknown_dispute()))
-}
-
-fn new_ids(entity: &Entity) -> anyhow::Result<NewRecordIds> {
-    let time = Timestamp::now() + entity.ahead;
-    Ok(NewRecordIds {
-        dispute: DisputeId::new(time, random_bytes()?),
-        payment: PaymentId::new(time, random_bytes()?),
-        ndc: None,
-    })
+/// Describes the failure of an act; its refusal as [`describe_refusal`] does.
+fn describe_failure(error: ActError) -> anyhow::Error {
+    match error {
+        ActError::Failed(Failure::Refused(refusal)) => describe_refusal(*refusal),
+        other => other.into(),
+    }
 }
 
 /// Describes a refusal by the options at fault, or by its description.

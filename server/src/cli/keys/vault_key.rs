@@ -49,8 +49,7 @@ pub(in crate::cli) fn read_vault(data: &Path) -> anyhow::Result<Option<Vault>> {
     if !data.exists() {
         return Ok(None);
     }
-    let options = VaultKeyOptions { key_file: KEY_FILE.get().cloned() };
-    let keys = options.find_source(data)?.read_keys()?;
+    let keys = VaultKeyOptions::of_command().find_source(data)?.read_keys()?;
     Ok(keys.as_deref().and_then(Vault::with_keys))
 }
 
@@ -64,7 +63,7 @@ pub(in crate::cli) fn find_vault(data: &Path) -> Option<Vault> {
 }
 
 /// The source of the vault's keys.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct VaultKeyOptions {
     /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data
     /// folder's name with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys
@@ -74,6 +73,11 @@ pub(in crate::cli) struct VaultKeyOptions {
 }
 
 impl VaultKeyOptions {
+    /// Returns the option of the command that runs.
+    pub(in crate::cli) fn of_command() -> Self {
+        Self { key_file: KEY_FILE.get().cloned() }
+    }
+
     /// Returns the source of the keys: the environment variable, or else the file of the option, or else the file
     /// beside the data folder. A file inside the data folder is refused.
     pub(in crate::cli) fn find_source(&self, data: &Path) -> anyhow::Result<KeySource> {

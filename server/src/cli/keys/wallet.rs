@@ -1,23 +1,18 @@
 //! `tillgate wallet-key` and `tillgate wallet-token`: the keys for which wallets encrypt, and tokens to test them.
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::{EntityId, to_hex};
-use tillgate_gateway::keys::wallet::generate_key;
-use tillgate_gateway::keys::wallet::seal_key;
-use tillgate_gateway::random_bytes;
-use tillgate_store::AdminStore;
+use tillgate_domain::id::EntityId;
+use tillgate_gateway::keys::wallet_key::TestTokenRequest;
 use tillgate_store::keys::wallet::StoredWalletKey;
-use tillgate_vault::Vault;
-use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
+use tillgate_vault::wallet::Derivation;
 
+use crate::cli::CommonOptions;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The keys that wallets encrypt for.
 #[derive(Debug, Subcommand)]
@@ -170,49 +165,21 @@ impl WalletTokenCommand {
 }
 
 impl CreateWalletKey {
-    /// Creates a key pair for a merchant or channel, and prints its public half. Refuses PSPs and divisions.
+    /// Creates a key pair for a merchant or channel, and prints its public half.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity(&store, &self.entity)?;
-        let (id, level) = (&entity.id, entity.level);
-        ensure!(
-            level.allows_payments(),
-            "{id} is a {}: each merchant or channel below it has keys",
-            level.display_name()
-        );
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let key = create_key(&store, &vault, entity.id)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let key = administration.create_wallet_key(&parse_entity(&self.entity)?)?;
         self.common.print_output(&describe_key(&key), |key| {
             format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key)
         })
     }
 }
 
-/// Creates a key pair and stores it, with the secret half sealed for the entity.
-pub(in crate::cli) fn create_key(
-    store: &AdminStore,
-    vault: &Vault,
-    entity: EntityId,
-) -> anyhow::Result<StoredWalletKey> {
-    let key = generate_key()?;
-    let stored = StoredWalletKey {
-        sealed: seal_key(vault, &entity, &key)?,
-        entity,
-        id: key.public_key().id(),
-        public: key.public_key().to_bytes(),
-        created: Timestamp::now(),
-        retired: None,
-    };
-    store.add_wallet_key(&stored)?;
-    Ok(stored)
-}
-
 impl ListWalletKeys {
     /// Prints the public halves of an entity's keys, active and retired ones.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity(&store, &self.entity)?;
-        let keys: Vec<WalletKeyOutput> = store.load_wallet_keys(&entity.id)?.iter().map(describe_key).collect();
+        let keys = self.common.open_administration()?.load_wallet_keys(&parse_entity(&self.entity)?)?;
+        let keys: Vec<WalletKeyOutput> = keys.iter().map(describe_key).collect();
         self.common.print_output(&keys, |keys| {
             let lines = keys.iter().map(|key| {
                 let state = key.retired.map_or_else(|| "active".to_owned(), |since| format!("retired {since:.0}"));
@@ -224,51 +191,37 @@ impl ListWalletKeys {
 }
 
 impl RetireWalletKey {
-    /// Retires an active key of an entity, which deletes its secret half. An unknown or retired key is an error.
+    /// Retires an active key of an entity, which deletes its secret half.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity(&store, &self.entity)?;
-        let retired = store.retire_wallet_key(&entity.id, &self.key, Timestamp::now())?;
-        ensure!(retired, "entity {} has no active key {}; see: tillgate wallet-key list", entity.id, self.key);
-        let key = store.load_wallet_keys(&entity.id)?.into_iter().find(|key| key.id == self.key);
-        let key = key.context("the key is gone")?;
+        let administration = self.common.open_administration()?;
+        let key = administration.retire_wallet_key(&parse_entity(&self.entity)?, &self.key)?;
         self.common.print_output(&describe_key(&key), |key| format!("{} is retired", key.key_id))
     }
 }
 
 impl MakeWalletToken {
-    /// Prints a token for an active key of a sandbox entity, by default its newest one. Refuses live entities. The card
-    /// is not checked, and nothing is stored.
+    /// Prints a token for an active key of a sandbox entity, by default its newest one. Stores nothing.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity(&store, &self.entity)?;
-        ensure!(!entity.live, "entity {} is live: its tokens come from wallets only", entity.id);
-        let is_selected =
-            |key: &StoredWalletKey| key.retired.is_none() && self.key.as_ref().is_none_or(|id| *id == key.id);
-        let key = store.load_wallet_keys(&entity.id)?.into_iter().rfind(is_selected);
-        let key = key.with_context(|| format!("entity {} has no such key; see: tillgate wallet-key", entity.id))?;
-        let public = PublicWalletKey::from_bytes(&key.public).context("the stored key is damaged")?;
-        let content = WalletTokenContent {
-            token_id: to_hex(&random_bytes::<16>()?),
-            expires: Timestamp::now() + self.valid,
+        let administration = self.common.open_administration()?;
+        let request = TestTokenRequest {
+            key: self.key,
+            derivation: self.kdf.into(),
             number: self.number,
             expiry_month: self.expiry_month,
             expiry_year: self.expiry_year,
             holder: self.holder,
-            cryptogram: STANDARD.encode(random_bytes::<20>()?),
             eci: self.eci,
+            valid: self.valid,
         };
-        let token = Token::seal(&content, &entity.id, &public, self.kdf.into(), &generate_key()?, random_bytes()?);
-        let token = token.context("the token cannot be encrypted")?;
+        let token = administration.make_wallet_token(&parse_entity(&self.entity)?, request)?;
         let output = WalletTokenOutput { payment_token: serde_json::to_string(&token)? };
         self.common.print_output(&output, |output| output.payment_token.clone())
     }
 }
 
-/// Loads an entity by the text of its id. A malformed or unknown id is an error.
-fn load_entity(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
-    let id = EntityId::parse(id).context("an entity id has 32 lowercase hexadecimal digits")?;
-    store.load_entity(&id)?.with_context(|| format!("there is no entity {id}"))
+/// Reads an entity's id.
+fn parse_entity(id: &str) -> anyhow::Result<EntityId> {
+    EntityId::parse(id).context("an entity id has 32 lowercase hexadecimal digits")
 }
 
 /// Returns a key for the output: its public half, and its state.

@@ -2,31 +2,22 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
-use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_delivery::review_callback::{CallbackConfig, parse_config, vault_record_id};
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::delivery::target_url::TargetUrl;
-use tillgate_domain::id::EntityId;
+use tillgate_delivery::review_callback::parse_config;
 use tillgate_domain::ip_text;
 use tillgate_net::outgoing::OutgoingClient;
-use tillgate_store::AdminStore;
-use tillgate_store::review::callback::StoredCallback;
-use tillgate_vault::Vault;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::input_file::read_input_file;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::options::load_existing_entity;
 use crate::cli::review::callback_list::{DeleteCallback, ListFailedCallbacks, ResubmitCallback, ShowCallbackLog};
 use crate::cli::review::callback_output::CallbackOutput;
 use crate::cli::review::callback_output::format_config;
 use crate::cli::review::callback_test::TestCallback;
 use crate::cli::serve::ports::PortOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Largest size of a configuration file, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
@@ -175,8 +166,8 @@ impl ReviewCallbackCommand {
 
 impl SetCallback {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let shown = self.file.display();
         let text = read_input_file(&self.file, MAX_FILE)?;
         let config = parse_config(&text, entity.live).map_err(|faults| {
@@ -184,50 +175,25 @@ impl SetCallback {
             anyhow::anyhow!("the configuration is not set:\n{}", lines.join("\n"))
         })?;
         let client = self.addresses.create_client()?;
-        for url in &config.urls {
-            let target = TargetUrl::parse(url).with_context(|| format!("{url} is no address"))?;
-            client.check_target(target.uri()).with_context(|| {
-                format!("{url} may not be called; an operator may allow it: --allow-network, --allow-port")
-            })?;
-        }
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let now = Timestamp::now();
-        store.in_transaction(|store| {
-            save_config(store, &vault, &entity.id, &config, now)?;
-            let detail = config.active_url();
-            anyhow::Ok(store.record_callback_action(entity.id.as_str(), "set", self.actor.name(), None, detail, now)?)
-        })?;
+        administration.set_review_callback(&entity, &config, &client, self.actor.name())?;
         self.common.print_output(&CallbackOutput::new(&entity.id, &entity.id, &config), format_config)
     }
 }
 
 impl ShowCallback {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let (stored, config) = find_config(&store, &vault, &entity)?;
-        self.common.print_output(&CallbackOutput::new(&entity.id, &stored.entity, &config), format_config)
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let (owner, config) = administration.find_review_callback(&entity)?;
+        self.common.print_output(&CallbackOutput::new(&entity.id, &owner, &config), format_config)
     }
 }
 
 impl ActivateDestination {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let now = Timestamp::now();
-        let config = store.in_transaction(|store| {
-            let stored = load_own_callback(store, &entity.id)?;
-            let mut config = open_config(&vault, &stored)?;
-            let count = config.urls.len();
-            ensure!((1..=count).contains(&self.url), "the configuration has {count} destinations, no {}", self.url);
-            config.active = self.url;
-            save_config(store, &vault, &entity.id, &config, now)?;
-            let detail = config.active_url();
-            store.record_callback_action(entity.id.as_str(), "activate", self.actor.name(), None, detail, now)?;
-            anyhow::Ok(config)
-        })?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let config = administration.activate_destination(&entity, self.url, self.actor.name())?;
         self.common.print_output(&CallbackOutput::new(&entity.id, &entity.id, &config), |output| {
             format!("callbacks go to {}", output.active_url.as_deref().unwrap_or_default())
         })
@@ -244,62 +210,10 @@ struct RemovedOutput {
 
 impl RemoveCallback {
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        store.in_transaction(|store| {
-            load_own_callback(store, &entity.id)?;
-            let (waiting, failed) = store.count_open_callbacks(&entity.id)?;
-            if waiting + failed > 0 && !self.discard {
-                bail!(
-                    "{waiting} callbacks wait and {failed} are in the failed list: see `review-callback failed`, or \
-                     delete them, too, with --discard"
-                );
-            }
-            store.remove_review_callback(&entity.id)?;
-            let detail = format!("{waiting} waiting and {failed} failed callbacks deleted");
-            let (id, actor) = (entity.id.as_str(), self.actor.name());
-            Ok(store.record_callback_action(id, "remove", actor, None, Some(&detail), Timestamp::now())?)
-        })?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        administration.remove_review_callback(&entity, self.discard, self.actor.name())?;
         let removed = RemovedOutput { entity_id: entity.id.to_string(), removed: true };
         self.common.print_output(&removed, |removed| format!("{} has no configuration of its own", removed.entity_id))
     }
-}
-
-/// Seals and stores a configuration.
-fn save_config(
-    store: &AdminStore,
-    vault: &Vault,
-    entity: &EntityId,
-    config: &CallbackConfig,
-    now: Timestamp,
-) -> anyhow::Result<()> {
-    let sealed = vault.seal(&vault_record_id(entity), &serde_json::to_vec(config)?)?;
-    let sends = config.active_url().is_some();
-    Ok(store.save_review_callback(&StoredCallback { entity: entity.clone(), sealed, sends, changed: now })?)
-}
-
-/// Loads an entity's own configuration. An entity without one is an error.
-pub(in crate::cli) fn load_own_callback(store: &AdminStore, entity: &EntityId) -> anyhow::Result<StoredCallback> {
-    store
-        .load_review_callback(entity)?
-        .with_context(|| format!("{entity} has no review callback of its own; set one: tillgate review-callback set"))
-}
-
-/// Loads and opens the configuration that applies to an entity. None at all is an error.
-pub(in crate::cli) fn find_config(
-    store: &AdminStore,
-    vault: &Vault,
-    entity: &Entity,
-) -> anyhow::Result<(StoredCallback, CallbackConfig)> {
-    let stored = store.find_review_callback(&entity.id)?.with_context(|| {
-        format!("no review callback applies to {}; set one: tillgate review-callback set", entity.id)
-    })?;
-    let config = open_config(vault, &stored)?;
-    Ok((stored, config))
-}
-
-/// Opens a sealed configuration.
-fn open_config(vault: &Vault, stored: &StoredCallback) -> anyhow::Result<CallbackConfig> {
-    let opened = vault.open(&vault_record_id(&stored.entity), &stored.sealed)?;
-    serde_json::from_slice(&opened).context("the stored configuration is damaged")
 }

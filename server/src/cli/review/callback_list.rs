@@ -1,16 +1,13 @@
 //! `tillgate review-callback failed, resubmit, delete and log`: callbacks that were not delivered, and the log.
 
-use anyhow::bail;
 use clap::Args;
-use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback, FailedListOutcome};
+use tillgate_store::review::failed_callbacks::{CallbackAuditEntry, FailedCallback};
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::webhook::format_delivery;
 use crate::cli::review::callback::ActorOptions;
-use crate::cli::review::callback::load_own_callback;
-use crate::cli::{CommonOptions, open_existing};
 
 /// List the callbacks that no attempt delivered, oldest first.
 #[derive(Debug, Args)]
@@ -75,18 +72,16 @@ struct MessageOutput {
 
 impl ListFailedCallbacks {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
-        let failed = store.load_failed_callbacks(entity.as_ref())?;
+        let failed = administration.load_failed_callbacks(entity.as_ref())?;
         self.common.print_output(&failed, |failed| failed.iter().map(format_failed).collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl ResubmitCallback {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let (message, actor, now) = (&self.message, self.actor.name(), Timestamp::now());
-        check_outcome(store.in_transaction(|store| store.resubmit_callback(message, actor, now))?, message)?;
+        self.common.open_administration()?.resubmit_callback(&self.message, self.actor.name())?;
         let output = MessageOutput { message_id: self.message };
         self.common.print_output(&output, |output| format!("{} is sent again", output.message_id))
     }
@@ -94,9 +89,7 @@ impl ResubmitCallback {
 
 impl DeleteCallback {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let (message, actor, now) = (&self.message, self.actor.name(), Timestamp::now());
-        check_outcome(store.in_transaction(|store| store.delete_failed_callback(message, actor, now))?, message)?;
+        self.common.open_administration()?.delete_failed_callback(&self.message, self.actor.name())?;
         let output = MessageOutput { message_id: self.message };
         self.common.print_output(&output, |output| format!("{} is deleted", output.message_id))
     }
@@ -104,30 +97,16 @@ impl DeleteCallback {
 
 impl ShowCallbackLog {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let entity = parse_entity_id(&self.entity)?;
         if self.audit {
-            let lines = store.load_callback_audit(&entity, self.limit)?;
+            let lines = administration.load_callback_audit(&entity, self.limit)?;
             return self
                 .common
                 .print_output(&lines, |lines| lines.iter().map(format_audit).collect::<Vec<_>>().join("\n"));
         }
-        load_own_callback(&store, &entity)?;
-        let lines = store.load_callback_log(&entity, self.limit)?;
+        let lines = administration.load_callback_log(&entity, self.limit)?;
         self.common.print_output(&lines, |lines| lines.iter().map(format_delivery).collect::<Vec<_>>().join("\n"))
-    }
-}
-
-/// Refuses an action that was not possible.
-fn check_outcome(outcome: FailedListOutcome, message: &str) -> anyhow::Result<()> {
-    match outcome {
-        FailedListOutcome::Done => Ok(()),
-        FailedListOutcome::NotListed => {
-            bail!("{message} is not in the failed list; see: tillgate review-callback failed")
-        }
-        FailedListOutcome::AlreadyResubmitted => {
-            bail!("{message} was sent again already; it can only be deleted: tillgate review-callback delete")
-        }
     }
 }
 

@@ -1,21 +1,14 @@
 //! `tillgate review-callback test`: a sample decision, queued like a real one or sent at once.
 
-use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_delivery::review_callback::{create_sample, render_body};
-use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::review::decision::DecisionType;
-use tillgate_net::outgoing::ExpectingPost;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::options::load_existing_entity;
-use crate::cli::review::callback::find_config;
 use crate::cli::review::callback::{ActorOptions, AddressOptions};
 use crate::cli::serve::create_runtime;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The decision of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,36 +59,21 @@ struct SampleOutput {
 
 impl TestCallback {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_existing_entity(&store, &parse_entity_id(&self.entity)?)?;
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let (stored, config) = find_config(&store, &vault, &entity)?;
-        let url = config.active_url().context("the configuration has no destination")?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let decision = match self.decision {
             SampleDecision::Approve => DecisionType::Approve,
             SampleDecision::Cancel => DecisionType::Cancel,
             SampleDecision::Pending => DecisionType::Pending,
         };
-        let now = Timestamp::now();
-        let document = create_sample(&entity.id, decision, now + entity.ahead).context("there is no sample")?;
-        let transaction_id = document.decision.transaction_id.clone();
-        let mut output = SampleOutput { transaction_id, url: url.to_owned(), message_id: None, status: None };
+        let sample = administration.prepare_sample_callback(&entity, decision)?;
+        let transaction_id = sample.transaction_id().to_owned();
+        let mut output = SampleOutput { transaction_id, url: sample.url.clone(), message_id: None, status: None };
         if self.now {
-            let target = TargetUrl::parse(url).with_context(|| format!("{url} is no address"))?;
-            let body = render_body(&config, &document);
-            let post = ExpectingPost { uri: target.uri(), headers: &config.user_headers(), body: &body };
             let client = self.addresses.create_client()?;
-            let response = create_runtime()?.block_on(client.send_expecting(&post)).with_context(|| url.to_owned())?;
-            let status = response.status.as_u16();
-            ensure!(config.accepted.contains(&status), "{url} answered {status}, which is not among `accepted`");
-            output.status = Some(status);
+            output.status = Some(create_runtime()?.block_on(sample.send(&client))?);
         } else {
-            let message = store.in_transaction(|store| {
-                let message = store.queue_review_callback(&stored.entity, &document)?;
-                let (owner, actor) = (stored.entity.as_str(), self.actor.name());
-                store.record_callback_action(owner, "test", actor, Some(message.as_str()), None, now)?;
-                anyhow::Ok(message)
-            })?;
+            let message = administration.queue_sample_callback(&sample, self.actor.name())?;
             output.message_id = Some(message.to_string());
         }
         self.common.print_output(&output, |output| match (&output.message_id, output.status) {

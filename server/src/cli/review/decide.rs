@@ -6,17 +6,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use clap::Args;
-use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::review::decision::DecisionType;
-use tillgate_domain::review::queue::format_time;
 use tillgate_domain::review::queue::parse_cancel_reason;
-use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
-use tillgate_store::{AdminStore, is_served};
+use tillgate_domain::review::request::ReviewAnswer;
+use tillgate_gateway::administration::Administration;
+use tillgate_gateway::review::administration::DecisionInput;
+use tillgate_store::is_served;
 
-use crate::cli::open_existing;
-use crate::cli::review::{NoteOptions, ReviewTarget, describe_refusal, load_status};
+use crate::cli::review::{NoteOptions, ReviewTarget};
 
 /// Maximum time to wait for the gateway.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -95,11 +94,11 @@ fn request_decision(
     note: Option<String>,
 ) -> anyhow::Result<()> {
     let ReviewTarget { common, analyst, payment } = target;
-    let store = open_existing(&common.data)?;
-    let request = ReviewRequest { decision, analyst: analyst.find_analyst(), reason, note, after: 0 };
-    store.in_transaction(|store| add_request(store, payment, request))?;
+    let administration = common.open_administration()?;
+    let input = DecisionInput { decision, analyst: analyst.find_analyst(), reason, note };
+    administration.request_decision(payment, input)?;
     let answer = match is_served(&common.data)? {
-        true => wait_for_answer(&store, payment)?,
+        true => wait_for_answer(&administration, payment)?,
         false => None,
     };
     let output = match answer {
@@ -125,36 +124,11 @@ impl DecisionOutput {
     }
 }
 
-/// Writes a request, in the transaction that checks that the analyst may decide and that no other request waits.
-fn add_request(store: &AdminStore, payment: &PaymentId, request: ReviewRequest) -> anyhow::Result<()> {
-    let (status, clock) = load_status(store, payment)?;
-    status.review.check_available(&request.analyst, clock).map_err(describe_refusal)?;
-    if request.decision == DecisionType::Pending {
-        status.check_room(request.note.is_some()).map_err(describe_refusal)?;
-    }
-    let request = ReviewRequest { after: store.latest_review_action(payment)?, ..request };
-    if store.add_review_request(payment, &request, Timestamp::now())? {
-        return Ok(());
-    }
-    let earlier = store.load_review_request(payment)?;
-    match earlier.and_then(|earlier| Some((earlier.request?, earlier.at))) {
-        Some((request, at)) => bail!(
-            "a decision about this payment waits already: {} by {}, requested at {}",
-            request.decision.as_str(),
-            request.analyst,
-            format_time(clock.to_entity_time(at))
-        ),
-        None => bail!("a decision about this payment waits already"),
-    }
-}
-
 /// Waits for the answer of the gateway, and deletes the request that has it.
-fn wait_for_answer(store: &AdminStore, payment: &PaymentId) -> anyhow::Result<Option<ReviewAnswer>> {
+fn wait_for_answer(administration: &Administration, payment: &PaymentId) -> anyhow::Result<Option<ReviewAnswer>> {
     let end = Instant::now() + TIMEOUT;
     while Instant::now() < end {
-        let stored = store.load_review_request(payment)?;
-        if let Some(answer) = stored.and_then(|stored| stored.answer) {
-            store.delete_review_request(payment)?;
+        if let Some(answer) = administration.take_answer(payment)? {
             return Ok(Some(answer));
         }
         sleep(CHECK_INTERVAL);

@@ -5,8 +5,8 @@ use clap::Args;
 use serde::Serialize;
 use tillgate_store::risk::audit::RiskAuditRow;
 
-use crate::cli::risk::versions::load_entity_argument;
-use crate::cli::{CommonOptions, open_existing};
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 
 /// Show changes of rules and lists, and reached limits against card testing, the latest first.
 #[derive(Debug, Args)]
@@ -32,9 +32,9 @@ struct RiskAuditOutput {
 impl ShowRiskAudit {
     /// Prints the latest rows of the entity's audit.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let changes = store.load_risk_audit(&entity.id, self.limit)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let changes = administration.load_risk_audit(&entity.id, self.limit)?;
         let output = RiskAuditOutput { entity_id: entity.id.to_string(), changes };
         self.common.print_output(&output, |output| {
             let lines = output.changes.iter().map(|row| format!("{:<5}  {}", row.kind, row.format_line()));

@@ -4,24 +4,25 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
+use tillgate_gateway::administration::Administration;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::AdminStore;
 use tillgate_store::directory::Directory;
 
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::dry_run_output::format_report;
-use crate::cli::risk::versions::load_entity_argument;
 use crate::cli::risk::{RiskFileOptions, load_rules};
-use crate::cli::{CommonOptions, describe_refusal, open_existing};
+use crate::cli::{CommonOptions, describe_refusal};
 
 /// Length of the progress bar: tenths of a percent.
 const BAR_LENGTH: u32 = 1_000;
@@ -65,15 +66,14 @@ impl DryRunRules {
     /// Replays the payments and prints the report. Shows a progress bar if the standard error stream is a terminal.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let request = self.parse_request()?;
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let rules = self.load_rules(&store, &entity)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let rules = self.load_rules(&administration, &entity)?;
         let directory = Directory::new(compile_stored_rules);
         directory.risk.set_operator_lists(self.files.load_lists()?);
-        store.fill_directory(&directory)?;
-        let (_, vault) = self.vault.open_vault(&store, &self.common.data)?;
-        let account_index = store.load_account_index_key(&vault)?;
-        drop(store);
+        administration.fill_directory(&directory)?;
+        let account_index = administration.load_account_index_key()?;
+        drop(administration);
         let dry_run = DryRun {
             entity: entity.id,
             rules: Arc::new(rules),
@@ -84,7 +84,7 @@ impl DryRunRules {
             full_speed: self.full_speed,
         };
         if !self.full_speed {
-            lower_priority();
+            lower_priority(BACKGROUND);
         }
         // It draws nothing if the standard error stream is no terminal.
         let bar = ProgressBar::new(BAR_LENGTH.into())
@@ -104,19 +104,12 @@ impl DryRunRules {
     }
 
     /// Loads the version of the entity, or the file.
-    fn load_rules(&self, store: &AdminStore, entity: &Entity) -> anyhow::Result<RuleSet> {
+    fn load_rules(&self, administration: &Administration, entity: &Entity) -> anyhow::Result<RuleSet> {
         let is_version = self.rules.len() == 16 && self.rules.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_version {
             return Ok(load_rules(&self.common, Path::new(&self.rules))?.1);
         }
-        let version = &self.rules;
-        let text = store.load_rules_text(&entity.id, version)?;
-        let text =
-            text.with_context(|| format!("{} has no version {version}; see: tillgate risk versions", entity.id))?;
-        RuleSet::parse_stored(&text).map_err(|errors| {
-            let error = errors.first().map(ToString::to_string).unwrap_or_default();
-            anyhow!("{version} cannot be read: {error}")
-        })
+        Ok(administration.load_rule_set(&entity.id, &self.rules)?)
     }
 }
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::risk::{RiskDecision, ShadowDecision};
 
-use crate::cli::risk::versions::load_entity_argument;
-use crate::cli::{CommonOptions, open_existing};
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 
 /// Show the decision of a payment's check: outcome, score, the rules that fired, and the names of their inputs.
 #[derive(Debug, Args)]
@@ -37,11 +37,10 @@ struct ExplanationOutput {
 impl ExplainPayment {
     /// Prints the decision that is stored with the payment.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let id = PaymentId::parse(&self.payment).with_context(|| format!("{} is no payment id", self.payment))?;
-        let payment = store.load_payment(&entity.id, &id)?;
-        let payment = payment.with_context(|| format!("{} has no payment {id}", entity.id))?;
+        let payment = administration.load_payment(&entity.id, &id)?;
         let (decision, shadow) = payment.risk.map_or((None, None), |risk| (risk.decision, risk.shadow));
         let output = ExplanationOutput { payment_id: id.to_string(), result: payment.result.code(), decision, shadow };
         self.common.print_output(&output, format_explanation)

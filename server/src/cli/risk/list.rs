@@ -4,36 +4,23 @@ use std::io::stdin;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
-use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::EntityId;
-use tillgate_domain::plain_line::PlainLine;
-use tillgate_domain::risk::list::to_list_value;
-use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
-use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
-use tillgate_gateway::risk::listed_account::is_account_key;
-use tillgate_gateway::risk::listed_account::parse_listed_account;
+use tillgate_domain::risk::list::{ListSource, RiskListEntry, RiskListKind};
+use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue, parse_lifetime, parse_reason};
+use tillgate_gateway::risk::versions::ChangeNote;
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
-use tillgate_shared::format::mask::mask_card_numbers;
-use tillgate_store::AdminStore;
-use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
-use tillgate_store::risk::list::ListSelection;
-use tillgate_store::risk::rules::RiskKeys;
+use tillgate_store::risk::audit::RiskAuditRow;
 use zeroize::Zeroizing;
 
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::versions::AuthorOptions;
-use crate::cli::risk::versions::load_entity_argument;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The value that is read from the standard input.
 const FROM_INPUT: &str = "-";
-/// Number of entries that are loaded at once.
-const PAGE: u32 = 1_000;
-/// Number of changes that `risk list show` shows.
-const SHOWN_CHANGES: u32 = 20;
 
 /// Lists of an entity, which also apply to the entities below it.
 #[derive(Debug, Subcommand)]
@@ -166,40 +153,20 @@ impl RiskListCommand {
 }
 
 impl EntryOptions {
-    /// Finds the place of the entry. Numbers of cards and accounts become blind indexes. With `takes_index` they may be
-    /// given as such.
-    fn find_position(
-        &self,
-        common: &CommonOptions,
-        vault: &VaultKeyOptions,
-        (store, entity): (&AdminStore, &EntityId),
-        takes_index: bool,
-    ) -> anyhow::Result<ListPosition> {
-        let (list, ListKey(name, key)) = (self.list, &self.key);
-        let refuse = |message: String| anyhow::anyhow!("the value for {name} {message}");
-        if is_account_key(key) && self.value != FROM_INPUT {
-            let index = tillgate_risk::normalize_list_value(key, &self.value);
-            ensure!(
-                takes_index && index.is_ok(),
-                "numbers of cards and accounts are read from the standard input: write - in place of the value"
-            );
-            return Ok(ListPosition { list, key: name, value: index.unwrap_or_default() });
-        }
-        let text = if self.value == FROM_INPUT { read_value()? } else { Zeroizing::new(self.value.clone()) };
-        let value = if is_account_key(key) {
-            let account = parse_listed_account(key, &text).map_err(refuse)?;
-            let (_, vault) = vault.open_vault(store, &common.data)?;
-            let index = store.load_account_index_key(&vault)?.index_account(&account);
-            to_list_value(entity, name, &index).into_owned()
+    /// Reads the place of the entry. With `takes_index`, cards and accounts may be given as their blind indexes.
+    fn read_place(&self, takes_index: bool) -> anyhow::Result<EntryPlace> {
+        let (list, ListKey(name, key)) = (self.list, self.key.clone());
+        let value = if EntryValue::is_secret(&key) && self.value != FROM_INPUT {
+            let index = EntryValue::parse_index(&key, &self.value).filter(|_| takes_index);
+            index.context(
+                "numbers of cards and accounts are read from the standard input: write - in place of the value",
+            )?
+        } else if self.value == FROM_INPUT {
+            EntryValue::Plain(read_value()?)
         } else {
-            let no_number = mask_card_numbers(&text).as_ref() == text.as_str();
-            ensure!(
-                no_number,
-                "the value for {name} looks like a card number, which is stored under the key card only"
-            );
-            tillgate_risk::normalize_list_value(key, &text).map_err(refuse)?
+            EntryValue::Plain(Zeroizing::new(self.value.clone()))
         };
-        Ok(ListPosition { list, key: name, value })
+        Ok(EntryPlace { list, key: (name, key), value })
     }
 }
 
@@ -213,52 +180,27 @@ fn read_value() -> anyhow::Result<Zeroizing<String>> {
     Ok(text)
 }
 
-/// Loads the state of an entry, decides, and writes the change, in one transaction.
-fn change_entry(
-    store: &AdminStore,
-    entity: &Entity,
-    position: ListPosition,
-    (author, reason): (String, String),
-    decide: impl FnOnce(&RiskState, ListPosition, Timestamp) -> anyhow::Result<RiskAction>,
-) -> anyhow::Result<()> {
-    store.in_transaction(|store| {
-        let now = Timestamp::now() + entity.ahead;
-        let keys = RiskKeys { entity: entity.id.clone(), position: Some(position.clone()), now };
-        let action = decide(&store.load_risk_state(&keys)?, position, now)?;
-        Ok(store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at: now })?)
-    })
-}
-
 impl AddListEntry {
     /// Adds an entry, or replaces the one at its place, and prints it.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entry.entity)?;
-        let position = self.entry.find_position(&self.common, &self.vault, (&store, &entity.id), false)?;
-        let (author, reason) = (self.author.find_author(), self.reason.clone());
-        let mut added = None;
-        change_entry(&store, &entity, position, (author.clone(), reason.clone()), |state, position, now| {
-            let expires = self.expires.map(|lifetime| now.checked_add(lifetime)).transpose()?;
-            let source = self.source.unwrap_or_else(|| ListSource::default_of(position.list));
-            let entry = RiskListEntry { position, source, reason, author, created: now, expires };
-            added = Some(describe_entry(&entry, now));
-            state.put_entry(entry).map_err(|_| anyhow::anyhow!("the lists of {} are full", entity.id))
-        })?;
-        self.common.print_output(&added, |added| added.as_ref().map(format_entry).unwrap_or_default())
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
+        let place = self.entry.read_place(false)?;
+        let note = ChangeNote { author: self.author.find_author(), reason: self.reason };
+        let added = administration.put_list_entry(&entity, place, (self.source, self.expires), note)?;
+        self.common.print_output(&describe_entry(&added, added.created), format_entry)
     }
 }
 
 impl RemoveListEntry {
     /// Removes an entry. The audit keeps a row of it.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entry.entity)?;
-        let position = self.entry.find_position(&self.common, &self.vault, (&store, &entity.id), true)?;
-        let author = (self.author.find_author(), self.reason.clone());
-        let list = self.entry.list.as_str();
-        change_entry(&store, &entity, position.clone(), author, |state, _, _| {
-            state.remove_entry().map_err(|_| anyhow::anyhow!("the list {list} of {} has no such entry", entity.id))
-        })?;
+        let administration = self.vault.open_administration(&self.common.data)?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
+        let place = self.entry.read_place(true)?;
+        let note = ChangeNote { author: self.author.find_author(), reason: self.reason };
+        let position = administration.remove_list_entry(&entity, place, note)?;
+        let list = position.list.as_str();
         let removed = serde_json::json!({ "list": list, "key": position.key, "value": position.value });
         self.common.print_output(&removed, |_| format!("{list} {} {} is removed", position.key, position.value))
     }
@@ -267,19 +209,12 @@ impl RemoveListEntry {
 impl ShowList {
     /// Prints an entity's entries, with expired ones, and the latest changes.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let now = Timestamp::now() + entity.ahead;
         let key = self.key.map(|ListKey(name, _)| name);
-        let mut selection = ListSelection { list: self.list, key, limit: PAGE, ..ListSelection::default() };
-        let mut entries = Vec::new();
-        loop {
-            let page = store.load_list_entries(&entity.id, &selection)?;
-            entries.extend(page.iter().map(|entry| describe_entry(entry, now)));
-            let Some(last) = page.last().filter(|_| page.len() == PAGE as usize) else { break };
-            selection.after = Some(last.position.clone());
-        }
-        let changes = store.load_risk_changes(&entity.id, RiskAuditKind::List, SHOWN_CHANGES)?;
+        let (entries, changes) = administration.load_list_entries(&entity, self.list, key)?;
+        let entries = entries.iter().map(|entry| describe_entry(entry, now)).collect();
         let output = ListOutput { entries, changes };
         self.common.print_output(&output, |output| {
             let entries = output.entries.iter().map(format_entry);
@@ -327,21 +262,4 @@ fn parse_key(text: &str) -> Result<ListKey, String> {
         let names: Vec<&str> = VelocityKey::NAMED.iter().map(|(name, _)| *name).collect();
         format!("a key is one of {}", names.join(", "))
     })
-}
-
-/// Checks a reason: it may not have control characters or card numbers, because it is stored and shown as it is.
-pub(in crate::cli) fn parse_reason(text: &str) -> Result<String, String> {
-    let line = PlainLine::<MAX_REASON>::parse(text)
-        .map_err(|_| format!("a reason has at most {MAX_REASON} characters and no control characters"))?;
-    if mask_card_numbers(text).as_ref() != text {
-        return Err("a reason may not have a card number".to_owned());
-    }
-    Ok(line.into())
-}
-
-/// Reads the time after which an entry ends: a duration with days of 24 hours, above zero.
-fn parse_lifetime(text: &str) -> Result<SignedDuration, String> {
-    let span: Span = text.parse().map_err(|_| "a duration looks like 30d, 12h or 30m".to_owned())?;
-    let lifetime = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
-    if lifetime.is_positive() { Ok(lifetime) } else { Err("an entry cannot end in the past".to_owned()) }
 }

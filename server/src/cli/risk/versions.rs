@@ -2,28 +2,21 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_domain::access::entity::Entity;
 use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::risk::list::MAX_AUTHOR;
-use tillgate_domain::risk::rules::{RiskChange, VersionRole};
+use tillgate_domain::risk::rules::VersionRole;
+use tillgate_gateway::risk::list_entries::parse_reason;
+use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
-use tillgate_risk::RuleSet;
-use tillgate_shared::format::mask::{Strictness, has_card_number};
-use tillgate_store::AdminStore;
-use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
-use tillgate_store::risk::rules::RiskKeys;
+use tillgate_store::risk::audit::RiskAuditRow;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::options::load_existing_entity;
 use crate::cli::risk::load_rules;
-use crate::cli::{CommonOptions, open_existing};
 
-/// Number of changes that `risk versions` shows.
-const SHOWN_CHANGES: u32 = 20;
 /// The name for no version.
 const NONE: &str = "none";
 
@@ -107,7 +100,7 @@ pub(in crate::cli) struct UseRules {
     #[arg(value_name = "VERSION|none")]
     version: String,
     /// The reason in the audit.
-    #[arg(long, value_name = "TEXT", default_value = "", value_parser = crate::cli::risk::list::parse_reason)]
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
     reason: String,
 }
 
@@ -143,39 +136,19 @@ struct RulesTextOutput {
     rules: String,
 }
 
-/// Loads the entity of a command.
-pub(in crate::cli) fn load_entity_argument(store: &AdminStore, id: &str) -> anyhow::Result<Entity> {
-    load_existing_entity(store, &parse_entity_id(id)?)
-}
-
-/// Returns the keys of an entity's rules, at its time.
-fn rule_keys(entity: &Entity) -> RiskKeys {
-    RiskKeys { entity: entity.id.clone(), position: None, now: Timestamp::now() + entity.ahead }
-}
-
 impl AddRules {
-    fn run_on(&self, store: &AdminStore, entity: &Entity) -> anyhow::Result<AddedRules> {
-        let (text, rules) = load_rules(&self.common, &self.file)?;
-        ensure!(!has_card_number(&text, Strictness::InUse), "{} has a card number", self.file.display());
-        let version = rules.version().to_string();
-        let added = store.in_transaction(|store| {
-            let keys = rule_keys(entity);
-            let Some(action) = store.load_risk_state(&keys)?.add_version(&version, text) else {
-                return anyhow::Ok(false);
-            };
-            let (entity, at) = (entity.id.clone(), keys.now);
-            let author = self.author.find_author();
-            store.apply_risk_change(&RiskChange { entity, action, reason: String::new(), author, at })?;
-            Ok(true)
-        })?;
-        Ok(AddedRules { entity_id: entity.id.to_string(), version, added })
-    }
-
     /// Stores a version of an entity's rules, and prints its name. A broken file stores nothing.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let added = self.run_on(&store, &entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let (text, rules) = load_rules(&self.common, &self.file)?;
+        let name = self.file.display().to_string();
+        let file = RulesFile { name: &name, text: &text, rules: &rules };
+        let added = AddedRules {
+            entity_id: entity.id.to_string(),
+            version: rules.version().to_string(),
+            added: administration.add_rules(&entity, &file, self.author.find_author())?,
+        };
         self.common.print_output(&added, |AddedRules { entity_id, version, added }| {
             let state = if *added { "" } else { " is stored already" };
             format!("{version}{state}\n\nIt decides after: tillgate risk activate --entity {entity_id} {version}")
@@ -186,9 +159,9 @@ impl AddRules {
 impl ListRuleVersions {
     /// Prints an entity's versions, oldest first, those in use, and the latest changes.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let state = store.load_risk_state(&rule_keys(&entity))?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let (state, changes) = administration.load_rule_versions(&entity)?;
         let describe = |known: tillgate_domain::risk::rules::RuleVersionSummary| RuleVersionOutput {
             version: known.version,
             author: known.author,
@@ -199,7 +172,7 @@ impl ListRuleVersions {
             active: state.active,
             shadow: state.shadow,
             versions: state.versions.into_iter().map(describe).collect(),
-            changes: store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?,
+            changes,
         };
         self.common.print_output(&output, format_versions)
     }
@@ -225,36 +198,22 @@ fn format_versions(output: &RuleVersionsOutput) -> String {
 impl ShowRules {
     /// Prints the text of a version, as it was added.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
-        let rules = store.load_rules_text(&entity.id, &self.version)?;
-        let rules = rules.with_context(|| format!("{} has no version {}", entity.id, self.version))?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
+        let rules = administration.load_rules_text(&entity.id, &self.version)?;
         let output = RulesTextOutput { version: self.version, rules };
         self.common.print_output(&output, |output| output.rules.trim_end().to_owned())
     }
 }
 
 impl UseRules {
-    /// Uses a version of the entity, or none of its own, in a role. Refuses a version that this release cannot read.
+    /// Uses a version of the entity, or none of its own, in a role.
     pub(in crate::cli) fn run(self, role: VersionRole) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let version = Some(self.version.as_str()).filter(|version| *version != NONE);
-        store.in_transaction(|store| {
-            let keys = rule_keys(&entity);
-            let state = store.load_risk_state(&keys)?;
-            let Ok(action) = state.use_version(role, version) else {
-                bail!("{} has no version {}; see: tillgate risk versions", entity.id, self.version);
-            };
-            if let Some(version) = version {
-                let text = store.load_rules_text(&entity.id, version)?.unwrap_or_default();
-                let read = RuleSet::parse_stored(&text);
-                let error = read.err().and_then(|errors| Some(errors.first()?.to_string()));
-                ensure!(error.is_none(), "{version} cannot be read: {}", error.unwrap_or_default());
-            }
-            let (author, reason, at) = (self.author.find_author(), self.reason.clone(), keys.now);
-            Ok(store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?)
-        })?;
+        let note = ChangeNote { author: self.author.find_author(), reason: self.reason };
+        administration.use_rules(&entity, role, version, note)?;
         let used = serde_json::json!({
             "entityId": entity.id.to_string(),
             match role { VersionRole::Active => "active", VersionRole::Shadow => "shadow" }: version,

@@ -76,7 +76,7 @@ impl AcquirerOptions {
     pub(in crate::cli) fn build_connectors(&self, data: &Path) -> anyhow::Result<Registry> {
         let deadlines = self.build_deadlines();
         let (Some(address), Some(key)) = (&self.acquirer, &self.acquirer_key_file) else {
-            let host = EmbeddedHost::new(data.join(FOLDER), deadlines, self.build_capabilities());
+            let host = EmbeddedHost::new(data.join(FOLDER), deadlines, self.build_capabilities())?;
             return Ok(Registry::default().with_external(Arc::new(host), true));
         };
         let key = SharedKey::read_from_file(key).context("reading the key of the acquirer's host")?;

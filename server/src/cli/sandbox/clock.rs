@@ -1,17 +1,13 @@
 //! `tillgate clock`: the clocks of sandbox entities.
 
-use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::refusal::Refusal;
-use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
 use tillgate_store::is_served;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::options::load_existing_entity;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
@@ -63,29 +59,11 @@ impl ClockCommand {
 }
 
 impl AdvanceClock {
-    /// Moves the clock in one transaction, and prints its new time. Refuses PSPs, divisions and live entities, negative
-    /// durations, more than ten years ahead of the machine's clock, and more runs of schedules than can be carried out.
+    /// Moves the clock, and prints its new time.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.common.open_administration()?;
         let id = parse_entity_id(&self.entity)?;
-        let is_served = is_served(&self.common.data)?;
-        let entity = store.in_transaction(|store| {
-            let entity = load_existing_entity(store, &id)?;
-            let level = entity.level;
-            ensure!(level.allows_payments(), "{id} is a {}: each merchant below it has a clock", level.display_name());
-            let by = entity.parse_clock_advance(&self.by).or_else(|refusal| match refusal.parameters.first() {
-                Some(error) => bail!("{} {}", self.by, error.message),
-                None => bail!("{id} is live: its clock cannot be moved"),
-            })?;
-            let due = store.count_due_runs(&entity, by, MAX_RUNS_OF_JUMP + 1)?;
-            if let Err(refusal) = Refusal::check_runs_of_jump(&self.by, due)
-                && let Some(error) = refusal.parameters.first()
-            {
-                bail!("{} {}", self.by, error.message);
-            }
-            store.move_clock(&entity, by, is_served)?;
-            load_existing_entity(store, &id)
-        })?;
+        let entity = administration.advance_clock(&id, &self.by, is_served(&self.common.data)?)?;
         self.common.print_output(&describe_clock(&entity), format_clock)
     }
 }
@@ -93,7 +71,7 @@ impl AdvanceClock {
 impl ShowClock {
     /// Prints the time of the entity's clock. An entity without a clock of its own shows the machine's time.
     fn run(self) -> anyhow::Result<()> {
-        let entity = load_existing_entity(&open_existing(&self.common.data)?, &parse_entity_id(&self.entity)?)?;
+        let entity = self.common.open_administration()?.load_entity(&parse_entity_id(&self.entity)?)?;
         self.common.print_output(&describe_clock(&entity), format_clock)
     }
 }

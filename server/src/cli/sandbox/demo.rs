@@ -5,13 +5,16 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::access::entity::EntityChange;
+use tillgate_gateway::administration::Administration;
 
-use crate::cli::keys::wallet::create_key;
+use crate::cli::administration::create_administration;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
@@ -79,11 +82,13 @@ impl Demo {
             }
             let state = self.settings.open_gateway(&self.common.data).await?;
             let store = open_store(&self.common.data)?;
+            let vault = Box::new(Arc::clone(&state.gateway.vault));
+            let administration = Administration::new(store, vault, Arc::clone(&state.gateway.clock));
             // A key for the simulated wallets.
-            if store.load_wallet_keys(&entity)?.is_empty() {
-                create_key(&store, &state.gateway.vault, entity)?;
+            if administration.load_wallet_keys(&entity)?.is_empty() {
+                administration.create_wallet_key(&entity)?;
             }
-            drop(store);
+            drop(administration);
             let limits = self.settings.connection_limits();
             let stop = stop_signal()?;
             // Dropping the shop ends its process. It is dropped after the gateway.
@@ -166,17 +171,18 @@ fn quote_for_shell(text: &str) -> String {
 /// Returns the demo merchant that `demo.json` in the data folder names. If the file is missing or the store does not
 /// know the merchant, creates another merchant and writes the file, readable only by its owner.
 fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
-    let store = open_store(data)?;
+    let administration = create_administration(data)?;
     let path = data.join("demo.json");
     if let Ok(text) = fs::read_to_string(&path) {
         let merchant: DemoMerchant =
             serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
-        let known = EntityId::parse(&merchant.entity_id).map(|id| store.load_entity(&id)).transpose()?.flatten();
-        if known.is_some() {
+        let known = EntityId::parse(&merchant.entity_id).map(|id| administration.has_entity(&id)).transpose()?;
+        if known == Some(true) {
             return Ok(merchant);
         }
     }
-    let (entity, pair) = crate::cli::access::entity::create_entity(&store, "Demo shop", |_| Ok(()))?;
+    let change = EntityChange { name: Some("Demo shop".to_owned()), ..EntityChange::default() };
+    let (entity, pair) = administration.create_entity(&change, |_| Ok(()))?;
     let merchant = DemoMerchant { entity_id: entity.id.to_string(), token: pair.bearer_token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;

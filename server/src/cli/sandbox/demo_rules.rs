@@ -9,8 +9,6 @@ use tillgate_risk::RuleSet;
 use tillgate_store::AdminStore;
 use tillgate_store::risk::rules::RiskKeys;
 
-use crate::cli::options::load_existing_entity;
-
 /// The rules file.
 const RULES: &str = include_str!("demo_rules.toml");
 
@@ -18,7 +16,7 @@ const RULES: &str = include_str!("demo_rules.toml");
 /// rules decide. Does nothing if the merchant has rules already, so that a visitor may change them.
 pub(in crate::cli) fn ensure_demo_rules(store: &AdminStore, merchant: &EntityId) -> anyhow::Result<()> {
     store.in_transaction(|store| {
-        let mut entity = load_existing_entity(store, merchant)?;
+        let mut entity = store.load_entity(merchant)?.with_context(|| format!("there is no entity {merchant}"))?;
         let keys = RiskKeys { entity: entity.id.clone(), position: None, now: Timestamp::now() + entity.ahead };
         if !store.load_risk_state(&keys)?.versions.is_empty() {
             return Ok(());

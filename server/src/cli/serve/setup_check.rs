@@ -9,7 +9,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_domain::access::setup_fault::find_setup_faults;
 use tillgate_store::directory::Directory;
-use tillgate_store::{Store, read_live_refusal};
+use tillgate_store::{Store, StoreError, read_live_refusal};
 
 use crate::cli::serve::GatewaySettings;
 
@@ -57,7 +57,7 @@ pub(in crate::cli) fn check_setup(
 }
 
 /// Warns on the standard error stream, before an entity becomes live, that the server beside it serves no live entity.
-pub(in crate::cli) fn warn_of_running_server(entity: &Entity, data: &Path) -> anyhow::Result<()> {
+pub(in crate::cli) fn warn_of_running_server(entity: &Entity, data: &Path) -> Result<(), StoreError> {
     if entity.live
         && let Some(reason) = read_live_refusal(data)?
     {

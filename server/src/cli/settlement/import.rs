@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use tillgate_domain::settlement::file::FileMapping;
-use tillgate_gateway::settlement::file::import_file;
 use tillgate_gateway::settlement::file::{ImportRequest, ImportSummary, ReportedFault};
 use tillgate_machine::process;
 
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::input_file::read_input_file;
-use crate::cli::risk::versions::load_entity_argument;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Largest size of a mapping, in bytes.
 const MAX_MAPPING: u64 = 1024 * 1024;
@@ -63,8 +62,8 @@ impl ImportFile {
         let file = File::open(&self.file).with_context(|| format!("cannot read {name}"))?;
         // The file is read more than once.
         ensure!(file.metadata()?.is_file(), "{name} is no regular file");
-        let store = open_existing(&self.common.data)?;
-        let entity = load_entity_argument(&store, &self.entity)?;
+        let administration = self.common.open_administration()?;
+        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let request = ImportRequest {
             file: &file,
             institute: &self.institute,
@@ -74,7 +73,7 @@ impl ImportFile {
             is_dry_run: self.dry_run,
             actor: &process::describe_user(),
         };
-        let summary = import_file(&store, &request).map_err(|error| anyhow!("{name}: {error}"))?;
+        let summary = administration.import_settlement_file(&request).map_err(|error| anyhow!("{name}: {error}"))?;
         self.common.print_output(&summary, format_summary)?;
         if summary.stopped {
             bail!("{name}: {} broken lines, so nothing was taken", summary.broken);

@@ -6,17 +6,12 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
-use tillgate_gateway::settlement::file::queue::load_candidates;
-use tillgate_gateway::settlement::file::queue::match_record;
-use tillgate_gateway::settlement::file::queue::reject_record;
 use tillgate_gateway::settlement::file::queue::{LineDecision, MatchCandidate};
 use tillgate_machine::process;
-use tillgate_store::AdminStore;
-use tillgate_store::settlement::file::EntityScope;
 
-use crate::cli::risk::versions::load_entity_argument;
+use crate::cli::CommonOptions;
+use crate::cli::access::token::parse_entity_id;
 use crate::cli::table::to_printable;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Largest number of lines of a list.
 const MAX_LINES: usize = 1000;
@@ -128,22 +123,19 @@ fn parse_record(text: &str) -> anyhow::Result<RecordId> {
 
 impl ListUnmatched {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let scope = match &self.entity {
-            Some(entity) => Some(scope_of(&store, entity)?),
+        let administration = self.common.open_administration()?;
+        let entity = match &self.entity {
+            Some(entity) => Some(administration.load_entity(&parse_entity_id(entity)?)?),
             None => None,
         };
         let after = self.after.as_deref().map(|id| RecordId::parse(id).context("--after must be the id of a record"));
-        let records = store.load_unmatched_records(scope.as_ref(), after.transpose()?.as_ref(), self.limit)?;
-        let next = records.last().filter(|_| records.len() == self.limit).map(|record| record.id.to_string());
-        let mut lines = Vec::with_capacity(records.len());
-        for record in &records {
-            let candidates = load_candidates(&store, record)?;
-            lines.push(LineOutput {
-                candidates: candidates.iter().map(describe_candidate).collect(),
-                ..describe_line(record)
-            });
-        }
+        let found = administration.load_unmatched_lines(entity.as_ref(), after.transpose()?.as_ref(), self.limit)?;
+        let next = found.last().filter(|_| found.len() == self.limit).map(|(record, _)| record.id.to_string());
+        let describe = |(record, candidates): &(ReconciliationRecord, Vec<MatchCandidate>)| LineOutput {
+            candidates: candidates.iter().map(describe_candidate).collect(),
+            ..describe_line(record)
+        };
+        let lines = found.iter().map(describe).collect();
         self.common.print_output(&UnmatchedOutput { lines, next }, format_list)
     }
 }
@@ -153,8 +145,8 @@ impl MatchLine {
         let record = parse_record(&self.record)?;
         let parse = |id: &String| PaymentId::parse(id).context("--payment must be the id of a payment");
         let payments: Vec<PaymentId> = self.payments.iter().map(parse).collect::<Result<_, _>>()?;
-        let store = open_existing(&self.common.data)?;
-        let decision = match_record(&store, &record, &payments, &process::describe_user())?;
+        let administration = self.common.open_administration()?;
+        let decision = administration.match_line(&record, &payments, &process::describe_user())?;
         print_decision(&self.common, &decision)
     }
 }
@@ -162,17 +154,10 @@ impl MatchLine {
 impl RejectLine {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let record = parse_record(&self.record)?;
-        let store = open_existing(&self.common.data)?;
-        let decision = reject_record(&store, &record, &self.reason, &process::describe_user())?;
+        let administration = self.common.open_administration()?;
+        let decision = administration.reject_line(&record, &self.reason, &process::describe_user())?;
         print_decision(&self.common, &decision)
     }
-}
-
-/// Returns an entity and those below it.
-fn scope_of(store: &AdminStore, entity: &str) -> anyhow::Result<EntityScope> {
-    let entity = load_entity_argument(store, entity)?;
-    let below = store.load_descendants(&entity.id)?;
-    Ok(EntityScope::new(std::iter::once(&entity.id).chain(below.iter().map(|below| &below.id)))?)
 }
 
 fn print_decision(common: &CommonOptions, decision: &LineDecision) -> anyhow::Result<()> {

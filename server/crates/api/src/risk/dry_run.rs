@@ -17,7 +17,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::DryRunReport;
 use tillgate_gateway::Failure;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
-use tillgate_machine::process::lower_priority;
+use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tillgate_shared::result::codes;
 use tillgate_store::StoreError;
 use tokio::runtime::Handle;
@@ -53,7 +53,7 @@ fn start_dry_run(state: &AppState, version: &str, merchant: MerchantRequest) -> 
     let started = thread::Builder::new().name("dry-run".to_owned()).spawn({
         let lead = request_clock_lead();
         move || {
-            lower_priority();
+            lower_priority(BACKGROUND);
             with_clock_lead(lead, || stream_dry_run(&dry_run, slot, lines, &ndc));
         }
     });

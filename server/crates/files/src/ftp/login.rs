@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tillgate_domain::access::entity::Entity;
 use tillgate_store::StoreError;
+use tillgate_vault::password::{self, SALT};
 
 use super::FtpServer;
-use super::password::{self, SALT};
 
 /// A user who is logged in.
 #[derive(Clone)]

@@ -14,7 +14,6 @@ mod command;
 mod data;
 mod listing;
 mod login;
-pub mod password;
 mod pattern;
 mod session;
 pub mod tls;

@@ -1,5 +1,6 @@
 //! Disputes: opened and decided by the institute, accepted and contested by the merchant, and ended by their timers.
 
+pub mod administration;
 pub mod decide;
 pub mod evidence;
 pub mod request;

@@ -1,3 +1,4 @@
-//! Keys: encrypted tokens of wallets.
+//! Keys: encrypted tokens of wallets, and the key pairs that wallets encrypt for.
 
 pub mod wallet;
+pub mod wallet_key;

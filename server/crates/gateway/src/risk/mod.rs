@@ -2,7 +2,9 @@
 
 pub mod check;
 pub mod dry_run;
+pub mod list_entries;
 pub mod listed_account;
 pub mod rules;
 pub mod stored_rules;
 pub mod velocity;
+pub mod versions;

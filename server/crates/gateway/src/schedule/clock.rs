@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::REMINDER_DELAY;
+use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
 use tillgate_store::timer::TimerKind;
 use tillgate_store::{Changes, RecordKeys};
 
+use crate::administration::{ActError, Administration, load_known_entity};
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::{Failure, Gateway};
 
@@ -111,5 +113,34 @@ impl Gateway {
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
         }
+    }
+}
+
+impl Administration {
+    /// Moves the clock of a sandbox merchant or channel forward by the duration in `by`. Returns the entity.
+    ///
+    /// `is_served` is true if a gateway is running, so that nothing is missed in the time that is left out.
+    ///
+    /// # Errors
+    /// If there is no such entity or it has no clock, or the duration is negative, leads too far ahead, or makes too
+    /// many runs of schedules due.
+    pub fn advance_clock(&self, id: &EntityId, by: &str, is_served: bool) -> Result<Entity, ActError> {
+        let refuse = |refusal: Refusal| match refusal.parameters.first() {
+            Some(error) => ActError::refuse("by", format!("{by} {}", error.message)),
+            None => ActError::refuse("entity", format!("{id} is live: its clock cannot be moved")),
+        };
+        self.store.in_transaction(|store| {
+            let entity = load_known_entity(store, id)?;
+            let level = entity.level;
+            if !level.allows_payments() {
+                let message = format!("{id} is a {}: each merchant below it has a clock", level.display_name());
+                return Err(ActError::refuse("entity", message));
+            }
+            let duration = entity.parse_clock_advance(by).map_err(refuse)?;
+            let due = store.count_due_runs(&entity, duration, MAX_RUNS_OF_JUMP + 1)?;
+            Refusal::check_runs_of_jump(by, due).map_err(refuse)?;
+            store.move_clock(&entity, duration, is_served)?;
+            load_known_entity(store, id)
+        })
     }
 }

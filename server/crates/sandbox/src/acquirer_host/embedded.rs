@@ -12,6 +12,7 @@ use tillgate_connector::http::{self, Deadlines, HostAddress, HostClient, HttpCon
 use tillgate_connector::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
 use tillgate_machine::clock::SystemClock;
 use tillgate_shared::result::codes;
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
 
 use super::{AcquirerHost, HostOptions};
@@ -27,18 +28,28 @@ pub struct EmbeddedHost {
     capabilities: Capabilities,
     /// The host and its connector, started by the first request. If the start fails, the next request tries again.
     started: OnceCell<(AcquirerHost, HttpConnector)>,
+    /// The runtime of the host and of its connections. The first request may come from threads of low priority.
+    runtime: Handle,
 }
 
 impl EmbeddedHost {
-    /// Creates a connector whose host stores its files in `folder`.
-    pub fn new(folder: PathBuf, deadlines: Deadlines, capabilities: Capabilities) -> Self {
-        Self { folder, deadlines, capabilities, started: OnceCell::new() }
+    /// Creates a connector whose host stores its files in `folder`, and runs in the current runtime.
+    ///
+    /// # Errors
+    /// Outside of a runtime.
+    pub fn new(folder: PathBuf, deadlines: Deadlines, capabilities: Capabilities) -> std::io::Result<Self> {
+        let runtime = Handle::try_current().map_err(std::io::Error::other)?;
+        Ok(Self { folder, deadlines, capabilities, started: OnceCell::new(), runtime })
     }
 
     /// Returns the connector to the host. The first call starts the host, and concurrent calls wait for it. Returns
     /// `None` and logs a warning if the start fails; the next call tries again.
     async fn ensure_started(&self) -> Option<&HttpConnector> {
-        match self.started.get_or_try_init(|| self.start_host()).await {
+        let start = || async {
+            let starting = start_host(self.folder.clone(), self.deadlines, self.capabilities.clone());
+            self.runtime.spawn(starting).await.context("the start was interrupted")?
+        };
+        match self.started.get_or_try_init(start).await {
             Ok((_, connector)) => Some(connector),
             Err(error) => {
                 let error = format!("{error:#}");
@@ -47,19 +58,23 @@ impl EmbeddedHost {
             }
         }
     }
+}
 
-    /// Creates the folder and the shared key if they are missing, and starts a host on a free port of this machine with
-    /// a connector to it. Approvals have the result code of a test connector.
-    async fn start_host(&self) -> anyhow::Result<(AcquirerHost, HttpConnector)> {
-        let creating = || format!("making {}", self.folder.display());
-        std::fs::create_dir_all(&self.folder).with_context(creating)?;
-        let key = SharedKey::read_or_create(&self.folder.join(KEY_FILE))?;
-        let host = AcquirerHost::start(HostOptions::on_loopback(self.folder.clone(), key.clone())).await?;
-        let address = HostAddress::parse(&format!("http://{}", host.address()))?;
-        let client = HostClient::new(address, key, self.deadlines, Arc::new(SystemClock))?;
-        let connector = HttpConnector::new(http::NAME, client, self.capabilities.clone(), codes::TEST_CONNECTOR);
-        Ok((host, connector))
-    }
+/// Creates the folder and the shared key if they are missing, and starts a host on a free port of this machine with
+/// a connector to it. Approvals have the result code of a test connector.
+async fn start_host(
+    folder: PathBuf,
+    deadlines: Deadlines,
+    capabilities: Capabilities,
+) -> anyhow::Result<(AcquirerHost, HttpConnector)> {
+    let creating = || format!("making {}", folder.display());
+    std::fs::create_dir_all(&folder).with_context(creating)?;
+    let key = SharedKey::read_or_create(&folder.join(KEY_FILE))?;
+    let host = AcquirerHost::start(HostOptions::on_loopback(folder.clone(), key.clone())).await?;
+    let address = HostAddress::parse(&format!("http://{}", host.address()))?;
+    let client = HostClient::new(address, key, deadlines, Arc::new(SystemClock))?;
+    let connector = HttpConnector::new(http::NAME, client, capabilities, codes::TEST_CONNECTOR);
+    Ok((host, connector))
 }
 
 #[async_trait]

@@ -58,7 +58,10 @@ pub struct ImportRequest<'a> {
 /// # Errors
 /// If the request is not possible, the file does not fit the mapping as a whole, or the store fails. Parts that were
 /// written before stay.
-pub fn import_file(store: &AdminStore, request: &ImportRequest<'_>) -> Result<ImportSummary, SettlementFileError> {
+pub(super) fn import_file(
+    store: &AdminStore,
+    request: &ImportRequest<'_>,
+) -> Result<ImportSummary, SettlementFileError> {
     check_request(request)?;
     let hash = hash_file(request.file)?;
     let mut summary = ImportSummary { file: to_hex(&hash), dry_run: request.is_dry_run, ..ImportSummary::default() };

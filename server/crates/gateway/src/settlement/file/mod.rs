@@ -1,6 +1,7 @@
 //! Settlement files of clearing institutes: read in parts, matched with payments, and written with the movements of
 //! their lines. The command line uses them.
 
+mod administration;
 mod cells;
 mod decoding;
 mod import;
@@ -13,7 +14,7 @@ mod take;
 
 use std::io;
 
-pub use import::{ImportRequest, import_file};
+pub use import::ImportRequest;
 pub use summary::{ImportSummary, PaymentDifference, ReportedFault};
 
 use tillgate_store::StoreError;

@@ -54,7 +54,7 @@ pub struct LineDecision {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn load_candidates(
+pub(super) fn load_candidates(
     store: &AdminStore,
     record: &ReconciliationRecord,
 ) -> Result<Vec<MatchCandidate>, SettlementFileError> {
@@ -73,7 +73,7 @@ pub fn load_candidates(
 ///
 /// # Errors
 /// If the line or a payment does not allow it, or the store fails.
-pub fn match_record(
+pub(super) fn match_record(
     store: &AdminStore,
     id: &RecordId,
     payments: &[PaymentId],
@@ -127,7 +127,7 @@ pub fn match_record(
 ///
 /// # Errors
 /// If the line does not allow it, the reason is not valid, or the store fails.
-pub fn reject_record(
+pub(super) fn reject_record(
     store: &AdminStore,
     id: &RecordId,
     reason: &str,

@@ -18,7 +18,7 @@ pub fn hash_password(password: &[u8], salt: &[u8]) -> Option<[u8; HASH]> {
 }
 
 /// Returns true if a password has this hash. The time depends on neither.
-pub(super) fn is_password_of(password: &[u8], salt: &[u8], hash: &[u8]) -> bool {
+pub fn is_password_of(password: &[u8], salt: &[u8], hash: &[u8]) -> bool {
     hash_password(password, salt).is_some_and(|found| found.ct_eq(hash).into())
 }
 

@@ -1,0 +1,190 @@
+//! The queue of held payments for administrators, who see every entity. Decisions are requested, and carried out by a
+//! running gateway: only it may ask connectors.
+
+use std::collections::HashMap;
+use std::iter::once;
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::refusal::Refusal;
+use tillgate_domain::review::decision::DecisionType;
+use tillgate_domain::review::filter::ReviewFilter;
+use tillgate_domain::review::queue::format_time;
+use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
+use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
+use tillgate_store::AdminStore;
+use tillgate_store::review::queue::{ReviewRecord, ReviewSelection};
+use tillgate_store::review::request::StoredRequest;
+
+use super::queue::ReviewOutcome;
+use crate::administration::{ActError, Administration, load_known_entity};
+
+/// Number of reviews that are loaded at once.
+pub const PAGE: usize = 100;
+
+/// A decision to request.
+#[derive(Debug)]
+pub struct DecisionInput {
+    /// The decision.
+    pub decision: DecisionType,
+    /// The analyst.
+    pub analyst: String,
+    /// The numeric reason of a cancellation.
+    pub reason: Option<u32>,
+    /// A note for the audit.
+    pub note: Option<String>,
+}
+
+impl Administration {
+    /// Lists the reviews of an entity and those below it, or of all entities: the payments that are held longest first,
+    /// at most `limit`. Returns the payment after which the next list begins, if there may be more.
+    ///
+    /// # Errors
+    /// If there is no such entity, or `after` is no payment of an earlier list.
+    pub fn list_reviews(
+        &self,
+        entity: Option<&EntityId>,
+        filter: &ReviewFilter,
+        after: Option<PaymentId>,
+        limit: usize,
+    ) -> Result<(Vec<ReviewOutcome>, Option<PaymentId>), ActError> {
+        let entities = match entity {
+            None => self.store.load_entities()?,
+            Some(id) => {
+                let entity = self.load_entity(id)?;
+                let below = self.store.load_descendants(&entity.id)?;
+                once(entity).chain(below).collect()
+            }
+        };
+        let now = self.now();
+        let ahead: HashMap<&EntityId, SignedDuration> =
+            entities.iter().map(|entity| (&entity.id, entity.ahead)).collect();
+        let clock_of = |id: &EntityId| ReviewClock { now, ahead: ahead.get(id).copied().unwrap_or_default() };
+        let mut selection = ReviewSelection {
+            entities: entities.iter().map(|entity| entity.id.clone()).collect(),
+            is_open: filter.state == ReviewState::Open,
+            reference: filter.reference.clone(),
+            latest: filter.latest_start(now),
+            after,
+            limit: 0,
+        };
+        let mut reviews = Vec::new();
+        loop {
+            selection.limit = (limit - reviews.len()).min(PAGE);
+            let page = self.store.load_reviews(&selection, |review, payment| {
+                filter.matches(review, payment, clock_of(&review.entity))
+            })?;
+            let unknown = || ActError::refuse("after", "--after names no held payment of these entities");
+            let page = page.ok_or_else(unknown)?;
+            reviews.extend(page.reviews.into_iter().map(|(review, payment)| {
+                let clock = clock_of(&review.entity);
+                ReviewOutcome { review, payment: Arc::new(payment), clock }
+            }));
+            if page.cursor.is_none() || reviews.len() >= limit {
+                return Ok((reviews, page.cursor));
+            }
+            selection.after = page.cursor;
+        }
+    }
+
+    /// Loads a review with its payment, its audit, and a requested decision that waits.
+    ///
+    /// # Errors
+    /// If the payment was never held.
+    pub fn load_review(
+        &self,
+        payment: &PaymentId,
+    ) -> Result<(ReviewRecord, Option<StoredRequest>, ReviewClock), ActError> {
+        let record = self.store.load_review_record(payment)?.ok_or_else(|| not_held(payment))?;
+        let clock = self.find_clock(&self.store, &record.0)?;
+        Ok((record, self.store.load_review_request(payment)?, clock))
+    }
+
+    /// Claims or releases a payment, or adds a note, in one transaction.
+    ///
+    /// # Errors
+    /// If the payment was never held, or its state or the claim of another analyst does not allow the change.
+    pub fn change_review(
+        &self,
+        payment: &PaymentId,
+        change: QueueChange,
+        (analyst, note): (String, Option<String>),
+    ) -> Result<ReviewOutcome, ActError> {
+        self.store.in_transaction(|store| {
+            let (status, clock) = self.load_status(store, payment)?;
+            let decided = status.decide_change(change, (analyst, note), clock);
+            let (review, written) = decided.map_err(|refusal| refuse_review(&refusal))?;
+            if let Some(change) = written {
+                store.apply_review_change(&change)?;
+            }
+            let record = store.load_review_record(payment)?;
+            let (_, payment, _) = record.ok_or_else(|| not_held(payment))?;
+            Ok(ReviewOutcome { review, payment: Arc::new(payment), clock })
+        })
+    }
+
+    /// Requests a decision, which a running gateway carries out. The request waits while none runs.
+    ///
+    /// # Errors
+    /// If the payment was never held, the analyst may not decide it, or another request waits.
+    pub fn request_decision(&self, payment: &PaymentId, input: DecisionInput) -> Result<(), ActError> {
+        let DecisionInput { decision, analyst, reason, note } = input;
+        self.store.in_transaction(|store| {
+            let (status, clock) = self.load_status(store, payment)?;
+            status.review.check_available(&analyst, clock).map_err(|refusal| refuse_review(&refusal))?;
+            if decision == DecisionType::Pending {
+                status.check_room(note.is_some()).map_err(|refusal| refuse_review(&refusal))?;
+            }
+            let after = store.latest_review_action(payment)?;
+            let request = ReviewRequest { decision, analyst, reason, note, after };
+            if store.add_review_request(payment, &request, self.now())? {
+                return Ok(());
+            }
+            let earlier = store.load_review_request(payment)?;
+            let mut message = "a decision about this payment waits already".to_owned();
+            if let Some((request, at)) = earlier.and_then(|earlier| Some((earlier.request?, earlier.at))) {
+                let (decision, at) = (request.decision.as_str(), format_time(clock.to_entity_time(at)));
+                message += &format!(": {decision} by {}, requested at {at}", request.analyst);
+            }
+            Err(ActError::refuse("payment", message))
+        })
+    }
+
+    /// Returns the answer of a gateway to a requested decision, and deletes the request. `None` while it waits.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
+    pub fn take_answer(&self, payment: &PaymentId) -> Result<Option<ReviewAnswer>, ActError> {
+        let answer = self.store.load_review_request(payment)?.and_then(|stored| stored.answer);
+        if answer.is_some() {
+            self.store.delete_review_request(payment)?;
+        }
+        Ok(answer)
+    }
+
+    /// Loads the review of a payment for a change, and the time by its entity's clock.
+    fn load_status(&self, store: &AdminStore, payment: &PaymentId) -> Result<(ReviewStatus, ReviewClock), ActError> {
+        let status = store.load_review_status(payment)?.ok_or_else(|| not_held(payment))?;
+        let clock = self.find_clock(store, &status.review)?;
+        Ok((status, clock))
+    }
+
+    /// Returns the time by the clock of a review's entity.
+    fn find_clock(&self, store: &AdminStore, review: &QueuedReview) -> Result<ReviewClock, ActError> {
+        Ok(ReviewClock { now: self.now(), ahead: load_known_entity(store, &review.entity)?.ahead })
+    }
+}
+
+fn not_held(payment: &PaymentId) -> ActError {
+    ActError::refuse("payment", format!("the payment {payment} is not held; see: tillgate review list"))
+}
+
+/// Refuses an act on a review for a reason that the API shares.
+fn refuse_review(refusal: &Refusal) -> ActError {
+    if let Some(error) = refusal.parameters.first() {
+        let parameter = if error.name == "note" { "note" } else { "payment" };
+        return ActError::refuse(parameter, format!("{} {}", error.name, error.message));
+    }
+    ActError::refuse("payment", refusal.description.as_deref().unwrap_or_else(|| refusal.code.description()))
+}

@@ -1,0 +1,132 @@
+//! The stored versions of an entity's rules, for administrators.
+
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::risk::rules::{RiskChange, RiskState, VersionRole};
+use tillgate_risk::RuleSet;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
+use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
+use tillgate_store::risk::rules::RiskKeys;
+
+use crate::administration::{ActError, Administration};
+
+/// Number of the latest changes that are loaded with versions or lists.
+pub(super) const SHOWN_CHANGES: u32 = 20;
+
+/// A file with rules, which has been parsed.
+pub struct RulesFile<'a> {
+    /// Name of the file in error texts.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// The rules of the text.
+    pub rules: &'a RuleSet,
+}
+
+/// The author and the reason of a change, for the risk audit.
+#[derive(Debug, Clone)]
+pub struct ChangeNote {
+    /// Name of the person who acts.
+    pub author: String,
+    /// The reason, checked by [`super::list_entries::parse_reason`]. May be empty.
+    pub reason: String,
+}
+
+impl Administration {
+    /// Stores a version of an entity's rules, which decides nothing yet. Returns false if it was stored before.
+    ///
+    /// # Errors
+    /// If the text has a card number.
+    pub fn add_rules(&self, entity: &Entity, file: &RulesFile<'_>, author: String) -> Result<bool, ActError> {
+        if has_card_number(file.text, Strictness::InUse) {
+            return Err(ActError::refuse("file", format!("{} has a card number", file.name)));
+        }
+        let version = file.rules.version().to_string();
+        self.store.in_transaction(|store| {
+            let keys = self.rule_keys(entity);
+            let state = store.load_risk_state(&keys)?;
+            let Some(action) = state.add_version(&version, file.text.to_owned()) else { return Ok(false) };
+            let (entity, at) = (entity.id.clone(), keys.now);
+            store.apply_risk_change(&RiskChange { entity, action, reason: String::new(), author, at })?;
+            Ok(true)
+        })
+    }
+
+    /// Loads the versions of an entity, oldest first, the versions in use, and the latest changes.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_rule_versions(&self, entity: &Entity) -> Result<(RiskState, Vec<RiskAuditRow>), ActError> {
+        let state = self.store.load_risk_state(&self.rule_keys(entity))?;
+        Ok((state, self.store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?))
+    }
+
+    /// Loads the text of a version, as it was added.
+    ///
+    /// # Errors
+    /// If the entity has no such version.
+    pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<String, ActError> {
+        let text = self.store.load_rules_text(entity, version)?;
+        text.ok_or_else(|| ActError::refuse("version", format!("{entity} has no version {version}")))
+    }
+
+    /// Loads and reads a version of an entity's rules.
+    ///
+    /// # Errors
+    /// If the entity has no such version, or this release cannot read it.
+    pub fn load_rule_set(&self, entity: &EntityId, version: &str) -> Result<RuleSet, ActError> {
+        let text = self.store.load_rules_text(entity, version)?.ok_or_else(|| unknown_version(entity, version))?;
+        read_version(version, &text)
+    }
+
+    /// Loads the latest changes of an entity's rules and lists, and the limits against card testing that it reached.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, ActError> {
+        Ok(self.store.load_risk_audit(entity, limit)?)
+    }
+
+    /// Lets a version of an entity decide or only record. `None` uses the version of the entity above.
+    ///
+    /// # Errors
+    /// If the entity has no such version, or this release cannot read it.
+    pub fn use_rules(
+        &self,
+        entity: &Entity,
+        role: VersionRole,
+        version: Option<&str>,
+        note: ChangeNote,
+    ) -> Result<(), ActError> {
+        let id = &entity.id;
+        self.store.in_transaction(|store| {
+            let keys = self.rule_keys(entity);
+            let Ok(action) = store.load_risk_state(&keys)?.use_version(role, version) else {
+                return Err(unknown_version(id, version.unwrap_or_default()));
+            };
+            if let Some(version) = version {
+                let text = store.load_rules_text(id, version)?.unwrap_or_default();
+                read_version(version, &text)?;
+            }
+            let ChangeNote { author, reason } = note;
+            Ok(store.apply_risk_change(&RiskChange { entity: id.clone(), action, reason, author, at: keys.now })?)
+        })
+    }
+
+    /// Returns the keys of an entity's rules, at its time.
+    fn rule_keys(&self, entity: &Entity) -> RiskKeys {
+        RiskKeys { entity: entity.id.clone(), position: None, now: self.now() + entity.ahead }
+    }
+}
+
+fn unknown_version(entity: &EntityId, version: &str) -> ActError {
+    ActError::refuse("version", format!("{entity} has no version {version}; see: tillgate risk versions"))
+}
+
+/// Reads the stored text of a version.
+fn read_version(version: &str, text: &str) -> Result<RuleSet, ActError> {
+    RuleSet::parse_stored(text).map_err(|errors| {
+        let error = errors.first().map(ToString::to_string).unwrap_or_default();
+        ActError::refuse("version", format!("{version} cannot be read: {error}"))
+    })
+}
