@@ -40,7 +40,7 @@ async fn contact_sheet_of_every_language() -> anyhow::Result<()> {
         std::fs::create_dir_all(&folder)?;
         browser.resize_page(400, 640).await?;
         let mut sheet = String::from(
-            "<!doctype html><meta charset=utf-8><title>The form in 25 languages</title><style>
+            "<!doctype html><meta charset=utf-8><title>The form in every language</title><style>
              body { margin: 0; display: grid; grid-template-columns: repeat(5, 400px); font: 16px sans-serif; overflow: hidden }
              figure { margin: 0; border: 1px solid #ccc } img { display: block; width: 398px } figcaption { padding: 4px 12px; background: #eee }
              </style>",

@@ -27,6 +27,9 @@ pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
 pub use route::PaymentRoute;
 pub use three_ds::ThreeDsAuthenticator;
 
+/// The names of the external connectors, for `--connector`. Each has its own folder.
+pub const EXTERNAL: &[&str] = &[http::NAME];
+
 /// A connection to an acquirer or another institution that moves money.
 ///
 /// A request is executed once, however often it is sent with the same reference. [`ConnectorOutcome::Unknown`] means

@@ -12,15 +12,12 @@
 use std::sync::Arc;
 
 use tillgate_connector::sandbox::Sandbox;
-use tillgate_connector::{Connector, NotConfigured, PaymentRoute, http};
+use tillgate_connector::{Connector, EXTERNAL, NotConfigured, PaymentRoute};
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_sandbox::IN_PROCESS;
 use tillgate_store::directory::Credentials;
-
-/// The names of external connectors.
-const EXTERNAL: &[&str] = &[http::NAME];
 
 /// Returns the names that `--connector` accepts: the in-process connectors, then the external ones.
 pub fn connector_names() -> impl Iterator<Item = &'static str> {

@@ -114,3 +114,32 @@ fn read_header<R: std::io::BufRead>(
     let titles: Vec<&str> = cells.iter().map(|title| title.trim()).collect();
     LineLayout::from_header(mapping, &titles).map_err(refuse)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_shipped_mapping_reads_its_sample_and_the_document_links_both() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs");
+        let document = std::fs::read_to_string(docs.join("settlement-files.md")).unwrap();
+        let files = std::fs::read_dir(docs.join("settlement-files")).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
+            let name = path.file_stem().unwrap().to_string_lossy();
+            let mapping = FileMapping::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let sample = File::open(path.with_extension("csv")).unwrap();
+            let mut lines = ParsedFile::open(&sample, &mapping, Date::constant(2027, 1, 1)).unwrap();
+            let mut read = 0;
+            while let Some(line) = lines.parse_next().unwrap() {
+                read += usize::from(line.content.unwrap().is_some());
+            }
+            assert!(read > 0, "{name}");
+            for link in [format!("(settlement-files/{name}.toml)"), format!("(settlement-files/{name}.csv)")] {
+                assert!(document.contains(&link), "docs/settlement-files.md lacks {link}");
+            }
+        }
+    }
+}
