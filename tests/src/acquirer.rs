@@ -123,9 +123,6 @@ fn hmac_signature(key: &str, lines: &[&str], body: &[u8]) -> String {
 
 impl TestAcquirerHost {
     /// Starts a host with further arguments on a free port, with an empty ledger and the key of the hosts under test.
-    ///
-    /// # Errors
-    /// If the binary is missing or does not become ready.
     pub fn start(arguments: &[&str]) -> anyhow::Result<Self> {
         let folder = create_temporary_folder()?;
         let path = folder.path().join("acquirer.key");
@@ -174,9 +171,6 @@ impl TestAcquirerHost {
     }
 
     /// Returns a client of a host that is already running, with the key from a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn client_from_key_file(address: &str, key_file: &Path) -> anyhow::Result<AcquirerHostClient> {
         let key = std::fs::read_to_string(key_file)?.trim_end().to_owned();
         Ok(AcquirerHostClient { address: address.to_owned(), key, client: Client::builder().no_proxy().build()? })
@@ -190,17 +184,11 @@ impl TestAcquirerHost {
 
 impl AcquirerHostClient {
     /// Signs and sends a request, and reads the response.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn sign_and_send(&self, request: &HostRequest) -> anyhow::Result<HostReply> {
         self.send_with_signature(request, &request.sign_with(&self.key)).await
     }
 
     /// Sends a request with the given signature, which may be wrong.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn send_with_signature(&self, request: &HostRequest, signature: &str) -> anyhow::Result<HostReply> {
         let url = format!("http://{}{}", self.address, request.path);
         let builder = self.client.request(request.method.clone(), url).body(request.body.clone());
@@ -216,9 +204,6 @@ impl AcquirerHostClient {
     }
 
     /// Sends a request for an operation.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn send_operation(&self, operation: &str, key: &str, body: &Value) -> anyhow::Result<HostReply> {
         self.sign_and_send(&HostRequest::new(operation, key, body)).await
     }

@@ -19,9 +19,6 @@ pub struct ApiResponse {
 
 impl ApiResponse {
     /// Reads `response` completely, whatever its status.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn read_from(response: reqwest::Response) -> anyhow::Result<Self> {
         let status = response.status().as_u16();
         let headers = response.headers().clone();

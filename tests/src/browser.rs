@@ -40,9 +40,6 @@ impl Deref for Browser {
 /// Runs `test` in a page of a shared Chromium. The browser context belongs to the test alone and is empty. This
 /// Chromium has no user interface, and all sites of a page share a process, as on most phones. If the test fails, a
 /// screenshot and the browser's log are saved, and the browser is ended.
-///
-/// # Errors
-/// If the test fails, or if no browser can be started.
 pub async fn run_in_browser<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
@@ -53,9 +50,6 @@ where
 /// Runs `test` like [`run_in_browser`], in a Chromium with its user interface and with a process for every site, as on
 /// desktops. It takes twice the processor time. It is meant for tests of the main flow, of attacks, and of features
 /// that the headless shell lacks (autofill, back/forward cache).
-///
-/// # Errors
-/// If the test fails, or if no browser can be started.
 pub async fn run_in_desktop_browser<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
@@ -81,9 +75,6 @@ where
 
 /// Runs `test` like [`run_in_browser`], in a Chromium with user interface that is started for this test with a fresh
 /// profile and additional arguments.
-///
-/// # Errors
-/// If the test fails, or if no browser can be started.
 pub async fn run_in_new_browser<Fut>(arguments: &[&str], test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
 where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
@@ -134,17 +125,11 @@ impl Browser {
     }
 
     /// Returns all observations of the witness script on this site since the browser started, in order.
-    ///
-    /// # Errors
-    /// If the page does not answer.
     pub async fn observations(&self) -> anyhow::Result<Vec<Observation>> {
         Ok(self.execute("return window.witness.all()", vec![]).await?.convert()?)
     }
 
     /// Returns the details of all observations of one kind.
-    ///
-    /// # Errors
-    /// If the page does not answer.
     pub async fn observed_details(&self, kind: &str) -> anyhow::Result<Vec<String>> {
         let observations = self.observations().await?.into_iter().filter(|observation| observation.kind == kind);
         Ok(observations.map(|observation| observation.detail).collect())
@@ -178,9 +163,6 @@ impl Browser {
     }
 
     /// Returns the value of `expression` in the page.
-    ///
-    /// # Errors
-    /// If the page does not answer.
     pub async fn evaluate(&self, expression: &str) -> anyhow::Result<Value> {
         Ok(self.execute(format!("return {expression}"), vec![]).await?.json().clone())
     }

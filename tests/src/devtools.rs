@@ -106,17 +106,11 @@ impl DevTools {
     }
 
     /// Returns the id of a target of this type whose address contains `part`, or `None` if there is none.
-    ///
-    /// # Errors
-    /// If the browser does not answer.
     pub async fn find_target(&mut self, kind: &str, part: &str) -> anyhow::Result<Option<Value>> {
         Ok(self.find_targets(kind, part).await?.into_iter().next())
     }
 
     /// Returns the ids of all targets of this type whose address contains `part`.
-    ///
-    /// # Errors
-    /// If the browser does not answer.
     pub async fn find_targets(&mut self, kind: &str, part: &str) -> anyhow::Result<Vec<Value>> {
         let targets = self.run_command(None, "Target.getTargets", json!({})).await?;
         let matches = |target: &&Value| {

@@ -55,9 +55,6 @@ pub async fn start_chromium(more: &[&str]) -> anyhow::Result<WebDriver> {
 
 /// Opens a session with the running Chromium whose DevTools listen at this address, such as `127.0.0.1:40001`. The
 /// browser outlives the session.
-///
-/// # Errors
-/// If the browser does not answer.
 pub async fn attach_to_chromium(debugger: &str) -> anyhow::Result<WebDriver> {
     let mut capabilities = ChromeCapabilities::new();
     capabilities.set_debugger_address(debugger)?;

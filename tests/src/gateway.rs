@@ -31,25 +31,16 @@ pub struct TestGateway {
 
 impl TestGateway {
     /// Starts the binary on a free port with an empty data folder.
-    ///
-    /// # Errors
-    /// If the binary is missing or does not become ready.
     pub fn start() -> anyhow::Result<Self> {
         Self::start_with(&[])
     }
 
     /// Starts the binary like [`Self::start`], with additional arguments for `tillgate serve`.
-    ///
-    /// # Errors
-    /// If the binary is missing or does not become ready.
     pub fn start_with(arguments: &[&str]) -> anyhow::Result<Self> {
         Self::start_in(create_temporary_folder()?, arguments, &[])
     }
 
     /// Starts the binary like [`Self::start_with`], with environment variables that only the gateway sees.
-    ///
-    /// # Errors
-    /// If the binary is missing or does not become ready.
     pub fn start_with_environment(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<Self> {
         Self::start_in(create_temporary_folder()?, arguments, environment)
     }

@@ -46,9 +46,6 @@ impl MerchantClient {
     }
 
     /// Posts `fields` with the bearer token, and with the entity unless `fields` contains one.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         let entity = ("entityId", self.entity_id.as_str());
         let has_entity = fields.iter().any(|(name, _)| *name == "entityId");
@@ -58,18 +55,12 @@ impl MerchantClient {
     }
 
     /// Posts `fields` as the hosted form does: without token and entity.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn post_as_browser(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         let request = self.bare_request(Method::POST, path).header("content-type", FORM);
         ApiResponse::read_from(request.body(encode_form(fields.iter().copied())).send().await?).await
     }
 
     /// Gets `path` (which may have a query) with the bearer token and the entity.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn get(&self, path: &str) -> anyhow::Result<ApiResponse> {
         let separator = if path.contains('?') { '&' } else { '?' };
         let path = format!("{path}{separator}entityId={}", self.entity_id);
@@ -77,9 +68,6 @@ impl MerchantClient {
     }
 
     /// Creates a checkout: a debit of 92.00 EUR. `fields` are added or replace the defaults.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn create_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         self.post(
             "v1/checkouts",
@@ -89,17 +77,11 @@ impl MerchantClient {
     }
 
     /// Submits a card to the checkout `id` as the hosted form does. `fields` are added or replace the defaults.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn submit_card(&self, id: &str, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         self.post_as_browser(&format!("v1/checkouts/{id}/payment"), &merge_fields(&CARD, fields)).await
     }
 
     /// Pays 92.00 EUR with a card, server to server. `fields` are added or replace the defaults.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn pay_by_card(&self, fields: &[(&str, &str)]) -> anyhow::Result<ApiResponse> {
         let mut all = vec![("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
         all.extend(CARD);
@@ -117,9 +99,6 @@ impl MerchantClient {
     }
 
     /// Reads the payment status of the checkout `id`.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn read_status(&self, id: &str) -> anyhow::Result<ApiResponse> {
         self.get(&format!("v1/checkouts/{id}/payment")).await
     }

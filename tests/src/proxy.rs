@@ -58,9 +58,6 @@ struct ProxyState {
 
 impl Proxy {
     /// Starts a proxy on a free port.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start(gateway: &TestGateway) -> anyhow::Result<Self> {
         let proxy = Self::start_without_gateway().await?;
         proxy.forward_to(gateway)?;
@@ -69,9 +66,6 @@ impl Proxy {
 
     /// Starts a proxy without a gateway, which is set later with [`Proxy::forward_to`], because the gateway has to
     /// know the proxy's address.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start_without_gateway() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let proxy = Self {

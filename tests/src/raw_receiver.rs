@@ -48,9 +48,6 @@ type ReactionFunction = Arc<dyn Fn(usize) -> RawReaction + Send + Sync>;
 
 impl RawReceiver {
     /// Starts a server. `react` gets the number of the request; the first is 0.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start(react: impl Fn(usize) -> RawReaction + Send + Sync + 'static) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;

@@ -74,17 +74,11 @@ type ReplyFunction = Arc<dyn Fn(&ReceivedRequest) -> ReceiverReply + Send + Sync
 
 impl Receiver {
     /// Starts a server that answers every request with 200.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start() -> anyhow::Result<Self> {
         Self::start_with(|_| ReceiverReply::with_status(200)).await
     }
 
     /// Starts a server that answers with the results of `reply`.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start_with(
         reply: impl Fn(&ReceivedRequest) -> ReceiverReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {

@@ -138,17 +138,11 @@ impl MerchantPage {
 
 impl MerchantSite {
     /// Starts the site on a free port. Its content security policy is as strict as the form permits.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start(gateway: &TestGateway) -> anyhow::Result<Self> {
         Self::start_at(&gateway.public_url()).await
     }
 
     /// Starts the site for a gateway at this address, which has a trailing slash.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start_at(gateway: &str) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let public = format!("http://shop.localhost:{}/", listener.local_addr()?.port());

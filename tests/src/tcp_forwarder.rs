@@ -19,9 +19,6 @@ pub struct TcpForwarder {
 
 impl TcpForwarder {
     /// Starts a forwarder to a host and port. With `None`, it closes every connection.
-    ///
-    /// # Errors
-    /// If there is no free port.
     pub async fn start(target: Option<&str>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let forwarder = Self {

@@ -22,9 +22,6 @@ pub fn command() -> Command {
 
 /// Runs `cargo build` with these arguments in the workspace, and passes each message to `read`. Cargo shows its own
 /// progress and the compiler's complaints.
-///
-/// # Errors
-/// If something does not compile.
 pub fn build(arguments: &[&str], read: impl FnMut(&str)) -> Result<()> {
     run(command().arg("build").args(arguments), read)
 }

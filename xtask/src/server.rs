@@ -29,9 +29,6 @@ impl Profile {
 
 /// Builds `tillgate`, the demo shop that `tillgate demo` starts, and the form, all side by side. Returns the path of
 /// `tillgate`. Cargo shows its own progress.
-///
-/// # Errors
-/// If something does not compile.
 pub fn build_with_form() -> Result<PathBuf> {
     let lock = form::lock_build()?;
     let (build, tools) = tools::open_channel();

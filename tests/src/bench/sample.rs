@@ -82,9 +82,6 @@ impl Sampler {
     }
 
     /// Seals the card number for a payment. All payments have the same number.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub fn seal_card_number(&self, payment: &Payment) -> anyhow::Result<Sealed> {
         Ok(self.vault.seal(payment.id.as_str(), b"4200000000000000   ")?)
     }

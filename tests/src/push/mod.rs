@@ -217,9 +217,6 @@ pub fn list_names(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Writes a text into a file of a folder. Returns its path.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn write_file(folder: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
     let path = folder.join(name);
     std::fs::write(&path, text).with_context(|| path.display().to_string())?;

@@ -82,17 +82,11 @@ impl SftpReceiver {
     }
 
     /// Returns the fingerprint of the Ed25519 host key, as ssh-keygen prints it.
-    ///
-    /// # Errors
-    /// If ssh-keygen fails.
     pub fn host_key(&self) -> anyhow::Result<String> {
         self.host_key_of("ed25519")
     }
 
     /// Returns the fingerprint of the host key of a kind, as ssh-keygen prints it.
-    ///
-    /// # Errors
-    /// If ssh-keygen fails.
     pub fn host_key_of(&self, kind: &str) -> anyhow::Result<String> {
         read_fingerprint(&self.folder.path().join(format!("host_key_{kind}.pub")))
     }
@@ -109,9 +103,6 @@ impl SftpReceiver {
 }
 
 /// Creates a key without a passphrase.
-///
-/// # Errors
-/// If ssh-keygen fails.
 pub fn create_key(path: &Path, kind: &str) -> anyhow::Result<()> {
     let created = Command::new("ssh-keygen").args(["-q", "-t", kind, "-N", "", "-f"]).arg(path).output();
     let created = created.context("ssh-keygen does not start")?;

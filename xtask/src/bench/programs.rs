@@ -27,9 +27,6 @@ pub struct Programs {
 
 impl Programs {
     /// Builds the form, and then all programs for distribution. Returns their paths.
-    ///
-    /// # Errors
-    /// If something does not compile.
     pub fn build_all() -> Result<Self> {
         form::build_form(form::BuildOptions::default())?;
         let folder = server::program_folder(server::Profile::Distribution);

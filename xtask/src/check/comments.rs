@@ -17,9 +17,6 @@ const RIDDLES: [&str; 7] = ["what", "who", "whose", "whether", "where", "how", "
 const WIDTH: usize = 120;
 
 /// Checks the comments of a repository. Returns a line for each fault.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn check_comments(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for folder in FOLDERS {

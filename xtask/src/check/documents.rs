@@ -17,9 +17,6 @@ const SOURCES: [&str; 6] = ["server", "shared", "tests", "widget", "www", "xtask
 
 /// Checks the links and named paths of all documents, that each is linked, and the length of the README. Returns a
 /// sorted line for each fault.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn check_documents(root: &Path) -> Result<Vec<String>> {
     let mut names = super::list_files(root, DOCS, ".md")?;
     names.push(README.to_owned());

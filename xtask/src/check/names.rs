@@ -20,9 +20,6 @@ struct VisibleType {
 }
 
 /// Checks the names of a repository. Returns a line for each name that several visible types of a package have.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn check_names(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for package in FOLDERS {

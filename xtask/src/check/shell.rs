@@ -43,9 +43,6 @@ const OPERATORS: [&str; 5] = ["&>>", "|&", ",,}", "^^}", "@Q}"];
 const ESCAPES: [&str; 8] = [r"\+", r"\?", r"\|", r"\s", r"\d", r"\w", r"\b", r"\<"];
 
 /// Checks the shell commands of all documents. Returns a sorted line for each fault.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn check_commands(root: &Path) -> Result<Vec<String>> {
     let mut names = super::list_files(root, "docs", ".md")?;
     names.push("README.md".to_owned());

@@ -50,9 +50,6 @@ pub struct Program {
 /// Builds the gateway, the tools of the form if `with_tools` is true, and either all test programs of the workspace or
 /// the black-box test program with this name. Uses as few cargo calls as possible: another selection of packages has
 /// other crate features, and compiles those crates again. `xtask` is such a selection, and is built before.
-///
-/// # Errors
-/// If something does not compile.
 pub fn build_programs(only: Option<&str>, with_tools: bool, tools: ToolsBuild) -> Result<Vec<Program>> {
     let workspace: &[&str] = &["--workspace", "--exclude", "xtask"];
     let mut programs = Vec::new();

@@ -24,9 +24,6 @@ pub(super) trait LineSource: Send + 'static {
     fn is_at_end(&self) -> bool;
 
     /// Reads the next lines. There may be none although the end is not reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     fn read_lines(&mut self) -> Result<Vec<u8>, StoreError>;
 }
 

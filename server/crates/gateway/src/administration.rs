@@ -109,9 +109,6 @@ impl Administration {
     }
 
     /// Returns true if the store has an entity with this id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn has_entity(&self, id: &EntityId) -> Result<bool, ActError> {
         Ok(self.store.load_entity(id)?.is_some())
     }
@@ -126,9 +123,6 @@ impl Administration {
     }
 
     /// Fills a directory with the stored entities, tokens and risk rules.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn fill_directory(&self, directory: &Directory) -> Result<(), ActError> {
         Ok(self.store.fill_directory(directory)?)
     }

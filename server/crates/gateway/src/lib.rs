@@ -171,9 +171,6 @@ impl Gateway {
     }
 
     /// Makes a payment id of a time and random bytes.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     fn new_payment_id(id_time: Timestamp) -> Result<PaymentId, Failure> {
         Ok(PaymentId::new(id_time, random_bytes()?))
     }

@@ -39,9 +39,6 @@ impl ReportReader {
     }
 
     /// Reads the next payments, at most 100. There may be none although the end is not reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn read_page(&mut self) -> Result<Vec<Payment>, StoreError> {
         let Some(entity) = self.entities.front() else { return Ok(Vec::new()) };
         let (payments, rest) = self.history.load_payments(entity, &self.rest)?;
@@ -51,9 +48,6 @@ impl ReportReader {
 
     /// Calls `report` with the next payments, at most 1,000, of which only the fields for reports are read. There may
     /// be none although the end is not reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn visit_page(&mut self, report: &mut dyn FnMut(&ReportedPayment<'_>)) -> Result<(), StoreError> {
         let Some(entity) = self.entities.front() else { return Ok(()) };
         let rest = self.history.visit_reported(entity, &self.rest, report)?;
@@ -62,9 +56,6 @@ impl ReportReader {
     }
 
     /// Reads the next payments, at most 1,000, as rows of CSV. There may be none although the end is not reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn read_rows(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut rows = RowWriter::default();
         self.visit_page(&mut |payment| rows.write_payment(payment))?;

@@ -132,9 +132,6 @@ impl Gateway {
     }
 
     /// Cancels a held payment about which nobody has decided in time. Deletes the timer of a payment that is not held.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub async fn expire_review(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::is_held) else {
             let changes = Changes::default().without_timer(TimerKind::Review, id.as_str());
@@ -153,9 +150,6 @@ impl Gateway {
     }
 
     /// Loads the callback configuration that applies to an entity: its own, or else that of the nearest entity above.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_review_callback(&self, entity: &Entity) -> Result<Option<StoredCallback>, Failure> {
         Ok(self.store.find_review_callback(&entity.id)?)
     }

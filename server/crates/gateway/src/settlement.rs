@@ -106,9 +106,6 @@ impl Part {
 
 impl Gateway {
     /// Returns the entities that may have something to settle by now, at most `limit`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_due_settlements(&self, limit: u32) -> Result<Vec<EntityId>, Failure> {
         let timers = self.store.load_due_timers(TimerKind::Settle, self.now(), limit)?;
         Ok(timers.into_iter().map(|timer| timer.entity).collect())
@@ -117,9 +114,6 @@ impl Gateway {
     /// Settles the payments of an entity up to its latest cut-off, but at most 200 parts, so that other entities have
     /// their turn. Blocks its thread while it reads, so it needs one of its own. Calls `goes_on` after each part, and
     /// stops if it returns false; the next call continues.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub async fn settle_entity(&self, id: &EntityId, goes_on: &dyn Fn() -> bool) -> Result<(), Failure> {
         // The directory may not know an entity yet that another process has created.
         let Some(entity) = self.directory.find_entity(id) else { return Ok(()) };

@@ -88,18 +88,12 @@ pub struct LedgerTransaction<'a> {
 
 impl LedgerTransaction<'_> {
     /// Loads an entry of any merchant by its idempotency key.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
     pub fn load_by_key(&self, key: &str) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE key = ?1");
         Ok(self.connection.prepare_cached(&query)?.query_row([key], read_entry).optional()?)
     }
 
     /// Loads an entry by its number.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
     pub fn load_by_number(&self, number: i64) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE number = ?1");
         Ok(self.connection.prepare_cached(&query)?.query_row([number], read_entry).optional()?)
@@ -164,9 +158,6 @@ impl LedgerTransaction<'_> {
     }
 
     /// Loads an entry by the id of the page on which its shopper decides.
-    ///
-    /// # Errors
-    /// If the ledger cannot be read.
     pub fn load_by_page(&self, page: &str) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE page = ?1");
         Ok(self.connection.prepare_cached(&query)?.query_row([page], read_entry).optional()?)

@@ -94,9 +94,6 @@ impl AdminStore {
     }
 
     /// Writes the entry of a backup to a file, before it is made, so that the copy has it too.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn record_backup(&self, target: &str) -> Result<(), StoreError> {
         // The audit log is kept for ever, so the path must not bring a card number into it.
         let act = Act { action: "backup", subject: &mask_card_numbers(target), entity: None, details: &[] };

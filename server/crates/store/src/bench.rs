@@ -48,9 +48,6 @@ pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), 
 
 /// Runs a write on the writer's thread, in a group commit with others. The write runs again if another one of the group
 /// fails.
-///
-/// # Errors
-/// Same as [`Store::update`].
 pub async fn run_write(
     store: &Store,
     write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,

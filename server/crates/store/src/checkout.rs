@@ -54,18 +54,12 @@ pub(super) fn load_checkout<P: DeserializeOwned>(
 
 impl Store {
     /// Loads a checkout of any entity by id, as last committed.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
         self.run_read(|connection| load_checkout(connection, id))
     }
 
     /// Loads a checkout with the payment of its last attempt, both from one snapshot. The payment is `None` if there
     /// was no attempt, or the attempt stored a registration.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
         // In one snapshot, because a new attempt may replace the last one between the two reads.
         self.readers.in_snapshot(|connection| {

@@ -78,9 +78,6 @@ pub(super) fn try_truncate_wal(folder: &Path) -> Result<bool, StoreError> {
 
 /// Copies the WAL into the store's file and truncates it, so that it contains no overwritten data any more. Leaves it
 /// untruncated, without an error, if another connection is reading or writing at that moment.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn truncate_wal(folder: &Path) -> Result<(), StoreError> {
     try_truncate_wal(folder).map(drop)
 }

@@ -233,17 +233,11 @@ fn load_page(connection: &Connection, selection: &DisputeSelection) -> Result<Ve
 
 impl Store {
     /// Loads a dispute of any entity by its id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_dispute(&self, id: &DisputeId) -> Result<Option<Dispute>, StoreError> {
         self.run_read(|connection| load_requested(connection, &DisputeKey::Id(id.clone())))
     }
 
     /// Loads a page of disputes, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
         self.run_read(|connection| load_page(connection, selection))
     }
@@ -251,17 +245,11 @@ impl Store {
 
 impl AdminStore {
     /// Loads a dispute of any entity by its id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_dispute(&self, id: &DisputeId) -> Result<Option<Dispute>, StoreError> {
         load_requested(&self.connection, &DisputeKey::Id(id.clone()))
     }
 
     /// Loads a page of disputes, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
         load_page(&self.connection, selection)
     }

@@ -21,25 +21,16 @@ pub struct StoredBuild {
 
 impl Store {
     /// Loads a build of the form by id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_form_build(&self, id: &str) -> Result<Option<StoredBuild>, StoreError> {
         self.run_read(|connection| Ok(load_builds(connection, "build = ?1", id)?.pop()))
     }
 
     /// Loads all builds of the form except the one with this id, in no particular order.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_other_form_builds(&self, id: &str) -> Result<Vec<StoredBuild>, StoreError> {
         self.run_read(|connection| load_builds(connection, "build <> ?1", id))
     }
 
     /// Stores a build with its files, replacing an earlier one with the same id, and marks it as in use now.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn save_form_build(&self, build: StoredBuild, now: Timestamp) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let StoredBuild { id, seal, files } = &build;
@@ -59,9 +50,6 @@ impl Store {
     }
 
     /// Marks a build as in use now. Returns false, and does nothing, if it is not stored.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn mark_form_build_used(&self, id: String, now: Timestamp) -> Result<bool, StoreError> {
         self.run_write(move |connection| {
             let query = "UPDATE form_build SET seen = ?2 WHERE build = ?1";
@@ -71,9 +59,6 @@ impl Store {
     }
 
     /// Deletes the builds that were last in use before a moment, with their files.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_old_form_builds(&self, before: Timestamp) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             connection.execute("DELETE FROM form_build WHERE seen < ?1", [before.as_millisecond()])?;

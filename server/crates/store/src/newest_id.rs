@@ -17,9 +17,6 @@ impl Store {
     /// Returns the time of the newest id of a payment, registration or checkout, by the machine's clock, but at least
     /// `now`. The advance of an entity's sandbox clock is subtracted, so that a sandbox that is ahead does not move the
     /// ids of other entities.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn newest_id_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
         self.run_read(|connection| {
             let entities = entity::load_credentials(connection)?.entities;

@@ -90,9 +90,6 @@ impl Store {
 
     /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process
     /// that changed them; writes of other processes are noticed by the writer.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
         // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);

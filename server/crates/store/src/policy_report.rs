@@ -26,9 +26,6 @@ impl Store {
     /// was reported once if the entity has [`MAX_VIOLATIONS`]: a violation that happens again is never replaced.
     /// Reports of further ones are counted together. Deletes the entity's violations whose retention has ended. Returns
     /// the number of new violations.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn add_policy_reports(
         &self,
         entity: EntityId,
@@ -61,9 +58,6 @@ impl Store {
     }
 
     /// Loads the violations of an entity, the one reported last first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_policy_reports(&self, entity: &EntityId) -> Result<Vec<ReportedViolation>, StoreError> {
         self.run_read(|connection| {
             let mut select = connection.prepare_cached(

@@ -164,9 +164,6 @@ pub(super) fn open_immutable(file: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Returns true if the schema of a backup is that of this version, so that it can be verified as it is.
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn has_current_version(file: &Path) -> Result<bool, StoreError> {
     let version: i64 = open_immutable(file)?.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(usize::try_from(version) == Ok(VERSION))

@@ -74,9 +74,6 @@ impl TakenBack {
 
 impl AdminStore {
     /// Writes the entry of a restore: the backup, and what the store had that the backup has not.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn record_restore(&self, from: &str, taken_back: &TakenBack, is_forced: bool) -> Result<(), StoreError> {
         let details = taken_back.describe(is_forced);
         let details: Vec<(&str, &str)> = details.iter().map(|(name, value)| (*name, value.as_str())).collect();

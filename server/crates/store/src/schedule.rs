@@ -199,9 +199,6 @@ fn load_documents<T: DeserializeOwned>(
 
 impl Store {
     /// Loads the schedule of any entity whose chain has a request with this id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_schedule_of_step(&self, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
         let query = "SELECT schedule.document FROM schedule_step JOIN schedule ON schedule.id = schedule_step.schedule
                      WHERE schedule_step.id = ?1";
@@ -209,18 +206,12 @@ impl Store {
     }
 
     /// Loads the newest schedules of a registration, of any entity, at most 100.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_schedules_of_registration(&self, id: &RegistrationId) -> Result<Vec<Schedule>, StoreError> {
         let query = "SELECT document FROM schedule WHERE registration = ?1 ORDER BY id DESC LIMIT ?2";
         self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
     }
 
     /// Returns true if a registration has at least this number of active schedules.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn has_active_schedules(&self, id: &RegistrationId, count: u32) -> Result<bool, StoreError> {
         self.run_read(|connection| {
             // The inner limit ends the count as soon as the answer is known.
@@ -231,18 +222,12 @@ impl Store {
     }
 
     /// Loads the newest requests of the chain of a schedule, newest first, at most 100.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_schedule_steps(&self, id: &ScheduleId) -> Result<Vec<ScheduleStep>, StoreError> {
         let query = "SELECT document FROM schedule_step WHERE schedule = ?1 ORDER BY id DESC LIMIT ?2";
         self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
     }
 
     /// Loads the newest runs of a schedule, newest first, at most 100.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_schedule_runs(&self, id: &ScheduleId) -> Result<Vec<ScheduleRun>, StoreError> {
         let query =
             "SELECT document FROM schedule_run WHERE schedule = ?1 ORDER BY occurrence DESC, attempt DESC LIMIT ?2";
@@ -250,9 +235,6 @@ impl Store {
     }
 
     /// Loads an attempt.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_schedule_run(
         &self,
         id: &ScheduleId,
@@ -266,9 +248,6 @@ impl Store {
     }
 
     /// Lets a schedule be due at a moment of the machine's clock, because nothing could be done now.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn postpone_schedule(&self, id: &ScheduleId, until: Timestamp) -> Result<(), StoreError> {
         let id = id.as_str().to_owned();
         self.run_write(move |connection| {

@@ -73,26 +73,17 @@ pub struct SettlementWrite {
 impl Store {
     /// Writes a step of a settlement, with its entry in the audit log. Returns false, and writes nothing, if another
     /// process has continued from the same state.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn write_settlement(&self, write: SettlementWrite) -> Result<bool, StoreError> {
         let now = self.sources.now();
         self.run_write(move |connection| write.apply(connection, now)).await
     }
 
     /// Loads the state of an entity's settlements. `None` before the first one.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
         self.run_read(|connection| load_state(connection, entity))
     }
 
     /// Loads the terms of the first of some entities that has its own; the default terms if none has.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_settlement_terms(&self, entities: &[EntityId]) -> Result<SettlementTerms, StoreError> {
         self.run_read(|connection| {
             for entity in entities {
@@ -105,9 +96,6 @@ impl Store {
     }
 
     /// Loads the rates to a currency.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_fx_rates(&self, target: &str) -> Result<FxRates, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT source, target, day, rate FROM fx_rate WHERE target = ?1";
@@ -126,9 +114,6 @@ impl Store {
 
     /// Loads the merchants with a cut-off that has passed by `now` and is not settled yet, by themselves or by one of
     /// their channels.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_unsettled_entities(&self, now: Timestamp) -> Result<HashSet<EntityId>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT DISTINCT coalesce(entity.merchant, entity.id)
@@ -144,9 +129,6 @@ impl Store {
     }
 
     /// Loads the first entries of an entity after a number whose lines failed, at most 500.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_postponed_entries(&self, entity: &EntityId, after: i64) -> Result<Vec<i64>, StoreError> {
         self.run_read(|connection| {
             let query =
@@ -250,9 +232,6 @@ fn load_document<T: serde::de::DeserializeOwned>(
 impl PaymentHistory {
     /// Loads the first batches that were made for a merchant in a range of days, at most 500, after a day, an entity
     /// and a currency: those of one of its entities, or of all. Each comes with its entity.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_batches(
         &self,
         merchant: &EntityId,
@@ -280,9 +259,6 @@ impl PaymentHistory {
 
 impl PaymentHistory {
     /// Loads the latest batches of an entity, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_latest_batches(&self, entity: &EntityId, limit: u64) -> Result<Vec<StoredBatch>, StoreError> {
         let query = "SELECT document FROM settlement_batch WHERE entity = ?1 ORDER BY day DESC, currency DESC LIMIT ?2";
         let mut statement = self.connection().prepare_cached(query)?;
@@ -297,17 +273,11 @@ impl PaymentHistory {
 
 impl AdminStore {
     /// Loads the own terms of an entity. `None` if it has those of an entity above, or the default ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_settlement_terms(&self, entity: &EntityId) -> Result<Option<SettlementTerms>, StoreError> {
         load_terms(&self.connection, entity)
     }
 
     /// Replaces the own terms of an entity, or removes them.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn save_settlement_terms(&self, entity: &EntityId, terms: Option<&SettlementTerms>) -> Result<(), StoreError> {
         let id = entity.as_str();
         let text = terms.map(serde_json::to_string).transpose()?;
@@ -327,9 +297,6 @@ impl AdminStore {
     }
 
     /// Adds rates of exchange. A rate of the same currencies and day replaces the earlier one.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn save_fx_rates(&self, rates: &[(Currency, Currency, Date, Decimal)]) -> Result<(), StoreError> {
         let describe = |(source, target, day, rate): &(Currency, Currency, Date, Decimal)| {
             format!("{day} {source} {target} {rate}")

@@ -46,9 +46,6 @@ pub struct StoredBalance {
 impl AdminStore {
     /// Opens a snapshot of the store of a data folder, which has to exist and be migrated. `vault` has the keys that
     /// open the one of the audit log.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
         let connection = open_reader(folder)?;
         StoreSnapshot::begin_read(connection, vault)
@@ -57,9 +54,6 @@ impl AdminStore {
 
 impl StoreSnapshot {
     /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
         Self::begin_read(open_immutable(file)?, vault)
     }
@@ -80,17 +74,11 @@ impl StoreSnapshot {
     }
 
     /// Returns true if the store is sealed.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn is_sealed(&self) -> Result<bool, StoreError> {
         table_seal::is_sealed(&self.connection)
     }
 
     /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
         table_seal::find_differences(&self.connection, self.audit_key.as_ref())
     }
@@ -116,9 +104,6 @@ impl StoreSnapshot {
     }
 
     /// Calls a function with each entry of the audit log, in the order of their numbers.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn for_each_entry(&self, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry ORDER BY number";
         self.for_each_row(query, [], |row| {
@@ -128,9 +113,6 @@ impl StoreSnapshot {
     }
 
     /// Calls a function with each entry of an entity, in the order of their numbers.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn for_each_entry_of(&self, entity: &EntityId, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry WHERE entity = ?1 ORDER BY number";
         self.for_each_row(query, [entity.as_str()], |row| {
@@ -199,9 +181,6 @@ impl StoreSnapshot {
     }
 
     /// Computes the digest of the stored reconciliation records.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn compute_record_digest(&self) -> Result<RecordDigest, StoreError> {
         record_digest::compute_digest(&self.connection)
     }
@@ -215,9 +194,6 @@ impl StoreSnapshot {
     }
 
     /// Loads the entities that have payments, in the order of their ids.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_paying_entities(&self) -> Result<Vec<EntityId>, StoreError> {
         let mut found = Vec::new();
         let query = "SELECT id FROM entity
@@ -231,9 +207,6 @@ impl StoreSnapshot {
     }
 
     /// Loads every balance with its entity.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_all_balances(&self) -> Result<Vec<(EntityId, StoredBalance)>, StoreError> {
         let mut found = Vec::new();
         let query = "SELECT entity, currency, receivable, payable, fees, reserve, cash FROM balance";

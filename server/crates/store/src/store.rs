@@ -69,9 +69,6 @@ impl Store {
 
     /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake
     /// [`Store::wait_for_message`]; a caller that writes messages does.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub(super) async fn run_write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,

@@ -230,9 +230,6 @@ pub(super) fn stop_timer(connection: &Connection, kind: TimerKind, subject: &str
 impl Store {
     /// Loads the timers of a kind that began at or before a moment of the machine's clock, oldest first, at most
     /// `limit`. Leaves out paused reminders.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_due_timers(&self, kind: TimerKind, before: Timestamp, limit: u32) -> Result<Vec<Timer>, StoreError> {
         self.run_read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -251,18 +248,12 @@ impl Store {
     }
 
     /// Stops a timer of a payment or checkout, if it runs.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn stop_timer(&self, kind: TimerKind, subject: String) -> Result<(), StoreError> {
         self.run_write(move |connection| stop_timer(connection, kind, &subject)).await
     }
 
     /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome
     /// of the payment is awaited.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn postpone_inquiry(&self, payment: &PaymentId, until: Timestamp) -> Result<(), StoreError> {
         let payment = payment.as_str().to_owned();
         self.run_write(move |connection| {
@@ -275,9 +266,6 @@ impl Store {
     }
 
     /// Stops reminders, each identified by its checkout and its attempt. The reminder of a later attempt is kept.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn stop_reminders(&self, attempts: Vec<(String, String)>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let query = "DELETE FROM timer WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2";

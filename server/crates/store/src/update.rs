@@ -52,9 +52,6 @@ impl Store {
 impl AdminStore {
     /// Loads the records with these keys, decides, and writes the changes, as one transaction. A refusal writes
     /// nothing.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn update<T>(
         &self,
         keys: &RecordKeys,
@@ -64,9 +61,6 @@ impl AdminStore {
     }
 
     /// Decides and writes as [`AdminStore::update`] does, as a part of the transaction that is open.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn update_within<T>(
         &self,
         keys: &RecordKeys,

@@ -12,9 +12,6 @@ const BUFFER_SIZE: usize = 8 * 1024;
 
 impl Vault {
     /// Seals the parameters of an account for the record with this id.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub fn seal_account(&self, record: &str, account: &Parameters) -> Result<Sealed, VaultError> {
         // The buffer has its full size from the start: a growing buffer leaves copies of its content in memory.
         let mut text = Zeroizing::new(Vec::with_capacity(BUFFER_SIZE));

@@ -165,9 +165,6 @@ impl Vault {
     }
 
     /// Encrypts a secret with the first key, for the record with this name.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub fn seal(&self, record: &str, secret: &[u8]) -> Result<Sealed, VaultError> {
         self.with_sealing_key(|key| key.seal(record, secret))
     }

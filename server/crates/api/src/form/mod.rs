@@ -58,9 +58,6 @@ impl Builds {
 
     /// Stores the current build, and loads the earlier ones that are still served: those that were in use within the
     /// last day. One that was changed or cannot be read is left out and logged.
-    ///
-    /// # Errors
-    /// If the store fails.
     pub async fn with_earlier_builds(
         mut self,
         store: &Store,
@@ -89,9 +86,6 @@ impl Builds {
     }
 
     /// Records in the store that the current build is still in use. Does nothing if it is not stored.
-    ///
-    /// # Errors
-    /// If the store fails.
     pub async fn mark_in_use(&self, store: &Store, now: Timestamp) -> Result<(), StoreError> {
         store.mark_form_build_used(self.current.id.clone(), now).await.map(drop)
     }

@@ -44,9 +44,6 @@ impl SharedKey {
     }
 
     /// Makes a random key.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub fn random() -> Result<Self, SharedKeyError> {
         let mut key = Self([0; LENGTH]);
         getrandom::fill(&mut key.0).map_err(|_| SharedKeyError::Random)?;

@@ -72,9 +72,6 @@ impl FtpServer {
     }
 
     /// Returns the entity of a user as it is now. `None` if the user has been revoked, or the entity is gone.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(super) fn reload_entity(&self, user: &LoggedIn) -> Result<Option<Arc<Entity>>, StoreError> {
         let stored = self.app.gateway.store.load_ftp_user(&user.name)?;
         Ok(stored.and_then(|stored| self.app.gateway.directory.find_entity(&stored.entity)))

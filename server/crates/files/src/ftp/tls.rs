@@ -29,9 +29,6 @@ impl FtpTls {
     }
 
     /// Creates the TLS of a session, with keys that no other session has.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub(super) fn create_session(&self) -> Result<SessionTls, Error> {
         let mut config = self.config.clone();
         // A ticket can be used several times: clients resume the session of the control connection for each file.

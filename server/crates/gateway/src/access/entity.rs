@@ -129,17 +129,11 @@ impl Administration {
     }
 
     /// Loads all entities, in the order of their ids.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_entities(&self) -> Result<Vec<Entity>, ActError> {
         Ok(self.store.load_entities()?)
     }
 
     /// Collects the relatives of an entity, and its settings with their sources.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn describe_entity(&self, entity: Entity) -> Result<EntityOverview, ActError> {
         let mut channels = self.store.load_channels(&entity.id)?;
         sort_by_priority(&mut channels);

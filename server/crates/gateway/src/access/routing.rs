@@ -31,9 +31,6 @@ impl Gateway {
 
     /// Returns the channel of an entity that owns a payment. `None` if the entity owns the payment itself, or neither
     /// it nor a channel does.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(crate) fn channel_of_payment(
         &self,
         entity: &Entity,
@@ -55,9 +52,6 @@ impl Gateway {
 
     /// Returns the owner of a checkout if it is one of the entity's channels, or else the entity itself, also for an
     /// unknown or foreign checkout.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(crate) fn owner_of_checkout(&self, entity: &Entity, id: &CheckoutId) -> Result<Arc<Entity>, Failure> {
         let channels = self.directory.merchant_channels(&entity.id);
         if !channels.is_empty()

@@ -52,9 +52,6 @@ impl Administration {
     }
 
     /// Loads the tokens of an entity, or of all, oldest first, including revoked ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, ActError> {
         Ok(self.store.load_tokens(entity)?)
     }

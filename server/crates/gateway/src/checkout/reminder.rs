@@ -57,9 +57,6 @@ impl Gateway {
     /// Queues the reminder of a checkout's attempt, with id and resource path added to the address, and deletes its
     /// timer. Queues nothing if the merchant has read the outcome, there is no address or the checkout is gone. A timer
     /// of an earlier attempt than the last is ignored.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub async fn send_reminder(&self, timer: &Timer) -> Result<(), Failure> {
         let Some(id) = CheckoutId::parse(&timer.subject) else {
             return Ok(self.store.stop_timer(TimerKind::Remind, timer.subject.clone()).await?);

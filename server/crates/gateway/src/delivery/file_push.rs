@@ -95,9 +95,6 @@ impl Administration {
     }
 
     /// Loads the servers of an entity, or of all, without their credentials.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_push_targets(&self, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, ActError> {
         Ok(self.store.load_push_targets(entity)?)
     }

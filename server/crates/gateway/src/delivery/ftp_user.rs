@@ -45,9 +45,6 @@ impl Administration {
     }
 
     /// Loads the users of an entity, or of all, including revoked ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_ftp_users(&self, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, ActError> {
         Ok(self.store.load_ftp_users(entity)?)
     }

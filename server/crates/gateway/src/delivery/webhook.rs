@@ -151,9 +151,6 @@ impl Administration {
     }
 
     /// Loads the webhooks of an entity, or of all, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, ActError> {
         Ok(self.store.load_webhooks(entity)?)
     }
@@ -171,9 +168,6 @@ impl Administration {
     }
 
     /// Activates a webhook whose receiver has accepted a test event. Returns the webhook.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn activate_webhook(&self, accepted: AcceptedTest) -> Result<Webhook, ActError> {
         self.store.activate_webhook(&accepted.webhook.id)?;
         Ok(Webhook { active: true, ..accepted.webhook })

@@ -57,17 +57,11 @@ impl Administration {
     }
 
     /// Loads a page of disputes, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, ActError> {
         Ok(self.store.load_disputes(selection)?)
     }
 
     /// Lists the evidence of a dispute.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_evidence_list(&self, dispute: &Dispute) -> Result<Vec<Evidence>, ActError> {
         Ok(self.store.load_evidence_list(&dispute.id)?)
     }

@@ -151,9 +151,6 @@ impl Gateway {
     }
 
     /// Loads the files of a dispute without their content, oldest first.
-    ///
-    /// # Errors
-    /// If the store fails.
     pub fn list_evidence(&self, dispute: &Dispute) -> Result<Vec<Evidence>, Failure> {
         Ok(self.store.load_evidence_list(&dispute.id)?)
     }

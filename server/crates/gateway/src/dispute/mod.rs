@@ -110,9 +110,6 @@ impl Gateway {
 
     /// Reminds of the deadline of a dispute, ends the dispute at its deadline, or deletes its evidence, as far as one
     /// of them is due. Stops the timer of a dispute that does not exist.
-    ///
-    /// # Errors
-    /// If the store fails.
     pub async fn run_dispute_timer(&self, entity: &EntityId, subject: &str) -> Result<(), Failure> {
         let Some(id) = DisputeId::parse(subject) else {
             return Ok(self.store.stop_timer(TimerKind::Dispute, subject.to_owned()).await?);

@@ -126,9 +126,6 @@ fn token_refusal(fault: WalletTokenError) -> Refusal {
 }
 
 /// Creates a new key pair. Stores nothing.
-///
-/// # Errors
-/// If the system provides no random bytes.
 pub fn generate_key() -> Result<WalletKey, Failure> {
     // One of 2^32 random numbers is no valid key of the curve.
     for _ in 0..8 {
@@ -141,9 +138,6 @@ pub fn generate_key() -> Result<WalletKey, Failure> {
 }
 
 /// Seals the private key of a key pair for its record.
-///
-/// # Errors
-/// If the system provides no random bytes.
 pub fn seal_key(vault: &Vault, entity: &EntityId, key: &WalletKey) -> Result<Sealed, VaultError> {
     vault.seal(&vault_record_id(entity, &key.public_key().id()), &key.secret_bytes())
 }

@@ -78,9 +78,6 @@ impl Gateway {
     /// Ends a payment whose shopper has not returned, as timed out. At an external connector, where the shopper may
     /// still pay, it is reversed first: only the inquiry is made due now. Deletes the timer of a payment that no longer
     /// awaits its shopper.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub async fn expire_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         match self.store.load_payment(entity, id)?.filter(Payment::awaits_shopper) {
             // The shopper may still pay on the connector's page, so the payment is reversed there first.

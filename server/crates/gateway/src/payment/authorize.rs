@@ -47,9 +47,6 @@ impl Gateway {
     /// Authorizes or credits a payment at an in-process connector, or declines it or leaves it pending as `decision`
     /// says. Asks no external connector: its payment is pending (`awaits_connector`). A soft decline of a card in the
     /// hosted form becomes a pending payment with a challenge.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub(super) async fn authorize(
         &self,
         decision: ThreeDsDecision,

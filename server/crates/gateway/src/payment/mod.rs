@@ -190,9 +190,6 @@ impl Gateway {
 
     /// Makes the id of a payment and the text on the shopper's statement: the merchant's own text, or else the entity's
     /// name. A payment that a clock has jumped over is dated, named and listed `at` its own time.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     fn identify_payment(&self, intake: &Intake, at: Option<Timestamp>) -> Result<PaymentIdentity, Failure> {
         let payer = &intake.payer;
         let now = self.now_of(payer);

@@ -53,9 +53,6 @@ impl Gateway {
 
 /// Makes the redirect of a payment whose external connector has not yet named a page, so its address is empty. It has
 /// the id of the gateway's page that the shopper returns to, and the current time as that of the request.
-///
-/// # Errors
-/// If the system provides no random bytes.
 fn connector_redirect(result_url: String, identity: &PaymentIdentity) -> Result<Redirect, Failure> {
     Ok(Redirect {
         url: String::new(),
@@ -73,9 +70,6 @@ fn connector_redirect(result_url: String, identity: &PaymentIdentity) -> Result<
 
 /// Makes the redirect to a brand's page: a page of this gateway with a new id, or a foreign address. The shopper
 /// returns to `result_url`.
-///
-/// # Errors
-/// If the system provides no random bytes.
 fn brand_redirect(
     addresses: Addresses<'_>,
     result_url: String,

@@ -29,9 +29,6 @@ impl Gateway {
     /// asking that connector already, and deletes the timer of a payment that no longer needs an outcome. If the
     /// outcome stays unknown, the next attempt is after half of the payment's age, at least 1 second and at most 10
     /// minutes.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub async fn resolve_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         match self.payments_in_flight.mark_payment(id) {
             Some(guard) => self.resolve_in_flight(entity, id, guard).await,
@@ -41,9 +38,6 @@ impl Gateway {
 
     /// Like [`Self::resolve_payment`], with an inquiry that begins after this call. One that is under way is waited
     /// for: its answer may be older. Callers that wait together share the inquiry after it.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub(super) async fn resolve_payment_afresh(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         // The inquiry under way may have begun before this call. One that another caller begins after it is as good as
         // our own.
@@ -103,9 +97,6 @@ impl Gateway {
 
     /// Loads the intents whose outcome has to be looked up now, oldest first, at most `limit`. Leaves out payments that
     /// this process is asking a connector about: their intents are due too, and would take the place of others.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
         let in_flight = self.payments_in_flight.payment_ids();
         // The limit grows by the number of payments that are left out, so that the list is still full.

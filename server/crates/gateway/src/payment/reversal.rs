@@ -12,9 +12,6 @@ impl Gateway {
     /// Returns the payment that stays charged although it must not, because its reversal or refund (`follow_up`) is
     /// declined: its shopper has abandoned it, or it was declined after its connector's approval. `None` for any other
     /// payment and for any other result.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(super) fn find_charged_payment(
         &self,
         follow_up: &Payment,
@@ -31,9 +28,6 @@ impl Gateway {
     }
 
     /// Makes the id of a reversal of a payment, and asks an in-process connector for its result.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub(super) async fn prepare_reversal(&self, payment: &Payment) -> Result<(PaymentId, ResultCode), Failure> {
         let reversal = Self::new_payment_id(self.next_id_time_of_id(&payment.entity))?;
         let result = self.reverse_in_process(payment, &reversal).await;

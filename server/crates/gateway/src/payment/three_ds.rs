@@ -270,9 +270,6 @@ async fn request_three_ds(
 /// Makes the redirect to the gateway's page for 3-D Secure, with a new id. The shopper returns to `result_url`, which
 /// may be empty. Without a challenge, the method page is its precondition. In version 1, the browser posts the request
 /// of `order` there.
-///
-/// # Errors
-/// If the system provides no random bytes.
 pub(super) fn three_ds_redirect(
     public: &str,
     result_url: String,

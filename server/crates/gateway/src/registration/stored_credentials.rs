@@ -120,9 +120,6 @@ impl Gateway {
     }
 
     /// Makes the registration of a payment's account, with the shopper's data of the request.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     fn registration_of_payment(
         &self,
         owner: &EntityId,
@@ -151,9 +148,6 @@ impl Gateway {
     }
 
     /// Seals an account for a registration. Stores nothing.
-    ///
-    /// # Errors
-    /// If the system provides no random bytes.
     pub(crate) fn seal_registration(
         &self,
         registration: Registration,

@@ -152,9 +152,6 @@ impl Administration {
     }
 
     /// Returns the answer of a gateway to a requested decision, and deletes the request. `None` while it waits.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn take_answer(&self, payment: &PaymentId) -> Result<Option<ReviewAnswer>, ActError> {
         let answer = self.store.load_review_request(payment)?.and_then(|stored| stored.answer);
         if answer.is_some() {

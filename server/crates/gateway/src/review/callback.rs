@@ -150,9 +150,6 @@ impl Administration {
     }
 
     /// Queues a sample, which a running server delivers like a real callback. Returns the id of its message.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn queue_sample_callback(&self, sample: &SampleCallback, actor: &str) -> Result<MessageId, ActError> {
         self.store.in_transaction(|store| {
             let message = store.queue_review_callback(&sample.owner, &sample.document)?;
@@ -163,9 +160,6 @@ impl Administration {
     }
 
     /// Loads the callbacks that no attempt delivered, oldest first, of a configuration or of all.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_failed_callbacks(&self, owner: Option<&EntityId>) -> Result<Vec<FailedCallback>, ActError> {
         Ok(self.store.load_failed_callbacks(owner)?)
     }
@@ -189,9 +183,6 @@ impl Administration {
     }
 
     /// Loads the latest changes of the configuration and of the failed list, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_callback_audit(&self, owner: &EntityId, limit: u32) -> Result<Vec<CallbackAuditEntry>, ActError> {
         Ok(self.store.load_callback_audit(owner, limit)?)
     }

@@ -97,9 +97,6 @@ impl Administration {
     }
 
     /// Loads the entries of an entity, with expired ones, and the latest changes. `None` selects every list and key.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_list_entries(
         &self,
         entity: &Entity,

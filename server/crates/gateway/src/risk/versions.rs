@@ -53,9 +53,6 @@ impl Administration {
     }
 
     /// Loads the versions of an entity, oldest first, the versions in use, and the latest changes.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_rule_versions(&self, entity: &Entity) -> Result<(RiskState, Vec<RiskAuditRow>), ActError> {
         let state = self.store.load_risk_state(&self.rule_keys(entity))?;
         Ok((state, self.store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?))
@@ -80,9 +77,6 @@ impl Administration {
     }
 
     /// Loads the latest changes of an entity's rules and lists, and the limits against card testing that it reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, ActError> {
         Ok(self.store.load_risk_audit(entity, limit)?)
     }

@@ -43,9 +43,6 @@ struct RunContext {
 impl Gateway {
     /// Loads schedules that are due by the machine's clock, at most `limit`: see
     /// [`Store::load_due_schedules`](tillgate_store::Store::load_due_schedules).
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_due_schedules(&self, limit: usize, after: &str) -> Result<DueSchedules, Failure> {
         Ok(self.store.load_due_schedules(self.now(), limit, after)?)
     }
@@ -175,9 +172,6 @@ impl Gateway {
     }
 
     /// Records that a run was refused, and that nothing was charged.
-    ///
-    /// # Errors
-    /// If the store fails.
     async fn refuse_run(&self, context: RunContext, due: DueRun, refusal: Refusal) -> Result<(), Failure> {
         let reason = describe_refusal(&refusal);
         self.change_current(context, move |schedule, context| {
@@ -189,9 +183,6 @@ impl Gateway {
     }
 
     /// Records that missed runs are skipped.
-    ///
-    /// # Errors
-    /// If the store fails.
     async fn skip_runs(&self, context: RunContext, due: DueRun) -> Result<(), Failure> {
         self.change_current(context, move |schedule, context| {
             let (schedule, run) = schedule.after_skip(&context.terms, &due, context.at);
@@ -201,9 +192,6 @@ impl Gateway {
     }
 
     /// Looks at the pending payment of the open run, and records its outcome if there is one.
-    ///
-    /// # Errors
-    /// If the store fails.
     async fn check_pending_run(
         &self,
         entity: &Arc<Entity>,
@@ -225,9 +213,6 @@ impl Gateway {
 
     /// Changes a schedule under the write lock. Does nothing if it has changed since it was loaded, or if `change`
     /// returns nothing.
-    ///
-    /// # Errors
-    /// If the store fails.
     async fn change_current(
         &self,
         context: RunContext,

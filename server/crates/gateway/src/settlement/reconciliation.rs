@@ -44,9 +44,6 @@ impl RecordReader {
 
     /// Reads the next records, at most 500, each with the day of its file. There may be none although the end is not
     /// reached.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn read_page(&mut self) -> Result<Vec<(Date, ReconciliationRecord)>, StoreError> {
         let Some(range) = &self.rest else { return Ok(Vec::new()) };
         let page = self.history.load_records(select_records(&self.entity), self.version, range)?;
@@ -120,9 +117,6 @@ impl Gateway {
     }
 
     /// Finds a complete file of an entity by its name. `None` if there is no such file, or it is another entity's.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_file(&self, entity: &Entity, name: &str) -> Result<Option<StoredFile>, StoreError> {
         match FileName::parse(name).filter(|name| name.entity == entity.id && has_files(entity.level)) {
             Some(name) => self.store.load_file(&name.entity, name.day),
@@ -131,17 +125,11 @@ impl Gateway {
     }
 
     /// Opens the records in the file of a day, as the file has them.
-    ///
-    /// # Errors
-    /// If the store cannot be opened.
     pub fn open_file(&self, entity: &Arc<Entity>, day: Date) -> Result<RecordReader, StoreError> {
         self.open_records(entity, RecordVersion::Filed, RecordRange::between(day, day))
     }
 
     /// Opens the records of an entity in a range of days.
-    ///
-    /// # Errors
-    /// If the store cannot be opened.
     pub fn open_records(
         &self,
         entity: &Arc<Entity>,

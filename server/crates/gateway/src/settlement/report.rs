@@ -58,9 +58,6 @@ fn find_merchants(directory: &Directory, entity: &EntityId) -> Vec<(EntityId, Op
 }
 
 /// Reads the balances of an entity and of those below it. Entities without movements are left out.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn read_balances(
     directory: &Directory,
     history: &PaymentHistory,

@@ -36,17 +36,11 @@ impl Administration {
     }
 
     /// Loads the own terms of an entity. `None` if the terms of an entity above apply.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_settlement_terms(&self, entity: &EntityId) -> Result<Option<SettlementTerms>, ActError> {
         Ok(self.store.load_settlement_terms(entity)?)
     }
 
     /// Stores rates of exchange, all or none. A rate of the same currencies and day replaces the earlier one.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn save_fx_rates(&self, rates: &[DatedRate]) -> Result<(), ActError> {
         Ok(self.store.in_transaction(|store| store.save_fx_rates(rates))?)
     }

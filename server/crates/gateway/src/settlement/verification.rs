@@ -112,9 +112,6 @@ impl PaymentSet {
 
 impl Verification {
     /// Verifies only the chain of the audit log. `expected` is an entry that was noted earlier.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn verify_chain(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
         let mut verification = Self::default();
         verification.read_chain(snapshot, expected, |_, _, _| {})?;
@@ -122,9 +119,6 @@ impl Verification {
     }
 
     /// Verifies the chain and the ledger.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
         let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
         let mut journals: HashMap<EntityId, Journal> = HashMap::new();

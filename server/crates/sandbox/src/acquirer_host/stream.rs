@@ -19,9 +19,6 @@ impl SharedStream {
     }
 
     /// Writes all bytes directly to the connection, bypassing the HTTP server. Waits while the client does not read.
-    ///
-    /// # Errors
-    /// If the connection breaks.
     pub async fn write_raw(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             self.0.writable().await?;

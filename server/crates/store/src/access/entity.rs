@@ -76,41 +76,26 @@ pub(crate) fn load_entity(connection: &Connection, id: &EntityId) -> Result<Opti
 
 impl AdminStore {
     /// Fills a directory with the stored entities, tokens and risk rules.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn fill_directory(&self, directory: &Directory) -> Result<(), StoreError> {
         refill_directory(&self.connection, directory)
     }
 
     /// Loads an entity by id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
         load_entity(&self.connection, id)
     }
 
     /// Loads all entities, in the order of their ids.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_entities(&self) -> Result<Vec<Entity>, StoreError> {
         self.select_entities("ORDER BY entity.id", None)
     }
 
     /// Loads the channels of a merchant, in no particular order. Other entities have none.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_channels(&self, merchant: &EntityId) -> Result<Vec<Entity>, StoreError> {
         self.select_entities("WHERE entity.merchant = ?1", Some(merchant))
     }
 
     /// Loads the entities above one, nearest first. Ends at the top, or at a parent that is not stored.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_ancestors(&self, entity: &Entity) -> Result<Vec<Entity>, StoreError> {
         let mut ancestors: Vec<Entity> = Vec::new();
         // A tree has at most one entity per level. The limit ends the walk if damaged rows form a circle.
@@ -124,9 +109,6 @@ impl AdminStore {
     }
 
     /// Loads the entities below one, without itself, at every level, in the order of their ids.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_descendants(&self, id: &EntityId) -> Result<Vec<Entity>, StoreError> {
         // `UNION` drops duplicates, so that the recursion ends even if damaged rows form a circle.
         let clause = "WHERE entity.id IN (
@@ -175,9 +157,6 @@ impl AdminStore {
     }
 
     /// Returns true if an entity has a payment, a registration or a checkout.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn is_entity_used(&self, id: &EntityId) -> Result<bool, StoreError> {
         // Checkouts have no index by entity and are scanned, but only if there is no payment or registration.
         let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)

@@ -104,9 +104,6 @@ impl AdminStore {
     }
 
     /// Loads the tokens of an entity, or of all, oldest first, including revoked ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
@@ -130,9 +127,6 @@ impl AdminStore {
     }
 
     /// Revokes a token. Returns false if there is none with this user id, or it is revoked already.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn revoke_token(&self, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let query = "SELECT entity FROM token WHERE user_id = ?1";
         let entity: Option<String> = self.connection.query_row(query, [user_id], |row| row.get(0)).optional()?;
@@ -157,9 +151,6 @@ impl Store {
     }
 
     /// Records the latest use of tokens: user ids, and times in milliseconds since 1970. A later recorded use stays.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn record_token_use(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             for (user_id, used) in &used {

@@ -94,9 +94,6 @@ fn set_lease(connection: &Connection, claim: &ClaimedPush, until: i64) -> Result
 impl Store {
     /// Finds the servers whose oldest waiting file is due and that are not claimed, the longest due first: at most
     /// `limit`. A file waits for all files of earlier days.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_due_pushes(&self, now: Timestamp, limit: usize) -> Result<Vec<EntityId>, StoreError> {
         self.run_read(|connection| {
             // With `min`, the other columns are those of the row of the minimum. The index has waiting files only.
@@ -114,9 +111,6 @@ impl Store {
 
     /// Claims the server of an entity for a minute, for its oldest waiting file. Returns `None` if it is claimed
     /// already, or nothing is due.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn claim_push(
         &self,
         entity: EntityId,
@@ -148,9 +142,6 @@ impl Store {
 
     /// Renews a claim for a minute. Returns false if the server was changed or removed meanwhile; the claim is lost
     /// then.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn renew_push_claim(&self, claim: &ClaimedPush, now: Timestamp) -> Result<bool, StoreError> {
         let claim = claim.clone();
         self.run_write(move |connection| set_lease(connection, &claim, (now + LEASE).as_millisecond())).await
@@ -158,9 +149,6 @@ impl Store {
 
     /// Records the outcome of an attempt that ended at `now`, and releases the claim. Returns false, and records
     /// nothing, if the claim is lost.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn record_push(
         &self,
         claim: &ClaimedPush,
@@ -192,9 +180,6 @@ impl Store {
     }
 
     /// Releases all claims of a node that starts or stops.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn release_push_claims(&self, node: String) -> Result<(), StoreError> {
         // A reader looks first, so that a node without claims does not write at each start and stop.
         let query = "SELECT EXISTS (SELECT 1 FROM file_push WHERE leased > 0 AND node = ?1)";
@@ -211,9 +196,6 @@ impl Store {
 
 impl AdminStore {
     /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT day, due, failures, sent, tried, fault FROM file_delivery WHERE entity = ?1

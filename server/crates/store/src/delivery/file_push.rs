@@ -111,9 +111,6 @@ impl AdminStore {
     }
 
     /// Removes the server of an entity with its deliveries. Returns false if there is none.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn remove_push_target(&self, entity: &EntityId) -> Result<bool, StoreError> {
         let id = entity.as_str();
         let act = Act { action: "file-push remove", subject: id, entity: Some(entity), details: &[] };
@@ -125,9 +122,6 @@ impl AdminStore {
 
     /// Sends files of an entity again at once, and counts their failures from zero: the file of a day, also if it was
     /// sent, or all that were not sent. Returns the number of files.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn retry_pushes(&self, entity: &EntityId, day: Option<Date>, now: Timestamp) -> Result<usize, StoreError> {
         let (id, now) = (entity.as_str(), now.as_millisecond());
         let day = day.map(|day| day.to_string());
@@ -153,18 +147,12 @@ impl AdminStore {
     }
 
     /// Loads the server of an entity. `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_push_target(&self, entity: &EntityId) -> Result<Option<PushTarget>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM file_push WHERE entity = ?1");
         Ok(self.connection.query_row(&query, [entity.as_str()], PushTarget::read_row).optional()?)
     }
 
     /// Loads the servers of an entity or of all, in the order of the entities.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_push_targets(&self, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT entity, url, host_key, changed,

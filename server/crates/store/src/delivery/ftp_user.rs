@@ -40,9 +40,6 @@ pub struct FtpUserInfo {
 
 impl Store {
     /// Loads a user that is not revoked. `None` if there is none with this name.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_ftp_user(&self, name: &str) -> Result<Option<FtpUser>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT entity, salt, hash, session_reuse FROM ftp_user WHERE name = ?1 AND revoked IS NULL";
@@ -75,17 +72,11 @@ impl AdminStore {
     }
 
     /// Loads the users of an entity or of all, also revoked ones, in the order of their names.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_ftp_users(&self, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
         load_users(&self.connection, entity)
     }
 
     /// Revokes a user. Returns false if there is no valid one with this name.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn revoke_ftp_user(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
         let query = "SELECT entity FROM ftp_user WHERE name = ?1";
         let entity = self.connection.query_row(query, [name], |row| read_entity(row, 0)).optional()?;

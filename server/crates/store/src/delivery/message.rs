@@ -191,9 +191,6 @@ impl StoredTarget {
 impl Store {
     /// Claims messages for a node, for one minute. Returns those that are due and not claimed, in the given order;
     /// skips the others. A message of a deleted webhook or removed callback is returned without content.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn claim_messages(
         &self,
         ids: Vec<MessageId>,
@@ -231,9 +228,6 @@ impl Store {
     /// Records the result of a delivery attempt and releases the claim. With `retry_after`, counts a failure, and the
     /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
     /// delivered or not; a review callback that is not accepted moves to the failed list.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn record_delivery_attempt(&self, id: MessageId, attempt: DeliveryResult) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
@@ -258,9 +252,6 @@ impl Store {
     }
 
     /// Releases all claims of a node that starts. Its previous process cannot be sending any more.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn release_messages(&self, node: String) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             // With `due IS NOT NULL` SQLite uses the index of waiting messages, and does not read all that were
@@ -273,9 +264,6 @@ impl Store {
 
     /// Returns the number of failed attempts since a moment for each queue that has any. An attempt fails without a
     /// response or with a status other than 2xx.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_failures_since(&self, moment: Timestamp) -> Result<Vec<(String, u32)>, StoreError> {
         self.run_read(|connection| {
             let mut statement = connection.prepare(
@@ -289,9 +277,6 @@ impl Store {
 
     /// Deletes at most 500 messages that were created more than 31 days ago and are delivered or abandoned, with their
     /// attempts. Those in the failed list stay. Checks with a reader first, so that an idle server writes nothing.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_messages(&self, now: Timestamp) -> Result<(), StoreError> {
         // Ids begin with the time of creation, so the primary key leads to the oldest messages.
         let oldest_kept = MessageId::new(now - delivery::RETENTION, [0; 9]);

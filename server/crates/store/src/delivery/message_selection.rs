@@ -39,9 +39,6 @@ impl Store {
     /// Selects messages that are due and not claimed, owner by owner, and moves the cursor to the last visited owner.
     /// Begins with the owner after the cursor. Ends when the limit is reached, all owners were visited once, or 1000
     /// were visited. Needs only one read if none is due.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn select_due_messages(
         &self,
         now: Timestamp,

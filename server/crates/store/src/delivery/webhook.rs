@@ -133,18 +133,12 @@ impl AdminStore {
     }
 
     /// Loads a webhook of any entity by id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
         load_webhook(&self.connection, id)
     }
 
     /// Loads the webhooks of one entity, without those of other entities in the tree, or of all with `None`. Oldest
     /// first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM webhook WHERE ?1 IS NULL OR entity = ?1 ORDER BY id");
         let mut statement = self.connection.prepare(&query)?;
@@ -154,9 +148,6 @@ impl AdminStore {
 
     /// Records that a webhook's receiver has accepted a test, so that events are written for it. An unknown id changes
     /// nothing.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn activate_webhook(&self, id: &MessageId) -> Result<(), StoreError> {
         self.change_webhook(id, "webhook activate", "UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
         Ok(())
@@ -164,9 +155,6 @@ impl AdminStore {
 
     /// Begins the rotation of a secret, or cancels it with `None`. Returns false if a rotation is in progress already,
     /// if there is none to cancel, or if there is no such webhook.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
         // The condition allows a rotation only if none runs, and a cancellation only if one does.
         let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
@@ -190,9 +178,6 @@ impl AdminStore {
 
     /// Replaces the secret with the next one and deletes the old one. Returns false if `next` is not the next secret
     /// any more.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn finish_webhook_rotation(&self, id: &MessageId, next: &Sealed) -> Result<bool, StoreError> {
         // The rotation may have been cancelled and begun again meanwhile, with another secret.
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
@@ -201,9 +186,6 @@ impl AdminStore {
 
     /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or
     /// nothing is deleted. Returns true if there was one.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn delete_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
         let text = id.as_str();
         self.connection
@@ -214,9 +196,6 @@ impl AdminStore {
 
     /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A
     /// message without an attempt is one line.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_webhook_log(&self, id: &MessageId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT message.id, what, at, milliseconds, status, fault, due
@@ -229,9 +208,6 @@ impl AdminStore {
 
     /// Queues a webhook's message to be sent again at once, whatever its state is, and forgets its failures. Returns
     /// false if it is unknown or goes to no webhook.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn replay_message(&self, message: &str, now: Timestamp) -> Result<bool, StoreError> {
         let find = "SELECT webhook FROM message WHERE id = ?1 AND webhook IS NOT NULL";
         let webhook: Option<String> = self.connection.query_row(find, [message], |row| row.get(0)).optional()?;

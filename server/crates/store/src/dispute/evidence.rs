@@ -102,17 +102,11 @@ fn load_file(connection: &Connection, id: &EvidenceId) -> Result<Option<(Evidenc
 
 impl Store {
     /// Loads the files of a dispute without their content, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
         self.run_read(|connection| load_list(connection, dispute))
     }
 
     /// Loads a file of any entity with its sealed parts.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
         // In one snapshot, because the evidence may be deleted between the file and its parts.
         self.readers.in_snapshot(|connection| load_file(connection, id))
@@ -121,17 +115,11 @@ impl Store {
 
 impl AdminStore {
     /// Loads the files of a dispute without their content, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
         load_list(&self.connection, dispute)
     }
 
     /// Loads a file with its sealed parts.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
         load_file(&self.connection, id)
     }

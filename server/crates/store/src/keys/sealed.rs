@@ -175,17 +175,11 @@ pub(crate) fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<Sea
 
 impl AdminStore {
     /// Counts the records sealed under a key, for each column that has any.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_sealed_by(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
         count_by_key(&self.connection, id)
     }
 
     /// Counts the records sealed under keys other than `id`, for each column that has any.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_sealed_by_others(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
         count_records(&self.connection, id, "<>")
     }

@@ -72,25 +72,16 @@ pub(crate) fn refresh_keyring(connection: &Connection, keys: &Keyring) -> Result
 
 impl AdminStore {
     /// Loads the recorded keys, oldest first, including retired ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_vault_keys(&self) -> Result<Vec<VaultKeyRecord>, StoreError> {
         load_key_records(&self.connection)
     }
 
     /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
         find_missing_keys(&self.connection, ids)
     }
 
     /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         // Read first, so that a key that is known already takes no write lock.
         let query = "SELECT 1 FROM vault_key WHERE id = ?1";
@@ -104,9 +95,6 @@ impl AdminStore {
     }
 
     /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
         let query = "SELECT loaded FROM vault_key WHERE id = ?1";
         Ok(self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?.unwrap_or(false))
@@ -114,9 +102,6 @@ impl AdminStore {
 
     /// Counts the stored responses, unexpired at `now`, whose requests are recognised with a key. Responses of an
     /// earlier version do not name their key, so they are counted for every key.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_responses_by_key(&self, id: KeyId, now: Timestamp) -> Result<u64, StoreError> {
         let query = "SELECT count(*) FROM answer
             WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
@@ -126,9 +111,6 @@ impl AdminStore {
 
     /// Records that nothing is sealed under a key any more, and that no server has it loaded. Does nothing if it is
     /// retired already. Run it in the transaction that checked this.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         let act = Act { action: "vault-key retire", subject: &to_hex(&id.0), entity: None, details: &[] };
         let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";
@@ -137,9 +119,6 @@ impl AdminStore {
     }
 
     /// Updates a key's row without a change, so that running servers notice a write and check their keys.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn touch_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
         self.connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
         Ok(())

@@ -59,26 +59,17 @@ impl Change for UsedWalletToken {
 
 impl Store {
     /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
         self.run_read(|connection| load_channel_keys(connection, entity))
     }
 
     /// Loads a channel's key by name, also a retired one.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_wallet_key(&self, entity: &EntityId, id: &str) -> Result<Option<StoredWalletKey>, StoreError> {
         self.run_read(|connection| Ok(load_channel_keys(connection, entity)?.into_iter().find(|key| key.id == id)))
     }
 
     /// Deletes the records of used tokens that have expired by `now`. Checks with a reader first, so that an idle
     /// server writes nothing.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_wallet_tokens(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = now.as_millisecond();
         let has_expired: bool = self.run_read(|connection| {
@@ -116,9 +107,6 @@ fn load_channel_keys(connection: &Connection, entity: &EntityId) -> Result<Vec<S
 
 impl AdminStore {
     /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
         load_channel_keys(&self.connection, entity)
     }
@@ -139,9 +127,6 @@ impl AdminStore {
 
     /// Retires a key and deletes its secret half for good. Returns false if there is no such key, or it is retired
     /// already.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn retire_wallet_key(&self, entity: &EntityId, id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let act = Act { action: "wallet-key retire", subject: id, entity: Some(entity), details: &[] };
         self.execute_act(

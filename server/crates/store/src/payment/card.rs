@@ -71,9 +71,6 @@ impl Change for SealedCard {
 
 impl Store {
     /// Returns true if there is a sealed card whose retention has ended by `now`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn has_expired_cards(&self, now: Timestamp) -> Result<bool, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT EXISTS (SELECT 1 FROM card WHERE purge_at <= ?1)";
@@ -83,9 +80,6 @@ impl Store {
 
     /// Deletes the sealed cards whose retention has ended, and marks the WAL as dirty if there are any. Returns their
     /// number.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
         let delete = "DELETE FROM card WHERE purge_at <= ?1";
         let deleted = self.run_write(move |connection| Ok(connection.execute(delete, [now.as_millisecond()])?)).await?;

@@ -131,9 +131,6 @@ impl PaymentHistory {
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_list_hits(
         &self,
         entities: &[EntityId],
@@ -185,9 +182,6 @@ fn sum_chargebacks(connection: &Connection, id: &PaymentId) -> Result<Option<i64
 
 impl Store {
     /// Opens the stored payments for a replay or a report.
-    ///
-    /// # Errors
-    /// If the store cannot be opened.
     pub fn open_history(&self) -> Result<PaymentHistory, StoreError> {
         PaymentHistory::open(&self.folder)
     }
@@ -196,9 +190,6 @@ impl Store {
 impl AdminStore {
     /// Opens the stored payments of a data folder for a replay or a report. The store has to exist and be migrated, as
     /// [`AdminStore::open_existing`] leaves it.
-    ///
-    /// # Errors
-    /// If the store cannot be opened.
     pub fn open_history(folder: &Path) -> Result<PaymentHistory, StoreError> {
         PaymentHistory::open(folder)
     }

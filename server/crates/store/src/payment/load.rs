@@ -54,18 +54,12 @@ pub(crate) fn load_follow_ups(
 
 impl Store {
     /// Loads a payment of an entity by id, as last committed. Returns `None` if it belongs to another entity.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
         self.run_read(|connection| load_payment(connection, entity, id))
     }
 
     /// Loads the payment that sent its shopper to a page, of any entity. The page's id is a capability, like a
     /// checkout's id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payment_of_page(&self, id: &PageId) -> Result<Option<Payment>, StoreError> {
         self.run_read(|connection| load_payment_of_page(connection, id))
     }
@@ -73,9 +67,6 @@ impl Store {
 
 impl AdminStore {
     /// Loads a payment of an entity by id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
         load_payment(&self.connection, entity, id)
     }

@@ -51,9 +51,6 @@ impl Store {
     }
 
     /// Counts the payments of several entities in a range, up to `limit`. The entities do not share a snapshot.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_payments(&self, entities: &[EntityId], range: &PaymentRange, limit: u32) -> Result<u32, StoreError> {
         // The inner limit ends the count, however many payments there are.
         let query = "SELECT count(*) FROM
@@ -72,9 +69,6 @@ impl Store {
 
     /// Loads the payments with a merchant's reference (`merchantTransactionId`), and their direct and indirect
     /// follow-up payments, oldest first: at most `limit` in total.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payments_by_reference(
         &self,
         entities: &[EntityId],
@@ -98,18 +92,12 @@ impl Store {
     }
 
     /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payment_of_any(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
         self.readers.with_connection(|connection| find_payment(connection, entities, id))
     }
 
     /// Loads a payment with its direct follow-up payments, oldest first, both from one snapshot. Returns `None` if the
     /// payment belongs to none of these entities.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_with_follow_ups(
         &self,
         entities: &[EntityId],
@@ -123,9 +111,6 @@ impl Store {
 
     /// Loads a payment with all related payments: the original to which its references lead, and all payments that
     /// refer to the original directly or indirectly. Oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
         self.readers.in_snapshot(|connection| {
             let mut root = payment.clone();

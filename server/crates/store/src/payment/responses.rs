@@ -115,9 +115,6 @@ fn replace_response(connection: &Connection, response: &StoredResponse) -> Resul
 impl Store {
     /// Loads the stored response to a request with an idempotency key. Returns `None` if there is none, or it has
     /// expired by `now`. The caller compares the fingerprint.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_response(
         &self,
         entity: &EntityId,
@@ -141,9 +138,6 @@ impl Store {
     }
 
     /// Deletes all responses that have expired by `now`, in batches between other writes.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_responses(&self, now: Timestamp) -> Result<(), StoreError> {
         // A reader looks first, so that an idle server writes nothing.
         while self.has_expired_responses(now)? {

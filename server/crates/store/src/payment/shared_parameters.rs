@@ -37,9 +37,6 @@ impl StoredPayment {
 impl Store {
     /// Same as [`Store::load_payment`], for a payment that is loaded again under the write lock
     /// ([`crate::RecordKeys::with_known_payment`]).
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_stored_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<StoredPayment>, StoreError> {
         self.run_read(|connection| {
             let mut statement = connection.prepare_cached(QUERY)?;

@@ -98,9 +98,6 @@ impl Change for DeferredEffectsRow {
 impl Store {
     /// Loads the deferred effects of a payment, if it has any. The registration is `None` if its sealed account is
     /// missing.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_deferred_effects(&self, payment: &Payment) -> Result<Option<DeferredEffects>, StoreError> {
         type SealedColumns = (Option<Sealed>, Option<Sealed>);
         let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|connection| {
@@ -120,9 +117,6 @@ impl Store {
 
     /// Deletes the deferred effects of payments that have been pending for too long, and marks the WAL as dirty if
     /// there are any.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_effects(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = now.as_millisecond();
         // Checks with a reader first, so that an idle server writes nothing.

@@ -192,9 +192,6 @@ pub type RegistrationWithAccount = (Registration, Option<Sealed>);
 
 impl Store {
     /// Loads a registration of an entity by id, as last committed.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_registration(
         &self,
         entity: &EntityId,
@@ -205,9 +202,6 @@ impl Store {
 
     /// Loads a registration by id, with its sealed account as long as that is stored. Returns `None` if it belongs to
     /// none of these entities.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_registration_with_account(
         &self,
         entities: &[EntityId],
@@ -231,9 +225,6 @@ impl Store {
     }
 
     /// Returns true if there is a sealed account whose retention has ended by `now`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn has_expired_registrations(&self, now: Timestamp) -> Result<bool, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE purge_at <= ?1)";
@@ -245,9 +236,6 @@ impl Store {
     /// event. Of an account whose registration is missing or unreadable, deletes the sealed account and its standing
     /// instructions. Marks the WAL as dirty if there are any. If a message was written, wakes
     /// [`Store::wait_for_message`]. Returns the number of accounts that were deleted.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn end_expired_registrations(
         &self,
         now: Timestamp,

@@ -122,9 +122,6 @@ pub(crate) fn move_to_failed(connection: &Connection, message: &MessageId, at: T
 
 impl Store {
     /// Loads the configuration that applies to an entity: its own, or else that of the nearest entity above.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
         self.run_read(|connection| find_callback(connection, entity))
     }
@@ -132,17 +129,11 @@ impl Store {
 
 impl AdminStore {
     /// Loads an entity's own configuration.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
         load_callback(&self.connection, entity.as_str())
     }
 
     /// Same as [`Store::find_review_callback`].
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
         find_callback(&self.connection, entity)
     }
@@ -170,9 +161,6 @@ impl AdminStore {
 
     /// Deletes an entity's configuration, with the messages of it and their attempts. Run it in a transaction. Returns
     /// true if there was one.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn remove_review_callback(&self, entity: &EntityId) -> Result<bool, StoreError> {
         let id = entity.as_str();
         self.connection
@@ -184,9 +172,6 @@ impl AdminStore {
 
     /// Queues a sample callback for the destination of a configuration, due at once. Returns the message's id. Run it
     /// in a transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn queue_review_callback(
         &self,
         callback: &EntityId,

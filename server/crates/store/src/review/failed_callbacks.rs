@@ -68,9 +68,6 @@ const TRANSACTION: &str = "json_extract(CAST(document AS TEXT), '$.decision.tran
 
 impl AdminStore {
     /// Loads the failed list of an entity's configuration, or all of them with `None`. Oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_failed_callbacks(&self, callback: Option<&EntityId>) -> Result<Vec<FailedCallback>, StoreError> {
         let mut statement = self.connection.prepare(&format!(
             "SELECT message.id, callback, entity, json_extract(CAST(document AS TEXT), '$.decision.payment'),
@@ -98,9 +95,6 @@ impl AdminStore {
     }
 
     /// Returns the numbers of callbacks that wait, and of those in the failed list.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_open_callbacks(&self, callback: &EntityId) -> Result<(u32, u32), StoreError> {
         let query = "SELECT count(due), count(failed) FROM message WHERE callback = ?1";
         Ok(self.connection.query_row(query, [callback.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
@@ -108,9 +102,6 @@ impl AdminStore {
 
     /// Takes a callback from the failed list, and queues it at once with all its retries. Records it in the audit. Run
     /// it in a transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn resubmit_callback(
         &self,
         message: &str,
@@ -134,9 +125,6 @@ impl AdminStore {
     }
 
     /// Deletes a callback of the failed list with its attempts. Records it in the audit. Run it in a transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn delete_failed_callback(
         &self,
         message: &str,
@@ -165,9 +153,6 @@ impl AdminStore {
     }
 
     /// Adds a line to the audit of an entity's configuration.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn record_callback_action(
         &self,
         entity: &str,
@@ -186,9 +171,6 @@ impl AdminStore {
     }
 
     /// Loads the audit of an entity's configuration, the latest line first, at most `limit`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_callback_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<CallbackAuditEntry>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT at, action, actor, message, detail FROM review_callback_audit WHERE entity = ?1
@@ -208,9 +190,6 @@ impl AdminStore {
 
     /// Loads the attempts of a configuration's callbacks, the latest message and attempt first: at most `limit` lines.
     /// A callback without an attempt is one line.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_callback_log(&self, callback: &EntityId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT message.id, what, at, milliseconds, status, fault, due

@@ -293,9 +293,6 @@ impl Change for ReviewChange {
 impl Store {
     /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which
     /// it should begin.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_reviews(
         &self,
         selection: &ReviewSelection,
@@ -305,17 +302,11 @@ impl Store {
     }
 
     /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
         self.readers.in_snapshot(|connection| load_record(connection, payment))
     }
 
     /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
         self.readers.in_snapshot(|connection| load_status(connection, payment))
     }
@@ -324,9 +315,6 @@ impl Store {
 impl AdminStore {
     /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which
     /// it should begin.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_reviews(
         &self,
         selection: &ReviewSelection,
@@ -336,25 +324,16 @@ impl AdminStore {
     }
 
     /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
         load_record(&self.connection, payment)
     }
 
     /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
         load_status(&self.connection, payment)
     }
 
     /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loads the review.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn apply_review_change(&self, change: &ReviewChange) -> Result<(), StoreError> {
         apply_change(&self.connection, &Sources::system(), change)
     }

@@ -74,9 +74,6 @@ fn is_in_audit(connection: &Connection, entity: &EntityId, decision: &RequestedD
 
 impl Store {
     /// Finds the payments of these entities that are or were held and have the `merchantTransactionId` of a decision.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_reviewed_payments(
         &self,
         entities: &[EntityId],

@@ -50,9 +50,6 @@ fn load_request(connection: &Connection, payment: &PaymentId) -> Result<Option<S
 
 impl Store {
     /// Loads the requests that wait, oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_waiting_requests(&self, limit: u32) -> Result<Vec<StoredRequest>, StoreError> {
         self.run_read(|connection| {
             let query = format!("SELECT {COLUMNS} FROM review_request WHERE answered IS NULL ORDER BY at LIMIT ?1");
@@ -63,17 +60,11 @@ impl Store {
     }
 
     /// Loads the rows of a payment's audit after the number of one.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_actions_after(&self, payment: &PaymentId, after: i64) -> Result<Vec<ReviewAction>, StoreError> {
         self.run_read(|connection| load_actions_after(connection, payment, after))
     }
 
     /// Answers a request that waits, and deletes old answers that nobody has read.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn answer_request(
         &self,
         payment: PaymentId,
@@ -95,26 +86,17 @@ impl Store {
 
 impl AdminStore {
     /// Loads the request about a payment.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_review_request(&self, payment: &PaymentId) -> Result<Option<StoredRequest>, StoreError> {
         load_request(&self.connection, payment)
     }
 
     /// Returns the number of the latest row in the audit of a payment, or 0.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn latest_review_action(&self, payment: &PaymentId) -> Result<i64, StoreError> {
         let query = "SELECT coalesce(max(number), 0) FROM review_action WHERE payment = ?1";
         Ok(self.connection.query_row(query, [payment.as_str()], |row| row.get(0))?)
     }
 
     /// Adds a request, in place of one with an answer that nobody has read. Returns false if another one waits.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add_review_request(
         &self,
         payment: &PaymentId,
@@ -139,9 +121,6 @@ impl AdminStore {
     }
 
     /// Deletes a request whose answer was read.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn delete_review_request(&self, payment: &PaymentId) -> Result<(), StoreError> {
         let query = "DELETE FROM review_request WHERE payment = ?1 AND answered IS NOT NULL";
         self.connection.execute(query, [payment.as_str()])?;

@@ -166,18 +166,12 @@ fn load_page(
 
 impl Store {
     /// Writes events with their rows in the audit, in one transaction.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
         self.run_write(move |connection| changes.iter().try_for_each(|change| rules::apply_change(connection, change)))
             .await
     }
 
     /// Loads the latest rows of an entity and kind, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_changes(
         &self,
         entity: &EntityId,
@@ -188,9 +182,6 @@ impl Store {
     }
 
     /// Loads a page of an entity's rows of all kinds, the latest first, with numbers below `before`.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_audit(
         &self,
         entity: &EntityId,
@@ -203,9 +194,6 @@ impl Store {
 
 impl AdminStore {
     /// Loads the latest rows of an entity and kind, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_changes(
         &self,
         entity: &EntityId,
@@ -216,9 +204,6 @@ impl AdminStore {
     }
 
     /// Loads the latest rows of an entity of all kinds, the latest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
         load_page(&self.connection, entity, None, limit)
     }

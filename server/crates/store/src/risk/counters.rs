@@ -162,18 +162,12 @@ fn subtract_deleted(connection: &Connection, owner: i64, deleted: usize) -> Resu
 
 impl Store {
     /// Loads the rows with these keys, as they are now. Those that are not stored are left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_counters(&self, keys: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
         self.run_read(|connection| load_rows(connection, keys))
     }
 
     /// Deletes the counters and sightings that end by `now`, in small writes. Returns their number. It reads every row,
     /// so an index on their ends need not be written with each payment.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_risk_counters(&self, now: Timestamp) -> Result<usize, StoreError> {
         let now = now.as_millisecond();
         let parts = self.run_read(list_table_parts)?;

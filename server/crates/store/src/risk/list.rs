@@ -189,9 +189,6 @@ impl Store {
     /// Finds the entries for a payment's values that have not expired at `now`. `entities` are the payment's entity and
     /// those above it (`ActiveRules::list_owners`), `values` those of [`tillgate_risk::read_listed_values`]. One query,
     /// a look-up of the primary key for each entity and value. The hits of the first entity come first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_list_hits(
         &self,
         entities: &[EntityId],
@@ -202,9 +199,6 @@ impl Store {
     }
 
     /// Loads a page of an entity's entries, sorted by key, value and list, with expired ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_list_entries(
         &self,
         entity: &EntityId,
@@ -216,9 +210,6 @@ impl Store {
 
 impl AdminStore {
     /// Loads a page of an entity's entries, sorted by key, value and list, with expired ones.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_list_entries(
         &self,
         entity: &EntityId,

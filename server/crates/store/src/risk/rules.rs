@@ -142,9 +142,6 @@ impl Change for RiskChange {
 
 impl Store {
     /// Refills the directory's risk rules. Call it after a write of this process that changed them.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn fill_rules(&self) -> Result<(), StoreError> {
         // Runs on the writer's thread, like every refill. So the newest data wins.
         let directory = Arc::clone(&self.directory);
@@ -152,17 +149,11 @@ impl Store {
     }
 
     /// Loads the rules and lists of an entity, and the requested entry.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
         self.run_read(|connection| load_state(connection, keys))
     }
 
     /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
         self.run_read(|connection| load_text(connection, entity, version))
     }
@@ -171,25 +162,16 @@ impl Store {
 impl AdminStore {
     /// Loads the rules and lists of an entity, and the requested entry. If its lists are full, deletes the expired
     /// entries first. Run it in the transaction that writes the change.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
         load_state_for_change(&self.connection, keys)
     }
 
     /// Writes a change of rules or lists, and its row in the audit.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
         apply_change(&self.connection, change)
     }
 
     /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
         load_text(&self.connection, entity, version)
     }

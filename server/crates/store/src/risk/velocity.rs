@@ -21,9 +21,6 @@ const MAX_COUNTERS: i64 = 400_000;
 
 impl Store {
     /// Loads the counters that are not empty at `now`, those that last longest first, at most 400 000.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_velocity_counts(&self, now: Timestamp) -> Result<Vec<VelocityCount>, StoreError> {
         self.run_read(|connection| {
             // Those that last longest have counted the most, so they are kept if there are too many.
@@ -38,9 +35,6 @@ impl Store {
     }
 
     /// Writes new or changed counters. Stored ones with the same kind and name are replaced; others stay.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn save_velocity_counts(&self, counts: Vec<VelocityCount>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let mut statement = connection.prepare_cached(
@@ -56,9 +50,6 @@ impl Store {
     }
 
     /// Deletes the counters that are empty at `now`, and beyond 400 000 those that become empty first.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn delete_expired_velocity_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = to_nanoseconds(now);
         // Checks with a reader first, so that an idle server writes nothing.

@@ -54,9 +54,6 @@ impl Change for ClockMove {
 
 impl Store {
     /// Loads the jumps of a clock over time in which something may still have to run, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_clock_jumps(&self, clock: &EntityId) -> Result<Vec<ClockJump>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT began, ended FROM clock_jump WHERE clock = ?1 ORDER BY began";
@@ -97,9 +94,6 @@ impl Store {
     }
 
     /// Returns true if a schedule of an entity is late, by more than a running gateway needs for it.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn has_late_runs(&self, entity: &Entity) -> Result<bool, StoreError> {
         let late = (self.sources.now() - LATE).as_millisecond();
         self.run_read(|connection| {
@@ -109,9 +103,6 @@ impl Store {
     }
 
     /// Returns the number of timers of the entities of a clock that are due, a time after they have started.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count_due_timers(&self, clock: &EntityId, kind: TimerKind, wait: SignedDuration) -> Result<u64, StoreError> {
         let since = self.sources.now().checked_sub(wait).unwrap_or(Timestamp::MIN).as_millisecond();
         self.run_read(|connection| {
@@ -128,9 +119,6 @@ impl AdminStore {
     /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
     /// checked with [`Entity::parse_clock_advance`]. Run it in the transaction that loads the entity. `is_served`: a
     /// gateway is running, so that nothing is missed in the time that is left out.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn move_clock(&self, entity: &Entity, by: SignedDuration, is_served: bool) -> Result<(), StoreError> {
         let (clock, by_text) = (entity.clock_owner(), by.to_string());
         let details = [("by", &*by_text)];

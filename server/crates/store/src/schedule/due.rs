@@ -29,9 +29,6 @@ impl Store {
     /// them are the longest due of all, and the others those of the next entities after `after` in the order of their
     /// ids, a few of each; the room that is left has the longest due again. So no entity waits for all runs of
     /// another one. An unreadable schedule is left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_due_schedules(&self, now: Timestamp, limit: usize, after: &str) -> Result<DueSchedules, StoreError> {
         self.run_read(|connection| {
             let by_time = "SELECT id, document FROM schedule WHERE due <= ?1 ORDER BY due LIMIT ?2";

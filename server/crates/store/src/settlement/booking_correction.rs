@@ -40,9 +40,6 @@ struct WrongEntry {
 impl AdminStore {
     /// Corrects the bookings of reversals and refunds of payments that were never booked, all or none. Does nothing
     /// unless the migration has asked for it and it is not done yet.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written.
     pub fn correct_bookings(&self) -> Result<BookingCorrections, StoreError> {
         self.in_transaction(|store| {
             // Deleted in the same transaction, so that the bookings are corrected once.

@@ -112,9 +112,6 @@ impl AdminStore {
     }
 
     /// Loads a file that was taken as a whole.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_imported_file(&self, institute: &str, hash: &[u8; 32]) -> Result<Option<ImportedFile>, StoreError> {
         let query = "SELECT document FROM settlement_file WHERE institute = ?1 AND hash = ?2";
         let document: Option<Vec<u8>> =
@@ -123,9 +120,6 @@ impl AdminStore {
     }
 
     /// Records that a file was taken as a whole, with the entry of the act. Does nothing if another import was faster.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add_imported_file(&self, file: &ImportedFile, details: &[(&str, &str)]) -> Result<(), StoreError> {
         let subject = to_hex(&file.hash);
         let act = import_act(&subject, file, details);
@@ -138,18 +132,12 @@ impl AdminStore {
     }
 
     /// Writes only the entry of the act, for a file of which lines were left out.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add_partial_import(&self, file: &ImportedFile, details: &[(&str, &str)]) -> Result<(), StoreError> {
         let subject = to_hex(&file.hash);
         self.record_act(&import_act(&subject, file, details), |_| Ok(()))
     }
 
     /// Finds a line of an institute that was taken before.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_taken_line(&self, institute: &str, key: &[u8; 32]) -> Result<Option<TakenLine>, StoreError> {
         let query = "SELECT content FROM settlement_line WHERE institute = ?1 AND line = ?2";
         let content =
@@ -159,9 +147,6 @@ impl AdminStore {
 
     /// Writes a new line with its record, and the parts of payments that it settles. A record whose payment is not
     /// found goes into the queue. Belongs into a transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add_settlement_line(
         &self,
         line: &NewSettlementLine<'_>,
@@ -197,9 +182,6 @@ impl AdminStore {
 
     /// Writes the entry of lines of a file with their movements, which change the balances of an entity. Belongs into
     /// the transaction of these lines.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn add_settlement_entry(
         &self,
         entity: &EntityId,
@@ -210,18 +192,12 @@ impl AdminStore {
     }
 
     /// Returns the part of a payment that institutes have settled, in hundredths.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn sum_settled(&self, payment: &PaymentId) -> Result<i64, StoreError> {
         let query = "SELECT coalesce(sum(hundredths), 0) FROM settlement_match WHERE payment = ?1";
         Ok(self.connection.prepare_cached(query)?.query_row([payment.as_str()], |row| row.get(0))?)
     }
 
     /// Finds payments of some entities by the acquirer's own id, at most 101.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_by_connector_id(&self, entities: &EntityScope, id: &str) -> Result<Vec<Payment>, StoreError> {
         // The unary plus keeps SQLite from one search for each entity.
         let query = "SELECT entity, payment FROM payment_connector_id
@@ -230,9 +206,6 @@ impl AdminStore {
     }
 
     /// Finds payments of some entities by id: one at most.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_by_id(&self, entities: &EntityScope, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
         let query = "SELECT entity, id FROM payment
              WHERE entity IN (SELECT value FROM json_each(?1)) AND id = ?2 LIMIT ?3";
@@ -240,9 +213,6 @@ impl AdminStore {
     }
 
     /// Finds payments of some entities by the merchant's reference, at most 101, newest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_by_reference(&self, entities: &EntityScope, reference: &str) -> Result<Vec<Payment>, StoreError> {
         let query = "SELECT entity, payment FROM payment_reference
              WHERE entity IN (SELECT value FROM json_each(?1)) AND reference = ?2 ORDER BY payment DESC LIMIT ?3";
@@ -264,9 +234,6 @@ impl AdminStore {
 
     /// Loads the approved follow-up payment of a type, of which a payment has one at most: its chargeback, or the
     /// reversal of a chargeback.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_single_follow_up(
         &self,
         referenced: &Payment,
@@ -285,25 +252,16 @@ impl AdminStore {
     }
 
     /// Loads the type of a payment.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
         ledger::load_payment_type(&self.connection, entity, id)
     }
 
     /// Loads the open dispute of a payment.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_open_dispute(&self, payment: &PaymentId) -> Result<Option<Dispute>, StoreError> {
         dispute::load_requested(&self.connection, &crate::DisputeKey::OpenOfPayment(payment.clone()))
     }
 
     /// Loads the dispute of a chargeback.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_dispute_of_chargeback(&self, chargeback: &PaymentId) -> Result<Option<Dispute>, StoreError> {
         dispute::load_of_chargeback(&self.connection, chargeback)
     }

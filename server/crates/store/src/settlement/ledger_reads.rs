@@ -31,9 +31,6 @@ pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
 
 impl Store {
     /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
         let (number, hash) = self.run_read(load_chain_end)?;
         Ok((number > 0).then_some((number, hash)))
@@ -42,9 +39,6 @@ impl Store {
 
 impl PaymentHistory {
     /// Loads the first entries of the audit log after a number, at most 1,000.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
         let mut statement = self.connection().prepare_cached(query)?;
@@ -74,9 +68,6 @@ impl PaymentHistory {
     }
 
     /// Loads the balances of an entity.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_balances(&self, entity: &EntityId) -> Result<Balances, StoreError> {
         let query = "SELECT currency, receivable, payable, fees, reserve, cash FROM balance WHERE entity = ?1";
         let mut statement = self.connection().prepare_cached(query)?;

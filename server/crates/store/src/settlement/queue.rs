@@ -57,9 +57,6 @@ impl AdminStore {
 
     /// Writes the match of a record, takes it from the queue, and moves the money of its line. Belongs into a
     /// transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn save_match(
         &self,
         record: &ReconciliationRecord,
@@ -81,9 +78,6 @@ impl AdminStore {
     }
 
     /// Writes the rejection of a record, and takes it from the queue. Belongs into a transaction.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn save_rejection(&self, record: &ReconciliationRecord, reason: &str) -> Result<(), StoreError> {
         let act = Act {
             action: "settlement reject",

@@ -167,9 +167,6 @@ pub(crate) fn parse_day(text: &str) -> rusqlite::Result<Date> {
 
 impl AdminStore {
     /// Writes new or changed reconciliation records, all or none, with their entry in the audit log.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
         let count = records.len().to_string();
         let act = Act { action: "records write", subject: &count, entity: None, details: &[] };

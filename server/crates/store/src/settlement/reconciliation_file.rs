@@ -36,9 +36,6 @@ pub struct StoredFile {
 
 impl Store {
     /// Loads the progress of every entity with files.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_file_calendars(&self) -> Result<HashMap<EntityId, FileCalendar>, StoreError> {
         self.run_read(|connection| {
             let mut statement = connection.prepare("SELECT owner, closed, filed FROM reconciliation_calendar")?;
@@ -54,9 +51,6 @@ impl Store {
     }
 
     /// Completes the files of entities up to a day each. Days never become open again.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn close_file_days(&self, days: Vec<(EntityId, Date)>) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let mut statement = connection.prepare_cached(
@@ -73,9 +67,6 @@ impl Store {
     }
 
     /// Finds the days with records after the listed files, up to the last complete one, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find_unlisted_days(
         &self,
         ownership: RecordOwnership<'_>,
@@ -99,9 +90,6 @@ impl Store {
 
     /// Lists complete files of an entity, and records that all of them up to a day are listed. A listed file stays as
     /// it is. If the entity has a server to which its files are pushed, the delivery of each file is due at once.
-    ///
-    /// # Errors
-    /// Same as [`Store::update`].
     pub async fn list_complete_files(
         &self,
         owner: EntityId,
@@ -130,9 +118,6 @@ impl Store {
     }
 
     /// Loads the complete files of an entity from a day to another one, both included, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_files(&self, owner: &EntityId, from: Date, to: Date) -> Result<Vec<StoredFile>, StoreError> {
         self.run_read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -145,9 +130,6 @@ impl Store {
     }
 
     /// Loads a complete file of an entity. `None` if there is none for this day.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_file(&self, owner: &EntityId, day: Date) -> Result<Option<StoredFile>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT day, records, bytes FROM reconciliation_file WHERE owner = ?1 AND day = ?2";

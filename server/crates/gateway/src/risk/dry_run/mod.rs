@@ -119,9 +119,6 @@ impl Scope {
 impl DryRun {
     /// Replays the payments. Calls `on_progress` after each page, and several times in a long pause. Returns the
     /// report, or `None` if `on_progress` breaks.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn run(
         &self,
         on_progress: &mut dyn FnMut(DryRunProgress) -> ControlFlow<()>,

@@ -23,9 +23,6 @@ impl Administration {
 
     /// Loads the lines without a payment of an entity and those below it, or of all: the oldest first, each with the
     /// payments that it names.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load_unmatched_lines(
         &self,
         entity: Option<&Entity>,

@@ -51,9 +51,6 @@ pub struct LineDecision {
 }
 
 /// Finds the payments that a line of the queue names.
-///
-/// # Errors
-/// If the store cannot be read.
 pub(super) fn load_candidates(
     store: &AdminStore,
     record: &ReconciliationRecord,
