@@ -5,10 +5,11 @@ use std::cell::Cell;
 
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
-/// Priority of threads that read many rows or settle, as a `nice` value: about a tenth of the processor share of others.
+/// Priority of threads that read many rows or settle, as a `nice` value: about a tenth of the processor share of
+/// others.
 pub const BACKGROUND: i32 = 10;
-/// Priority of threads that serve requests which need much computation, as a `nice` value: about half of the processor
-/// share of others. Somebody waits for them, also beside other programs that keep the machine busy.
+/// Priority of threads that serve requests which need much computation, as a `nice` value: about half of the
+/// processor share of others. Somebody waits for them, also beside other programs that keep the machine busy.
 pub const HEAVY_REQUESTS: i32 = 3;
 
 thread_local! {
