@@ -86,7 +86,8 @@ enum Command {
     Report(report::ReportCommand),
     /// Open disputes and move them as the clearing institute reports, list and show them with their evidence.
     #[command(subcommand)]
-    Chargeback(dispute::chargeback::ChargebackCommand),
+    #[command(alias = "chargeback")]
+    Dispute(dispute::command::DisputeCommand),
     /// Set and show the terms by which sandboxes are settled, import files of clearing institutes, and match their
     /// lines.
     #[command(subcommand)]
@@ -179,7 +180,7 @@ pub fn run() -> ExitCode {
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),
         Command::Report(command) => command.run(),
-        Command::Chargeback(command) => command.run(),
+        Command::Dispute(command) => command.run(),
         Command::Settlement(command) => command.run(),
         Command::FxRate(command) => command.run(),
         Command::Audit(command) => command.run(),
@@ -210,6 +211,12 @@ mod tests {
             assert!(!command.is_hide_set(), "{}", command.get_name());
             open.extend(command.get_subcommands().cloned());
         }
+    }
+
+    #[test]
+    fn the_old_name_of_a_command_still_works() {
+        let matches = Cli::command().try_get_matches_from(["tillgate", "chargeback", "list"]).unwrap();
+        assert_eq!(matches.subcommand_name(), Some("dispute"));
     }
 
     #[test]

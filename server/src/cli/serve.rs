@@ -4,6 +4,7 @@ pub mod abuse_limits;
 pub mod connection_options;
 pub mod ftp_options;
 pub mod ftp_user;
+pub mod lifetimes;
 pub mod place;
 pub mod ports;
 pub mod setup_check;
@@ -23,7 +24,6 @@ use tillgate_api::{AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, 
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::is_node_name;
 use tillgate_domain::ip_text;
-use tillgate_domain::payment::TimeLimits;
 use tillgate_files::ftp;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
@@ -56,13 +56,11 @@ use crate::cli::serve::abuse_limits::LimitOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
+use crate::cli::serve::lifetimes::LifetimeOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 use crate::worker;
 use tillgate_api::form::Builds;
-
-/// Time in which an analyst decides about a held payment, unless the operator sets another.
-const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 /// Maximum time for requests in flight to end on shutdown, and then the same time for webhook deliveries.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
@@ -114,29 +112,8 @@ pub(super) struct GatewaySettings {
     /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
     #[arg(long, env = "TILLGATE_NODE", default_value = "tx01", value_parser = parse_node)]
     node: String,
-    /// The time for which the encrypted number of an unregistered card is kept after a successful payment.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_CARD_WINDOW", default_value = "24h", value_parser = parse_duration)]
-    card_window: SignedDuration,
-    /// The time in which a preauthorization may be captured or reversed; afterwards what was not captured is released.
-    #[arg(
-        long,
-        value_name = "DURATION",
-        env = "TILLGATE_AUTHORIZATION_LIFETIME",
-        default_value = "168h",
-        value_parser = parse_duration
-    )]
-    authorization_lifetime: SignedDuration,
-    /// The time in which a debit or credit may be reversed; afterwards it can be refunded.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = parse_duration)]
-    reversal_window: SignedDuration,
-    /// The time for which a pending payment waits for its shopper to come back from the brand's page; afterwards it
-    /// has failed.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = parse_duration)]
-    pending_lifetime: SignedDuration,
-    /// The time in which an analyst decides about a held payment; afterwards it is cancelled. At most `--card-window`;
-    /// 24h, or that window if it is shorter, without this.
-    #[arg(long, value_name = "DURATION", env = "TILLGATE_REVIEW_LIFETIME", value_parser = parse_duration)]
-    review_lifetime: Option<SignedDuration>,
+    #[command(flatten)]
+    lifetimes: LifetimeOptions,
     /// Requests that may wait for the disk. More are answered 503 at once, so that clients come again. A slow disk
     /// wants a shorter queue.
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
@@ -324,7 +301,7 @@ impl GatewaySettings {
         let store = Store::open_to_serve(data, Arc::clone(&directory), keys, limits, sources).map_err(opening)?;
         correct_bookings(data, &vault).map_err(opening)?;
         let setup_faults = check_setup(self, data, &directory, &store)?;
-        self.check_review_lifetime()?;
+        self.lifetimes.check_review()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.open_account_index(&vault).await?;
         let builds = builds.with_earlier_builds(&store, &vault, SystemClock.now()).await?;
@@ -379,24 +356,14 @@ impl GatewaySettings {
         Ok(directory)
     }
 
-    /// Refuses a lifetime of reviews beyond that of the cards.
-    fn check_review_lifetime(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.review_lifetime.is_none_or(|lifetime| lifetime <= self.card_window),
-            "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
-        );
-        Ok(())
-    }
-
     /// Returns the gateway's own options.
     fn gateway_options(&self) -> GatewayOptions {
-        let (authorization_lifetime, reversal_window) = (self.authorization_lifetime, self.reversal_window);
         GatewayOptions {
             node: self.node.clone(),
-            card_window: self.card_window,
-            time_limits: TimeLimits { authorization_lifetime, reversal_window },
-            pending_lifetime: self.pending_lifetime,
-            review_lifetime: self.review_lifetime.unwrap_or(REVIEW_LIFETIME).min(self.card_window),
+            card_window: self.lifetimes.card_window,
+            time_limits: self.lifetimes.time_limits(),
+            pending_lifetime: self.lifetimes.pending_lifetime,
+            review_lifetime: self.lifetimes.review_lifetime(),
             limits: self.limits.velocity_limits(),
         }
     }

@@ -1,4 +1,4 @@
-//! Disputes: chargebacks.
+//! Disputes.
 
-pub mod chargeback;
+pub mod command;
 pub mod output;

@@ -1,4 +1,4 @@
-//! Output of `tillgate chargeback`, as JSON and as text.
+//! Output of `tillgate dispute`, as JSON and as text.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -400,7 +400,7 @@ async fn the_operator_opens_advances_lists_and_shows_on_the_command_line() -> an
         assert!(!shop.get(query).await?.text.contains("\"CB\""));
     }
     let more = ["--reason", "000.100.203", "--scheme-reason", "13.1", "--amount", "12.00", "--note", "not delivered"];
-    let open = [&["chargeback", "open", &shop.entity_id, paid.id()], &more[..]].concat();
+    let open = [&["dispute", "open", &shop.entity_id, paid.id()], &more[..]].concat();
     let opened = gateway.run_command(&open)?;
     let id = opened["disputeId"].as_str().unwrap_or_default();
     assert_eq!((&opened["stage"], &opened["amount"]), (&"CHARGEBACK".into(), &"12.00".into()));
@@ -409,19 +409,19 @@ async fn the_operator_opens_advances_lists_and_shows_on_the_command_line() -> an
         Ok(shop.get(query).await?.text.contains("\"CB\"").then_some(()))
     })
     .await?;
-    let listed = gateway.run_command(&["chargeback", "list", &shop.entity_id])?;
+    let listed = gateway.run_command(&["dispute", "list", &shop.entity_id])?;
     assert_eq!(listed["disputes"][0]["disputeId"], id);
     for stage in ["lost", "never"] {
-        assert!(gateway.run_command(&["chargeback", "advance", id, stage]).is_err());
+        assert!(gateway.run_command(&["dispute", "advance", id, stage]).is_err());
     }
     let represented = shop.post(&format!("v1/disputes/{id}/representment"), &[("note", "it was")]).await?;
     assert_stage(&represented, "REPRESENTMENT", "INSTITUTE");
-    let won = gateway.run_command(&["chargeback", "advance", id, "reversal"])?;
+    let won = gateway.run_command(&["dispute", "advance", id, "reversal"])?;
     assert_eq!(won["stage"], "REVERSAL");
-    let shown = gateway.run_command(&["chargeback", "show", id])?;
+    let shown = gateway.run_command(&["dispute", "show", id])?;
     assert_eq!(shown["steps"].as_array().map(Vec::len), Some(3));
     assert!(shown["steps"][0]["actor"].is_string() && shown["steps"][0]["note"] == "not delivered", "{shown}");
-    assert_eq!(gateway.run_command(&["chargeback", "list", &shop.entity_id])?["disputes"], serde_json::json!([]));
+    assert_eq!(gateway.run_command(&["dispute", "list", &shop.entity_id])?["disputes"], serde_json::json!([]));
     assert_eq!(shop.get(&format!("v1/disputes/{id}")).await?.json["reversalId"], won["reversalId"]);
     Ok(())
 }

@@ -71,7 +71,7 @@ async fn a_chargeback_of_a_refunded_payment_is_booked_and_marked_by_every_way() 
                     assert_marked(&operator.post(&path, &moved).await?.json, twice);
                 }
                 "command" => {
-                    let command = ["chargeback", "open", &shop.entity_id, paid.id(), "--amount", charged];
+                    let command = ["dispute", "open", &shop.entity_id, paid.id(), "--amount", charged];
                     assert_marked(&gateway.run_command(&command)?, twice);
                 }
                 _ => {
@@ -90,7 +90,7 @@ async fn a_chargeback_of_a_refunded_payment_is_booked_and_marked_by_every_way() 
             assert_result(&refund(&shop, paid.id(), "0.01").await?, 400, "700.300.600");
         }
     }
-    let shown = gateway.run_command(&["chargeback", "list", &shop.entity_id])?;
+    let shown = gateway.run_command(&["dispute", "list", &shop.entity_id])?;
     assert_marked(&shown["disputes"][0], None);
     assert_verified(&gateway)
 }

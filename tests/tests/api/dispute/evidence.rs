@@ -249,17 +249,17 @@ async fn the_operator_adds_and_saves_files_on_the_command_line() -> anyhow::Resu
     let path_of = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let saved = path_of("saved.png");
     let save = |dispute: &str, output: &str| {
-        gateway.run_command(&["chargeback", "evidence", dispute, "--save", &evidence, "--output", output])
+        gateway.run_command(&["dispute", "evidence", dispute, "--save", &evidence, "--output", output])
     };
     save(&dispute, &saved)?;
     assert_eq!(std::fs::read(&saved)?, png_file(9));
     assert!(save(&dispute, &saved).is_err(), "the file exists");
-    let added = gateway.run_command(&["chargeback", "evidence", &dispute, "--add", &saved])?;
+    let added = gateway.run_command(&["dispute", "evidence", &dispute, "--add", &saved])?;
     let id = added["id"].as_str().unwrap_or_default();
     assert_eq!(download(&shop, id).await?.bytes().await?, png_file(9));
     let text = path_of("note.png");
     std::fs::write(&text, "no picture")?;
-    assert!(gateway.run_command(&["chargeback", "evidence", &dispute, "--add", &text]).is_err());
+    assert!(gateway.run_command(&["dispute", "evidence", &dispute, "--add", &text]).is_err());
     assert!(save(&charge_back(&shop, &[]).await?, &path_of("other.png")).is_err(), "it is another dispute's");
     Ok(())
 }

@@ -119,12 +119,12 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Read, "report settlements --entity {shop} --from 2026-01-01 --to 2026-01-31"),
     (Effect::Read, "report fees --entity {shop} --from 2026-01-01 --to 2026-01-31"),
     (Effect::Read, "report reconciliations --entity {shop} --from 2026-01-01 --to 2026-01-31"),
-    (Effect::Act, "chargeback open --entity {shop} {paid} --reason 000.100.203"),
-    (Effect::Act, "chargeback advance {dispute} reversal"),
-    (Effect::Read, "chargeback list"),
-    (Effect::Read, "chargeback show {dispute}"),
-    (Effect::Act, "chargeback evidence {dispute} --add {receipt}"),
-    (Effect::Read, "chargeback evidence {dispute} --save {evidence} --output {new}"),
+    (Effect::Act, "dispute open --entity {shop} {paid} --reason 000.100.203"),
+    (Effect::Act, "dispute advance {dispute} reversal"),
+    (Effect::Read, "dispute list"),
+    (Effect::Read, "dispute show {dispute}"),
+    (Effect::Act, "dispute evidence {dispute} --add {receipt}"),
+    (Effect::Read, "dispute evidence {dispute} --save {evidence} --output {new}"),
     (Effect::Act, "settlement set --entity {shop} --file {terms}"),
     (Effect::Read, "settlement show --entity {shop}"),
     (Effect::Act, "settlement import {lines} --institute Acme --entity {shop}"),
@@ -212,9 +212,9 @@ impl PreparedStore {
         self.values.extend([("shop", shop.entity_id.clone()), ("day", today().to_string())]);
         self.values.insert("paid", shop.pay_by_card(&[]).await?.id().to_owned());
         self.values.insert("disputed", shop.pay_by_card(&[]).await?.id().to_owned());
-        let opened = self.run("chargeback open --entity {shop} {disputed} --reason 000.100.203")?;
+        let opened = self.run("dispute open --entity {shop} {disputed} --reason 000.100.203")?;
         self.values.insert("dispute", field(&opened, "disputeId")?);
-        let evidence = self.run("chargeback evidence {dispute} --add {receipt}")?;
+        let evidence = self.run("dispute evidence {dispute} --add {receipt}")?;
         self.values.insert("evidence", field(&evidence, "id")?);
         let external = pay_externally(&shop, "10.00", "order-0001").await?;
         self.values.insert("external", external.id().to_owned());

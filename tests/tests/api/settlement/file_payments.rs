@@ -17,9 +17,9 @@ async fn chargeback_lines_make_chargebacks_with_disputes_and_their_reversals() -
     let requested = pay_externally(&shop, "20.00", "order-0003").await?;
     let other = pay_externally(&shop, "30.00", "order-0004").await?;
     let entity = shop.entity_id.as_str();
-    gateway.run_command(&["chargeback", "open", entity, by_hand.id(), "--reason", "000.100.203"])?;
-    gateway.run_command(&["chargeback", "open", entity, requested.id(), "--stage", "retrieval-request"])?;
-    gateway.run_command(&["chargeback", "open", entity, other.id(), "--amount", "29.00"])?;
+    gateway.run_command(&["dispute", "open", entity, by_hand.id(), "--reason", "000.100.203"])?;
+    gateway.run_command(&["dispute", "open", entity, requested.id(), "--stage", "retrieval-request"])?;
+    gateway.run_command(&["dispute", "open", entity, other.id(), "--amount", "29.00"])?;
     let charge = |payment, amount, reason| FileLine {
         kinds: "CHARGEBACK;DEBIT",
         payment,
@@ -45,7 +45,7 @@ async fn chargeback_lines_make_chargebacks_with_disputes_and_their_reversals() -
     assert_result(&made, 200, "000.100.221");
     assert_eq!((&made.json["paymentType"], &made.json["amount"]), (&json!("CB"), &json!("80.00")), "{}", made.text);
     assert_eq!(records[1]["result"]["code"], "000.100.203");
-    let disputes = gateway.run_command(&["chargeback", "list", entity])?;
+    let disputes = gateway.run_command(&["dispute", "list", entity])?;
     let stages: Vec<&Value> = disputes["disputes"].as_array().into_iter().flatten().map(|one| &one["stage"]).collect();
     assert_eq!(stages, [&json!("CHARGEBACK"); 4], "{disputes}");
     // The payments themselves are not settled yet: the chargebacks are, except the one of 29.00.
@@ -65,7 +65,7 @@ async fn chargeback_lines_make_chargebacks_with_disputes_and_their_reversals() -
     ]);
     let result = import_text(&gateway, &shop, &text, &[])?;
     assert_eq!(counts(&result, ["matched", "notMatched", "chargebackReversals"]), [2, 2, 2], "{result}");
-    let disputes = gateway.run_command(&["chargeback", "list", entity, "--state", "ended"])?;
+    let disputes = gateway.run_command(&["dispute", "list", entity, "--state", "ended"])?;
     assert_eq!(disputes["disputes"].as_array().map(Vec::len), Some(2), "{disputes}");
     assert_eq!(read_euros(&shop, "receivable").await?, 9200 + 5000 + 2000 + 3000 - 2900);
     assert_verified(&gateway)

@@ -339,7 +339,7 @@ async fn the_shipped_mappings_read_their_samples() -> anyhow::Result<()> {
     let yen = records.iter().find(|record| record["currency"] == "JPY").cloned().unwrap_or_default();
     assert_eq!((&yen["settlement"]["amount"], &yen["settlement"]["currency"]), (&json!("80.40"), &json!("USD")));
     assert_eq!((&yen["settlement"]["fxRate"], &yen["settlement"]["date"]), (&json!("0.0067"), &json!("2026-10-12")));
-    let disputes = gateway.run_command(&["chargeback", "list", &shop.entity_id])?;
+    let disputes = gateway.run_command(&["dispute", "list", &shop.entity_id])?;
     assert_eq!(disputes["disputes"][0]["schemeReasonCode"], "10.4", "{disputes}");
     assert_eq!(disputes["disputes"][0]["reason"], "000.100.220", "{disputes}");
     assert_eq!(read_balances(&shop, "receivable").await?, BTreeMap::new());

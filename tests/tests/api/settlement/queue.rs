@@ -193,7 +193,7 @@ async fn a_chargeback_line_that_is_matched_by_hand_makes_its_chargeback() -> any
     assert_refused(match_line(&gateway, reversal, &[paid.id()]), "has no chargeback");
     match_line(&gateway, chargeback, &[paid.id()])?;
     match_line(&gateway, reversal, &[paid.id()])?;
-    let disputes = gateway.run_command(&["chargeback", "list", &shop.entity_id, "--state", "all"])?;
+    let disputes = gateway.run_command(&["dispute", "list", &shop.entity_id, "--state", "all"])?;
     let dispute = &disputes["disputes"][0];
     assert_eq!((text(dispute, "stage"), text(dispute, "amount")), ("REVERSAL", "8.00"), "{dispute}");
     assert_eq!(text(dispute, "reason"), "000.100.221");

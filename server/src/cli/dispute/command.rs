@@ -1,4 +1,4 @@
-//! `tillgate chargeback`: disputes, as the clearing institute reports them. The commands work on the data folder.
+//! `tillgate dispute`: disputes, as the clearing institute reports them. The commands work on the data folder.
 
 use std::fs;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 
 /// Disputes about charged payments.
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum ChargebackCommand {
+pub(in crate::cli) enum DisputeCommand {
     /// Open a dispute about a payment: with a chargeback, or with a retrieval request.
     Open(OpenDispute),
     /// Move a dispute to the next stage, as the institute reports it.
@@ -66,7 +66,7 @@ struct ReportOptions {
 /// Open a dispute about a payment. A chargeback is made with it, so balances follow.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate chargeback open --entity 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4"
+    after_help = "Example:\n  tillgate dispute open --entity 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4"
 )]
 pub(in crate::cli) struct OpenDispute {
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub(in crate::cli) struct OpenDispute {
 
 /// Move a dispute to the next stage. A chargeback or the reversal of one is made with it.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate chargeback advance 8a02… reversal --note 'The bank accepts the evidence'")]
+#[command(after_help = "Example:\n  tillgate dispute advance 8a02… reversal --note 'The bank accepts the evidence'")]
 pub(in crate::cli) struct AdvanceDispute {
     #[command(flatten)]
     common: CommonOptions,
@@ -102,7 +102,7 @@ pub(in crate::cli) struct AdvanceDispute {
 
 /// List disputes, all or those of an entity.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate chargeback list --entity 8a01… --state all")]
+#[command(after_help = "Example:\n  tillgate dispute list --entity 8a01… --state all")]
 pub(in crate::cli) struct ListDisputes {
     #[command(flatten)]
     common: CommonOptions,
@@ -122,7 +122,7 @@ pub(in crate::cli) struct ListDisputes {
 
 /// Show a dispute.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate chargeback show 8a02…")]
+#[command(after_help = "Example:\n  tillgate dispute show 8a02…")]
 pub(in crate::cli) struct ShowDispute {
     #[command(flatten)]
     common: CommonOptions,
@@ -134,7 +134,7 @@ pub(in crate::cli) struct ShowDispute {
 /// Add an evidence file (PDF, PNG or JPEG) to a dispute, or save one in a new file.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate chargeback evidence 8a02… --add receipt.pdf\n  tillgate chargeback evidence 8a02… --save 8a03… --output receipt.pdf"
+    after_help = "Example:\n  tillgate dispute evidence 8a02… --add receipt.pdf\n  tillgate dispute evidence 8a02… --save 8a03… --output receipt.pdf"
 )]
 pub(in crate::cli) struct EvidenceFile {
     #[command(flatten)]
@@ -155,7 +155,7 @@ pub(in crate::cli) struct EvidenceFile {
     output: Option<PathBuf>,
 }
 
-impl ChargebackCommand {
+impl DisputeCommand {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Open(command) => command.run(),
