@@ -16,9 +16,10 @@ use super::table::{Goal, ResultRow};
 use crate::toolchain::run_step;
 
 /// Sources that determine the format of a stored payment. If one changes, the filled store is made again.
-const SHAPE: [&str; 5] = [
-    "server/crates/store/src/schema.rs",
-    "server/crates/store/src/rows.rs",
+const SHAPE: [&str; 6] = [
+    "server/crates/store/src/migrations.rs",
+    "server/crates/store/src/document.rs",
+    "server/crates/store/src/payment/rows.rs",
     "server/crates/domain/src/payment/account.rs",
     "server/crates/domain/src/payment/record.rs",
     "tests/src/bench/sample.rs",
@@ -117,4 +118,16 @@ fn median_ms(times: &[Duration]) -> f64 {
 /// Returns the longest time in milliseconds, NaN if there is none.
 fn slowest_ms(times: &[Duration]) -> f64 {
     times.iter().max().map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sources_of_a_stored_payments_format_are_where_the_bench_reads_them() {
+        for path in SHAPE {
+            assert!(crate::workspace_root().join(path).is_file(), "{path}");
+        }
+    }
 }
