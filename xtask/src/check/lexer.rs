@@ -16,58 +16,48 @@ pub struct Comment<'a> {
 
 /// Returns the line comments of a source. Block comments are skipped.
 pub fn find_comments(source: &str) -> Vec<Comment<'_>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
-        if rest.starts_with("//") {
-            let end = rest.find('\n').unwrap_or(rest.len());
-            found.push(parse_comment(source, at, &rest[..end]));
-            at += end;
-        } else {
-            at += token_length(source, at, rest);
-        }
-    }
-    found
+    let comments = split_source(source).filter(|(_, token)| token.starts_with("//"));
+    comments.map(|(at, token)| parse_comment(source, at, token)).collect()
 }
 
 /// Returns the contents of the string literals of a source, each with the number of its line. Escapes stay as they are.
 pub fn find_strings(source: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
-        let length = match rest.starts_with("//") {
-            true => rest.find('\n').unwrap_or(rest.len()),
-            false => token_length(source, at, rest),
-        };
-        let content = rest[..length].trim_start_matches(['r', 'b', 'c', '#']).strip_prefix('"');
-        if let Some(content) = content {
-            found.push((source[..at].matches('\n').count() + 1, content.trim_end_matches('#').trim_end_matches('"')));
-        }
-        at += length;
-    }
-    found
+    let strings = split_source(source).filter_map(|(at, token)| {
+        let content = token.trim_start_matches(['r', 'b', 'c', '#']).strip_prefix('"')?;
+        let line = source[..at].matches('\n').count() + 1;
+        Some((line, content.trim_end_matches('#').trim_end_matches('"')))
+    });
+    strings.collect()
 }
 
 /// Returns the code of a source, with a space in place of each comment and each string or character literal. Newlines
 /// stay, so the numbers of the lines do too. Prefixes such as the `b` of `b"…"` stay as well.
 pub fn blank_literals(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
-    let mut at = 0;
-    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
-        let length = match rest.starts_with("//") {
-            true => rest.find('\n').unwrap_or(rest.len()),
-            false => token_length(source, at, rest),
-        };
-        let (token, _) = rest.split_at(length);
+    for (_, token) in split_source(source) {
         if token.chars().nth(1).is_some() {
             code.push(' ');
             code.extend(token.chars().filter(|c| *c == '\n'));
         } else {
             code.push_str(token);
         }
-        at += length;
     }
     code
+}
+
+/// Splits a source into its comments, its literals and single characters, each with the byte at which it begins.
+fn split_source(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let at = next;
+        let rest = source.get(at..).filter(|rest| !rest.is_empty())?;
+        let length = match rest.starts_with("//") {
+            true => rest.find('\n').unwrap_or(rest.len()),
+            false => token_length(source, at, rest),
+        };
+        next += length;
+        Some((at, &rest[..length]))
+    })
 }
 
 /// Splits code without literals into names, numbers and single characters, each with the number of its line.
