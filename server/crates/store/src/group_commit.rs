@@ -7,8 +7,7 @@
 //! Requests of threads with low priority are later ones: a group has one of them, and more only while no other request
 //! waits. So the large writes of one tenant delay another one's payment by one write, and still come one by one.
 
-use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -18,28 +17,11 @@ use tokio::sync::oneshot;
 
 use super::error::Cause;
 use super::group_transaction::{GroupTransaction, WrittenRows};
+use super::waiting_jobs::{CompletionCallback, NotDurable, RunRequest, WaitingJobs, WriteJob};
 use super::{DiskFault, StoreError};
 
-/// Maximum number of waiting requests that are refused together with the first one.
-const MAX_REFUSED: usize = 1024;
 /// Maximum number of requests in one commit.
 const MAX_GROUP: usize = 256;
-
-/// A queued request.
-struct WriteJob {
-    run: RunRequest,
-    /// True if a thread of low priority has queued it.
-    is_later: bool,
-}
-
-/// A request to run. It runs inside the transaction, or receives the fault that prevented the transaction. It returns
-/// the callback that answers its caller, and the disk fault that it met.
-type RunRequest =
-    Box<dyn FnOnce(Result<&mut GroupTransaction<'_>, NotDurable>) -> (CompletionCallback, NotDurable) + Send>;
-/// Answers the caller of a request, once it is known if the transaction is durable.
-type CompletionCallback = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
-/// The disk fault that prevented the commit, or `None` if the cause is unknown.
-type NotDurable = Option<DiskFault>;
 
 /// Work of the thread besides the requests.
 pub(super) trait CommitHooks: Send + 'static {
@@ -89,7 +71,7 @@ impl CommitQueue {
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                let waiting = WaitingJobs { jobs, later: VecDeque::new(), capacity };
+                let waiting = WaitingJobs::new(jobs, capacity);
                 CommitThread { connection, hooks }.process_jobs(waiting);
             })
             .map_err(|error| Cause::File(name.into(), error))?;
@@ -148,45 +130,6 @@ impl Drop for CommitQueue {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        }
-    }
-}
-
-/// The requests that wait, as the thread sees them.
-struct WaitingJobs {
-    jobs: Receiver<WriteJob>,
-    /// Later requests that were taken out of the queue, oldest first.
-    later: VecDeque<WriteJob>,
-    /// Number of later requests from which no more are taken out, so that the queue refuses what is too much.
-    capacity: usize,
-}
-
-impl WaitingJobs {
-    /// Waits for the first request of a group: a later one if one was taken out, so that each group has one.
-    fn wait_for_first(&mut self, timeout: Duration) -> Result<WriteJob, RecvTimeoutError> {
-        self.later.pop_front().map_or_else(|| self.jobs.recv_timeout(timeout), Ok)
-    }
-
-    /// Takes the next request of a group, which may still get later ones or not.
-    fn take_next(&mut self, accepts_later: bool) -> Option<WriteJob> {
-        while self.later.len() < self.capacity
-            && let Ok(job) = self.jobs.try_recv()
-        {
-            if !job.is_later {
-                return Some(job);
-            }
-            self.later.push_back(job);
-        }
-        if accepts_later { self.later.pop_front() } else { None }
-    }
-
-    /// Fails a request, and up to [`MAX_REFUSED`] waiting ones, with the error that nothing was written.
-    fn refuse_all(&mut self, first: WriteJob, fault: NotDurable) {
-        let waiting = self.later.drain(..).chain(self.jobs.try_iter());
-        // New requests keep arriving, so without a limit this loop might not end.
-        for job in std::iter::once(first).chain(waiting.take(MAX_REFUSED)) {
-            let (complete, _) = (job.run)(Err(fault));
-            complete(Err(fault));
         }
     }
 }
@@ -447,30 +390,6 @@ mod tests {
         }
         assert_eq!(soon_written, [(0, 0), (0, 1), (0, 2)], "they join the group that waits");
         assert_eq!(late_written, [(1, 3), (1, 4), (1, 5)], "nobody else waits then");
-    }
-
-    #[test]
-    fn each_group_has_one_later_request_and_more_only_without_others() {
-        let (sender, jobs) = sync_channel(16);
-        let mut waiting = WaitingJobs { jobs, later: VecDeque::new(), capacity: 16 };
-        let job = |is_later| WriteJob { run: Box::new(|_| (Box::new(|_| ()), None)), is_later };
-        // Takes a group, and returns which of its requests are later ones.
-        let mut take_group = || {
-            let mut group = vec![waiting.wait_for_first(Duration::ZERO).unwrap().is_later];
-            while let Some(job) = waiting.take_next(group.iter().all(|is_later| *is_later)) {
-                group.push(job.is_later);
-            }
-            group
-        };
-        for is_later in [true, true, false, true, false, true] {
-            sender.send(job(is_later)).unwrap();
-        }
-        assert_eq!(take_group(), [true, false, false]);
-        sender.send(job(false)).unwrap();
-        assert_eq!(take_group(), [true, false]);
-        assert_eq!(take_group(), [true, true]);
-        sender.send(job(false)).unwrap();
-        assert_eq!(take_group(), [false]);
     }
 
     #[tokio::test]

@@ -54,6 +54,7 @@ mod store_file;
 pub mod timer;
 mod update;
 mod value_encoding;
+mod waiting_jobs;
 mod wal_scrub;
 mod writer;
 mod writer_hooks;
