@@ -124,13 +124,11 @@ impl RunningSchedules {
     /// Starts a run. If it fails, logs a warning, and the schedule is due again later.
     fn start_run(&mut self, app: &Arc<App>, schedule: Schedule) {
         let (id, entity) = (schedule.id.clone(), schedule.entity.clone());
-        let app = Arc::clone(app);
-        let tenant = entity.clone();
+        let (app, run_app, tenant) = (Arc::clone(app), Arc::clone(app), entity.clone());
         let task = self.tasks.spawn(async move {
             let tag = log_tag(schedule.id.as_str());
-            let gateway = Arc::clone(&app);
             // A run that is due can wait longer than the payment of a shopper.
-            let run = async move { gateway.gateway.run_schedule(schedule).await };
+            let run = async move { run_app.gateway.run_schedule(schedule).await };
             let ended = app.low_priority.run(tenant.as_str(), run).await;
             ended.unwrap_or(Err(Failure::Interrupted)).unwrap_or_else(|error| {
                 tracing::warn!(%error, schedule = tag, "running a schedule failed");
