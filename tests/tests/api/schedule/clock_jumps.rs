@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 
+use crate::acquirer::payments::AcquirerScene;
 use crate::schedule::schedules::{SCHEDULES, create_schedule, read_schedule, register_card};
 use crate::settlement::settlements::read_rows;
 use crate::support::*;
@@ -59,6 +60,21 @@ async fn five_days_with_two_runs_a_day_charge_ten_times_at_their_own_times() -> 
             assert!(found.text.contains(payment.id()), "{day}: {}", found.text);
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_jump_waits_for_an_acquirer_that_takes_its_time() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&["--slow", "700ms"], &[]).await?;
+    let registration = register_card(&scene.shop, &[]).await?;
+    // An amount that the host answers slowly.
+    let fields = [("job.expression", "0 0 6,18 * * ?"), ("testMode", "EXTERNAL"), ("amount", "2000.01")];
+    let created = create_schedule(&scene.shop, &registration, &fields).await?;
+    let moved = advance(&scene.shop, "48h").await?;
+    assert!(moved.json.get("stillDue").is_none(), "{}", moved.text);
+    let runs = read_runs(&scene.shop, created.id()).await?;
+    let outcomes: Vec<&str> = runs.iter().map(|run| text(run, "outcome")).collect();
+    assert_eq!(outcomes, ["CHARGED"; 4], "{runs:?}");
     Ok(())
 }
 

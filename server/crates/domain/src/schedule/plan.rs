@@ -114,7 +114,8 @@ impl Schedule {
             _ => None,
         };
         let open = match outcome {
-            RunOutcome::Pending => payment.clone().map(|payment| (Some(payment), next_check(now, now))),
+            // Due at once, because the connector may still be asked: only a look at the payment puts it off.
+            RunOutcome::Pending => payment.clone().map(|payment| (Some(payment), now)),
             _ => retry.map(|retry| (None, retry)),
         };
         let open = open.map(|(pending, time)| OpenRun {
@@ -196,7 +197,7 @@ impl Schedule {
     #[must_use]
     pub fn with_request_time(self, now: Timestamp) -> Self {
         let asked = |open: OpenRun| match open.pending {
-            Some(_) => OpenRun { asked: Some(now), due: next_check(now, now), ..open },
+            Some(_) => OpenRun { asked: Some(now), due: now, ..open },
             None => open,
         };
         Self { open: self.open.map(asked), ..self }

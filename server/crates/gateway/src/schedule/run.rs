@@ -94,8 +94,8 @@ impl Gateway {
             Err(failure) => Err(failure),
         };
         match paid {
-            Ok(Some((schedule, payment))) if !payment.result.is_pending() && schedule_awaits(&schedule, &payment) => {
-                // The connector has answered after the payment was written.
+            Ok(Some((schedule, payment))) if schedule_awaits(&schedule, &payment) => {
+                // The connector was asked after the payment was written.
                 let Some(schedule) = self.store.load_schedule_of_step(&schedule.id)? else { return Ok(()) };
                 self.check_pending_run(entity, RunContext { schedule, ..context }, &payment.id).await
             }

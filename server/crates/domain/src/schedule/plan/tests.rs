@@ -51,6 +51,8 @@ fn a_pending_payment_delays_the_next_run_for_an_hour_at_most() {
     let retries = RetryPlan::default();
     let (mut pending, run) = schedule.after_run(&terms, &due, result("000.200.000"), &retries, now);
     assert_eq!(run.outcome, RunOutcome::Pending);
+    // The connector may still be asked, so nobody may take the run for done.
+    assert_eq!(pending.due(), Some(now));
     let mut now = now;
     while pending.open.is_some() {
         now = pending.due().unwrap();
