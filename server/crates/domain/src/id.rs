@@ -1,11 +1,16 @@
 //! Identifiers. Each begins with the time, which keeps inserts at the end of the store's B-trees, and ends with random
 //! bits. The caller passes the random bits, so that creating an id is a pure function.
 
+mod hex;
+
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+use hex::push_hex;
+pub use hex::{decode_hex, to_hex};
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $valid:expr) => {
@@ -302,35 +307,6 @@ pub fn log_tag(id: &str) -> String {
 pub fn log_tag_of_path(path: &str) -> Option<String> {
     let is_id = |segment: &&str| PageId::parse(segment).is_some() || CheckoutId::parse(segment).is_some();
     path.split('/').find(is_id).map(log_tag)
-}
-
-/// Formats bytes as lowercase hexadecimal digits.
-pub fn to_hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    push_hex(&mut text, bytes, b"0123456789abcdef");
-    text
-}
-
-/// Decodes hexadecimal digits of either case. Returns `None` if they are not exactly `N` bytes.
-pub fn decode_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let mut bytes = [0; N];
-    if pairs.len() != N || !rest.is_empty() {
-        return None;
-    }
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-        *byte = digit(*high)? << 4 | digit(*low)?;
-    }
-    Some(bytes)
-}
-
-/// Appends two digits for each byte, the higher half first. `digits` gives the case.
-fn push_hex(text: &mut String, bytes: &[u8], digits: &[u8; 16]) {
-    for byte in bytes {
-        text.push(char::from(digits[usize::from(byte >> 4)]));
-        text.push(char::from(digits[usize::from(byte & 15)]));
-    }
 }
 
 /// Parses the time in an id, twelve hexadecimal digits of milliseconds. Returns `None` if they are not digits or beyond
