@@ -22,6 +22,7 @@ mod count;
 mod limits;
 mod reached;
 mod source;
+mod stored_counts;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -38,10 +39,8 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, PaymentId, log_tag};
 use tillgate_domain::payment::account_identity::AccountIdentity;
 use tillgate_domain::refusal::Refusal;
-use tillgate_store::StoreError;
 use tillgate_store::risk::velocity::VelocityCount;
 
-use crate::Gateway;
 pub use attempt::{AttemptGuard, AttemptOutcome};
 use attempt::{CountedCost, Unsaved};
 use count::{Count, HOUR};
@@ -74,39 +73,6 @@ pub struct VelocityLimiter {
     unsaved: Unsaved,
     /// The caps that were reached, for the audit of risk.
     reached: ReachedLimits,
-}
-
-impl Gateway {
-    /// Writes the reached caps to the audit, at most 1000 of them, and the changed counts to the store in batches.
-    /// Deletes counts that are empty by now.
-    ///
-    /// # Errors
-    /// If the store cannot be written; the next call then writes the counts and caps.
-    pub async fn save_velocity(&self) -> Result<(), StoreError> {
-        let now = self.now();
-        let reached = self.velocity.reached.take(now);
-        if !reached.is_empty() {
-            let written = self.store.write_risk_changes(reached.clone()).await;
-            if written.is_err() {
-                self.velocity.reached.restore(reached);
-            }
-            written?;
-        }
-        loop {
-            let counts = self.velocity.take_unsaved(now);
-            let last = counts.len() < BATCH;
-            if !counts.is_empty() {
-                let written = self.store.save_velocity_counts(counts.clone()).await;
-                if written.is_err() {
-                    self.velocity.restore_unsaved(counts);
-                }
-                written?;
-            }
-            if last {
-                return self.store.delete_expired_velocity_counts(now).await;
-            }
-        }
-    }
 }
 
 impl VelocityLimiter {
@@ -351,31 +317,6 @@ impl VelocityLimiter {
         let Some(attempt) = attempt else { return };
         let outcome = if approved { AttemptOutcome::Approved } else { AttemptOutcome::Declined };
         self.end_attempt(attempt, outcome, now);
-    }
-
-    /// Removes and returns a batch of the unsaved counts (at most 1000), and drops the attempts of pending payments
-    /// whose costs have leaked away.
-    pub fn take_unsaved(&self, now: Timestamp) -> Vec<VelocityCount> {
-        let now = to_nanoseconds(now);
-        lock_mutex(&self.pending).retain(|_, attempt| attempt.costs.iter().any(|cost| cost.until > now));
-        let mut unsaved = lock_mutex(&self.unsaved);
-        let keys: Vec<(SourceKind, CountName)> = unsaved.keys().take(BATCH).copied().collect();
-        let counts = keys.into_iter().filter_map(|key| {
-            let count = unsaved.remove(&key)?;
-            Some(VelocityCount { kind: key.0 as u8, name: key.1, until: count.empty_at() })
-        });
-        counts.collect()
-    }
-
-    /// Marks counts as unsaved again after a failed write, unless they have been dropped from memory.
-    pub fn restore_unsaved(&self, counts: Vec<VelocityCount>) {
-        for VelocityCount { kind, name, .. } in counts {
-            if let Some(kind) = SourceKind::find(kind)
-                && let Some(count) = self.cache_for(kind).get(&name)
-            {
-                lock_mutex(&self.unsaved).insert((kind, name), count);
-            }
-        }
     }
 
     /// Returns the count of a source, a new one if none is in memory.
