@@ -1,30 +1,28 @@
 //! A session: the commands of one client, one after the other.
 
-use std::borrow::Cow;
+mod control;
+mod folder;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::civil::Date;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::settlement::reconciliation::file::FileName;
-use tillgate_gateway::Failure;
 use tillgate_net::shares::Place;
 use tillgate_store::settlement::reconciliation_file::StoredFile;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::BufReader;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use zeroize::Zeroizing;
 
 use super::FtpServer;
-use super::command::{Command, FolderPath, MAX_LINE};
+use super::command::{Command, FolderPath};
 use super::data::{DataConnection, DataFault, DataTls, accept_data, listen_passive};
-use super::listing::{ListingForm, format_facts, format_listing, format_time};
+use super::listing::{ListingForm, format_time};
 use super::login::{LoggedIn, LoginRefusal};
-use super::pattern::{fits_pattern, is_pattern};
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
+use control::{Control, Reply, read_line, send_reply};
 
 /// Maximum time until a client has logged in.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,22 +30,6 @@ const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
 const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Number of wrong passwords or refused commands after which a session ends.
 const MAX_FAULTS: u32 = 10;
-
-/// The control connection, plain or with TLS.
-trait ControlStream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> ControlStream for S {}
-
-type Control = BufReader<Box<dyn ControlStream>>;
-
-/// A reply: its code and its text, which may have several lines.
-struct Reply(u16, Cow<'static, str>);
-
-impl Reply {
-    fn new(code: u16, text: impl Into<Cow<'static, str>>) -> Self {
-        Self(code, text.into())
-    }
-}
 
 /// Consequence of a command.
 enum Next {
@@ -304,82 +286,6 @@ impl Session {
         reply
     }
 
-    /// Returns the user's entity as it is now.
-    fn load_entity(&self) -> Result<Arc<Entity>, Reply> {
-        let Some(user) = &self.user else { return Err(Reply::new(530, "Log in first.")) };
-        match self.server.reload_entity(user) {
-            Ok(Some(entity)) => Ok(entity),
-            Ok(None) => Err(Reply::new(421, "The user has been revoked.")),
-            Err(error) => {
-                tracing::warn!(%error, "an FTP user cannot be loaded");
-                Err(Reply::new(451, "Not available now, try again later."))
-            }
-        }
-    }
-
-    /// Finds the file with a path.
-    fn find_file(&self, path: &str) -> Result<(Arc<Entity>, StoredFile), Reply> {
-        let entity = self.load_entity()?;
-        let found = match FolderPath::parse(path) {
-            FolderPath::Folder => Ok(None),
-            FolderPath::Entry(name) => self.server.app.gateway.find_file(&entity, name),
-        };
-        match found {
-            Ok(Some(file)) => Ok((entity, file)),
-            Ok(None) => Err(Reply::new(550, "There is no such file.")),
-            Err(error) => {
-                tracing::warn!(%error, "a reconciliation file cannot be found");
-                Err(Reply::new(451, "Not available now, try again later."))
-            }
-        }
-    }
-
-    fn describe_file(&self, path: &str, describe: impl FnOnce(&Entity, &StoredFile) -> Reply) -> Reply {
-        match self.find_file(path) {
-            Ok((entity, file)) => describe(&entity, &file),
-            Err(reply) => reply,
-        }
-    }
-
-    fn answer_mlst(&self, path: &str) -> Reply {
-        if FolderPath::parse(path) == FolderPath::Folder {
-            return Reply::new(250, "Listing:\n Type=dir;Perm=el; /\nEnd");
-        }
-        self.describe_file(path, |entity, file| {
-            Reply::new(250, format!("Listing:\n {}\nEnd", format_facts(&entity.id, file)))
-        })
-    }
-
-    /// Returns the listing of the folder, of the files that fit a pattern, or of the one file with a path.
-    fn list_folder(&self, path: &str, form: ListingForm) -> Result<String, Reply> {
-        let pattern = match FolderPath::parse(path) {
-            FolderPath::Folder => None,
-            // Clients ask for the names that fit (RFC 1123, 4.1.2.7) before they fetch several files.
-            FolderPath::Entry(name) if is_pattern(name) && form != ListingForm::Facts => Some(name),
-            FolderPath::Entry(_) => {
-                let (entity, file) = self.find_file(path)?;
-                return Ok(format_listing(&entity.id, &[file], form));
-            }
-        };
-        let entity = self.load_entity()?;
-        match self.server.app.gateway.list_files(&entity, Date::MIN, Date::MAX) {
-            Ok(mut files) => {
-                let name = |file: &StoredFile| FileName { entity: entity.id.clone(), day: file.day }.to_string();
-                files.retain(|file| pattern.is_none_or(|pattern| fits_pattern(pattern, &name(file))));
-                if pattern.is_some() && files.is_empty() {
-                    return Err(Reply::new(550, "There is no such file."));
-                }
-                Ok(format_listing(&entity.id, &files, form))
-            }
-            // The entity has become one without files.
-            Err(Failure::Refused(_)) => Ok(String::new()),
-            Err(error) => {
-                tracing::warn!(%error, "reconciliation files cannot be listed");
-                Err(Reply::new(451, "Not available now, try again later."))
-            }
-        }
-    }
-
     /// Carries out a command that needs a data connection. Returns the last reply.
     async fn transfer(&mut self, control: &mut Control, command: &Command<'_>) -> io::Result<Reply> {
         let (listener, position) = (self.passive.take(), std::mem::take(&mut self.position));
@@ -449,32 +355,4 @@ impl Session {
 enum Found {
     Listing(String),
     File(Arc<Entity>, StoredFile),
-}
-
-/// Reads a line without its end. Returns `None` at the end of the connection, or if the line is too long. Bytes that
-/// are no UTF-8 become replacement characters.
-async fn read_line(control: &mut Control) -> io::Result<Option<Zeroizing<String>>> {
-    let mut line = Zeroizing::new(Vec::with_capacity(MAX_LINE));
-    let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
-    control.take(limit).read_until(b'\n', &mut line).await?;
-    if line.last() != Some(&b'\n') {
-        return Ok(None);
-    }
-    while line.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
-        line.pop();
-    }
-    Ok(Some(Zeroizing::new(String::from_utf8_lossy(&line).into_owned())))
-}
-
-/// Sends a reply. A text of several lines begins with a hyphen after the code, and its last line ends it.
-async fn send_reply(control: &mut Control, Reply(code, text): &Reply) -> io::Result<()> {
-    let formatted = match text.rsplit_once('\n') {
-        None => format!("{code} {text}\r\n"),
-        Some((before, last)) => format!("{code}-{}\r\n{code} {last}\r\n", before.replace('\n', "\r\n")),
-    };
-    let sent = async {
-        control.write_all(formatted.as_bytes()).await?;
-        control.flush().await
-    };
-    timeout(REPLY_TIMEOUT, sent).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
