@@ -17,7 +17,8 @@ use tillgate_gateway::administration::Administration;
 use crate::cli::administration::create_administration;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
-use crate::cli::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
+use crate::cli::serve::settings::GatewaySettings;
+use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
 
 /// Run the gateway and a demo shop.

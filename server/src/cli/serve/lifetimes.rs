@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::SignedDuration;
 use tillgate_domain::payment::TimeLimits;
 
-use super::parse_duration;
+use super::value_parsers::parse_duration;
 
 /// Time in which an analyst decides about a held payment, unless the operator sets another.
 const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);

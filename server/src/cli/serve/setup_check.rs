@@ -11,7 +11,7 @@ use tillgate_domain::access::setup_fault::find_setup_faults;
 use tillgate_store::directory::Directory;
 use tillgate_store::{Store, StoreError, read_live_refusal};
 
-use crate::cli::serve::GatewaySettings;
+use crate::cli::serve::settings::GatewaySettings;
 
 /// Reason for a gateway without a public address with HTTPS.
 const NO_PUBLIC_URL: &str = "it has no --public-url https://…, the address that shoppers' browsers reach";
