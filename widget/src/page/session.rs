@@ -1,28 +1,28 @@
 //! Everything that the forms of a page share: the loader, the checkout's configuration, the relay frame, the list of
 //! forms.
 
+mod announcements;
+mod frame_messages;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use tillgate_shared::wire::{Config, FieldReport, FrameField, RelayReport, Source as _, VERSION};
+use tillgate_shared::wire::{Config, Source as _};
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlElement, HtmlIFrameElement};
+use web_sys::HtmlElement;
 
-use super::bridge::{Loader, PlacedForm, Value, format_number};
-use super::callbacks::{self, Callback, ErrorName, ReadyForm};
+use super::bridge::{Loader, PlacedForm, Value};
+use super::callbacks::{self, Callback, ErrorName};
 use super::challenge::Challenges;
 use super::dom::Listener;
 use super::engine::form::{self, Message};
 use super::handle::{FormHandle, HandleKind};
 use super::options::Options;
 use super::popup::Windows;
-use super::readiness::{self, Progress, ReadinessOfForm};
+use super::readiness::Progress;
 use super::relay::Relay;
 use super::wallet::Sheets;
 use super::{dom, kinds, text, wpwl};
-
-/// The time after `onReady` at which the empty frames for issuers' pages are created, in milliseconds.
-const TARGET_DELAY: i32 = 3000;
 
 /// Everything that the forms of a page share.
 pub struct Session {
@@ -283,120 +283,6 @@ impl Session {
         self.raise(ErrorName::Widget, message);
     }
 
-    /// Calls `work` at once, or after `onReady`.
-    pub fn after_ready(&self, work: impl FnOnce() + 'static) {
-        if self.is_announced.get() {
-            return work();
-        }
-        self.late.borrow_mut().push(Box::new(work));
-    }
-
-    /// Calls `onReady` if all forms are ready now and it has not told them.
-    pub fn announce_forms(self: &Rc<Self>) {
-        let forms = self.forms.borrow().clone();
-        let readiness = |form: &Rc<FormHandle>| ReadinessOfForm {
-            progress: form.progress.get(),
-            is_announced: form.is_announced.get(),
-        };
-        let told =
-            readiness::select_announced(&forms.iter().map(readiness).collect::<Vec<_>>(), self.awaits_relay.get());
-        let fresh: Vec<Rc<FormHandle>> = told.iter().filter_map(|at| forms.get(*at).cloned()).collect();
-        let Some(first) = fresh.first() else { return };
-        self.is_announced.set(true);
-        fresh.iter().for_each(|form| form.is_announced.set(true));
-        let list: Vec<_> =
-            fresh.iter().map(|form| ReadyForm { kind: form.kind.get().name(), brands: form.brands.clone() }).collect();
-        callbacks::notify(self, &Callback::Ready(&list), None);
-        for form in &fresh {
-            self.announce_frames(form);
-        }
-        first.send(Message::Autofocus);
-        for work in self.late.take() {
-            work();
-        }
-        self.each_form(|form| form.send(Message::Restyle));
-    }
-
-    /// Tells the frames of a card form, and creates the frame for its issuer's page once there is time.
-    fn announce_frames(&self, form: &Rc<FormHandle>) {
-        if form.kind.get() != HandleKind::Card {
-            return;
-        }
-        for field in [FrameField::Number, FrameField::Code] {
-            if let Some(frame) = form.frame(field) {
-                callbacks::notify(self, &Callback::FrameReady(&frame), form.form_node().as_ref());
-            }
-        }
-        let form = form.clone();
-        self.timers.borrow_mut().extend(dom::call_later(TARGET_DELAY, move || drop(form.target_frame())));
-    }
-
-    /// Receives a message of a frame on the gateway's origin.
-    pub fn receive(self: &Rc<Self>, data: &Value, source: &JsValue) {
-        let version = data.get("tillgate").map(|version| version.display()).unwrap_or_default();
-        let own = format_number(VERSION);
-        if version != own {
-            let text = ["a frame speaks version ", &version, " of the protocol, not ", &own].concat();
-            return self.raise(ErrorName::FrameCommunication, &text);
-        }
-        if data.get("relay").is_some() {
-            let relay = self.loader.find_relay().filter(|frame| is_window_of(source, frame));
-            if let (Some(frame), Some(report)) = (relay, RelayReport::read(data)) {
-                self.receive_from_relay(&frame, report);
-            }
-            return;
-        }
-        let Some(field) = FrameField::parse(&data.text("field")) else { return };
-        let nonce = data.text("form");
-        let form = self.forms.borrow().iter().find(|form| form.nonce == nonce).cloned();
-        let Some(form) = form.filter(|form| form.frame(field).is_some_and(|frame| is_window_of(source, &frame))) else {
-            return;
-        };
-        let Some(report) = FieldReport::read(data) else { return };
-        if let FieldReport::Ready(Some(config)) = &report {
-            self.take_config(&Rc::new((**config).clone()));
-            if config.has_registrations {
-                self.open_relay();
-            }
-        }
-        form.send(Message::Frame(field, report));
-    }
-
-    fn receive_from_relay(self: &Rc<Self>, frame: &HtmlIFrameElement, report: RelayReport<Value>) {
-        match report {
-            RelayReport::Ready(config) => {
-                let config = Rc::new(*config);
-                self.take_config(&config);
-                self.relay.open(frame, &self.loader);
-                self.awaits_relay.set(false);
-                kinds::offer(self, &config);
-                self.announce_forms();
-                self.announce_wallets(&config);
-            }
-            RelayReport::Answer { call, answer } => self.relay.receive_answer(call, *answer),
-            RelayReport::Wallet { form, agreed } => self.sheets.close(&form, agreed),
-        }
-    }
-
-    fn take_config(&self, config: &Rc<Config>) {
-        wpwl::publish_config(config);
-        self.is_paid.set(config.closed.as_ref().is_some_and(|closed| closed.paid));
-        if config.closed.is_none() {
-            self.config.replace(Some(config.clone()));
-        }
-    }
-
-    /// Tells the merchant once that the buttons of wallets are ready.
-    fn announce_wallets(self: &Rc<Self>, config: &Config) {
-        let is_wallet = |form: &Rc<FormHandle>| kinds::is_wallet(config, form);
-        if self.wallets_announced.get() || !self.forms.borrow().iter().any(is_wallet) {
-            return;
-        }
-        self.wallets_announced.set(true);
-        let session = self.clone();
-        self.after_ready(move || callbacks::notify(&session, &Callback::ReadyExternal, None));
-    }
-
     /// Starts the yew app of a form in `root`.
     pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: form::Setup, root: &HtmlElement) {
         let properties = form::FormProperties {
@@ -447,10 +333,4 @@ impl Session {
     pub fn placed(form: &FormHandle) -> Option<&PlacedForm> {
         form.placed.as_ref()
     }
-}
-
-/// Returns true if `source` is the window of this frame at this moment. A frame that was moved has a new window, and
-/// the frame of a copy is nobody's.
-fn is_window_of(source: &JsValue, frame: &HtmlIFrameElement) -> bool {
-    frame.content_window().is_some_and(|window| JsValue::from(window) == *source)
 }
