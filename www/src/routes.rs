@@ -321,5 +321,5 @@ fn gateway_error_page(view: View, error: &GatewayError) -> Response {
 }
 
 #[cfg(test)]
-#[path = "routes_test.rs"]
+#[allow(clippy::unwrap_used)]
 mod tests;
