@@ -11,6 +11,7 @@ mod autofill;
 mod brand_offers;
 mod brand_page;
 mod callbacks;
+mod challenge_frame;
 mod coming_back;
 mod contract;
 mod dom_clobbering;
