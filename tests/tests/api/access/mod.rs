@@ -6,6 +6,7 @@ pub mod entities;
 pub mod isolation;
 pub mod live_transport;
 pub mod moved_channels;
+pub mod routing;
 pub mod scopes;
 pub mod settings;
 pub mod tenants;

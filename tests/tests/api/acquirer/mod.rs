@@ -8,5 +8,6 @@ pub mod faults;
 pub mod host;
 pub mod payments;
 pub mod redirects;
+pub mod refused_requests;
 pub mod reservations;
 pub mod three_ds;

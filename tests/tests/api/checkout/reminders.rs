@@ -9,35 +9,33 @@ use tokio::task::JoinSet;
 use crate::delivery::notifications::{LOOPBACK, assert_notified, start_loopback_gateway};
 use crate::payment::asynchronous::{press_button, redirect_url};
 use crate::support::*;
-use crate::three_ds;
 
-const DECLINED: (&str, &str) = ("card.number", "4200000000000001");
-const CHALLENGE: (&str, &str) = ("card.number", "4200000000000018");
+pub const DECLINED: (&str, &str) = ("card.number", "4200000000000001");
 /// Options with a long lifetime of pending payments, for brands and issuers that take their time.
-const PATIENT: [&str; 4] = ["--allow-network", "127.0.0.0/8", "--pending-lifetime", "2h"];
+pub const PATIENT: [&str; 4] = ["--allow-network", "127.0.0.0/8", "--pending-lifetime", "2h"];
 
 /// A merchant that never reads a status and so must be reminded, and its receiver.
-struct ReminderScene {
-    gateway: TestGateway,
-    shop: MerchantClient,
-    receiver: Receiver,
+pub struct ReminderScene {
+    pub gateway: TestGateway,
+    pub shop: MerchantClient,
+    pub receiver: Receiver,
 }
 
 impl ReminderScene {
     /// Starts a gateway with these options, a merchant and a receiver.
-    async fn new(options: &[&str]) -> anyhow::Result<Self> {
+    pub async fn new(options: &[&str]) -> anyhow::Result<Self> {
         let gateway = TestGateway::start_with(options)?;
         let shop = gateway.create_merchant()?;
         Ok(Self { gateway, shop, receiver: Receiver::start().await? })
     }
 
     /// Creates a checkout whose shopper returns to the receiver's address, and returns its id.
-    async fn create_checkout(&self) -> anyhow::Result<String> {
+    pub async fn create_checkout(&self) -> anyhow::Result<String> {
         Ok(self.shop.create_checkout(&[("shopperResultUrl", &self.receiver.url("back"))]).await?.id().to_owned())
     }
 
     /// Creates a checkout, submits a card with these fields, whatever the result, and returns the checkout's id.
-    async fn submit_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<String> {
+    pub async fn submit_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<String> {
         let id = self.create_checkout().await?;
         self.shop.submit_card(&id, fields).await?;
         Ok(id)
@@ -45,7 +43,7 @@ impl ReminderScene {
 
     /// Submits a checkout, and asserts that the shopper is redirected to a page. Returns the checkout's id and the
     /// response with the page's address.
-    async fn redirect_shopper(&self, fields: &[(&str, &str)]) -> anyhow::Result<(String, ApiResponse)> {
+    pub async fn redirect_shopper(&self, fields: &[(&str, &str)]) -> anyhow::Result<(String, ApiResponse)> {
         let id = self.create_checkout().await?;
         let submitted = self.shop.submit_card(&id, fields).await?;
         assert_result(&submitted, 200, "000.200.000");
@@ -54,7 +52,7 @@ impl ReminderScene {
 
     /// Waits for as many requests as there are `ids`, and asserts that they are reminders of these checkouts, in any
     /// order, and that no further request has arrived.
-    async fn assert_reminds(&self, ids: &[&str]) -> anyhow::Result<()> {
+    pub async fn assert_reminds(&self, ids: &[&str]) -> anyhow::Result<()> {
         let mut reminded = BTreeSet::new();
         for _ in ids {
             reminded.insert(self.receiver.next_request().await?.query_parameters()[0].1.clone());
@@ -66,7 +64,7 @@ impl ReminderScene {
 
     /// Asserts that no reminder is left: after 48 hours on the sandbox's clock, the only one is about a checkout that
     /// is submitted now.
-    async fn assert_no_reminders(&self) -> anyhow::Result<()> {
+    pub async fn assert_no_reminders(&self) -> anyhow::Result<()> {
         let last = self.submit_checkout(&[]).await?;
         self.shop.advance_clock("48h").await?;
         self.assert_reminds(&[&last]).await?;
@@ -75,26 +73,17 @@ impl ReminderScene {
     }
 
     /// Counts the reminders that the store schedules.
-    fn count_reminders(&self) -> anyhow::Result<u32> {
+    pub fn count_reminders(&self) -> anyhow::Result<u32> {
         let query = "SELECT count(*) FROM timer WHERE kind = 'remind'";
         Ok(open_database(&self.gateway)?.query_row(query, [], |row| row.get(0))?)
     }
 
     /// Kills the gateway and starts it again on its data with these options. The receiver stays.
-    async fn restart(self, options: &[&str]) -> anyhow::Result<Self> {
+    pub async fn restart(self, options: &[&str]) -> anyhow::Result<Self> {
         let gateway = self.gateway.kill_and_restart(options)?;
         let shop = MerchantClient::new(gateway.base_url(), self.shop.entity_id, self.shop.token);
         Ok(Self { gateway, shop, ..self })
     }
-}
-
-/// Answers the challenge of a submitted payment with a return code. Ignores the response.
-async fn answer_challenge(shop: &MerchantClient, submitted: &ApiResponse, code: &str) -> anyhow::Result<()> {
-    let url = three_ds::redirect_field(submitted, "url");
-    let (_, page) = three_ds::visit_page(shop, url).await?;
-    three_ds::post_to_page(shop, url, &[("transaction", three_ds::challenge_transaction(&page)), ("returnCode", code)])
-        .await?;
-    Ok(())
 }
 
 #[tokio::test]
@@ -238,96 +227,6 @@ async fn a_submit_that_the_checkout_took_begins_the_29_minutes_anew_and_no_other
 }
 
 #[tokio::test]
-async fn no_reminder_comes_while_the_shopper_is_at_the_bank_and_one_comes_when_that_has_ended() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&PATIENT).await?;
-    let shop = &scene.shop;
-    let (ideal, ideal_page) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    let (paypal, paypal_page) = scene.redirect_shopper(&[("paymentBrand", "PAYPAL")]).await?;
-    let (issuer, issuer_page) = scene.redirect_shopper(&[CHALLENGE]).await?;
-    let (quick, quick_page) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    let at_once = scene.submit_checkout(&[]).await?;
-    shop.advance_clock("10m").await?;
-    press_button(shop, &redirect_url(&quick_page), "success").await?;
-    // The payment of a shopper who has not decided is still pending.
-    press_button(shop, &redirect_url(&paypal_page), "later").await?;
-    shop.advance_clock("19m").await?;
-    scene.assert_reminds(&[&at_once, &quick]).await?;
-    assert_eq!(scene.count_reminders()?, 3);
-    shop.advance_clock("11m").await?;
-    press_button(shop, &redirect_url(&ideal_page), "success").await?;
-    scene.assert_reminds(&[&ideal]).await?;
-    press_button(shop, &redirect_url(&paypal_page), "cancel").await?;
-    scene.assert_reminds(&[&paypal]).await?;
-    answer_challenge(shop, &issuer_page, "000.100.110").await?;
-    scene.assert_reminds(&[&issuer]).await?;
-    for left in [&ideal_page, &paypal_page] {
-        press_button(shop, &redirect_url(left), "success").await?;
-    }
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_shopper_who_never_comes_back_from_the_bank_is_followed_by_the_reminder() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&LOOPBACK).await?;
-    let (gone, _) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    let control = scene.submit_checkout(&[]).await?;
-    scene.shop.advance_clock("29m").await?;
-    scene.assert_reminds(&[&control]).await?;
-    scene.shop.advance_clock("1m").await?;
-    scene.assert_reminds(&[&gone]).await?;
-    assert_result(&scene.shop.read_status(&gone).await?, 400, "100.396.103");
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_payment_that_stays_pending_without_a_shopper_is_reminded_of_after_29_minutes() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&PATIENT).await?;
-    let back = scene.receiver.url("back");
-    let forced = [("customParameters[forceResultCode]", "000.200.000"), ("shopperResultUrl", back.as_str())];
-    let made = scene.shop.create_checkout(&forced).await?;
-    scene.shop.submit_card(made.id(), &[]).await?;
-    scene.shop.advance_clock("29m").await?;
-    scene.assert_reminds(&[made.id()]).await?;
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_status_takes_the_reminder_back_when_it_tells_how_it_ended_and_not_before() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&PATIENT).await?;
-    let shop = &scene.shop;
-    let (before, before_page) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    let (after, after_page) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    for id in [&before, &after] {
-        assert_result(&shop.read_status(id).await?, 200, "000.200.000");
-    }
-    for left in [&before_page, &after_page] {
-        press_button(shop, &redirect_url(left), "success").await?;
-    }
-    assert_result(&shop.read_status(&after).await?, 200, "000.100.110");
-    shop.advance_clock("29m").await?;
-    scene.assert_reminds(&[&before]).await?;
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_shopper_who_tries_again_after_the_merchant_has_asked_is_reminded_of_all_the_same() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&LOOPBACK).await?;
-    let mut all = Vec::new();
-    // The merchant's read is stored a moment later. Some submits come before that, some after.
-    for _ in 0..20 {
-        let id = scene.submit_checkout(&[DECLINED]).await?;
-        assert_result(&scene.shop.read_status(&id).await?, 400, "100.100.101");
-        assert_result(&scene.shop.submit_card(&id, &[]).await?, 200, "000.000.100");
-        all.push(id);
-    }
-    let asked_twice = all.pop().unwrap_or_default();
-    assert_result(&scene.shop.read_status(&asked_twice).await?, 200, "000.100.110");
-    scene.shop.advance_clock("29m").await?;
-    scene.assert_reminds(&all.iter().map(String::as_str).collect::<Vec<_>>()).await?;
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
 async fn many_submits_at_once_leave_one_reminder() -> anyhow::Result<()> {
     let scene = ReminderScene::new(&LOOPBACK).await?;
     let mut ids = Vec::new();
@@ -348,72 +247,6 @@ async fn many_submits_at_once_leave_one_reminder() -> anyhow::Result<()> {
     scene.shop.advance_clock("29m").await?;
     scene.assert_reminds(&ids.iter().map(String::as_str).collect::<Vec<_>>()).await?;
     scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_reminder_that_waits_for_the_bank_survives_the_gateway_and_comes_once() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&PATIENT).await?;
-    let (id, submitted) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    scene.shop.advance_clock("40m").await?;
-    let old = scene.shop.base.clone();
-    let scene = scene.restart(&PATIENT).await?;
-    assert_eq!(scene.count_reminders()?, 1);
-    press_button(&scene.shop, &redirect_url(&submitted).replace(&old, &scene.shop.base), "success").await?;
-    scene.assert_reminds(&[&id]).await?;
-    poll_until("it is written that it was taken", async || {
-        let query = "SELECT count(*) FROM message WHERE due IS NULL";
-        let settled: u32 = open_database(&scene.gateway)?.query_row(query, [], |row| row.get(0))?;
-        Ok((settled == 1).then_some(()))
-    })
-    .await?;
-    let scene = scene.restart(&PATIENT).await?;
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_brand_that_was_given_up_does_not_hold_back_the_reminder_of_the_next() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&PATIENT).await?;
-    let (id, abandoned) = scene.redirect_shopper(&[("paymentBrand", "IDEAL")]).await?;
-    scene.shop.advance_clock("5m").await?;
-    assert_result(&scene.shop.submit_card(&id, &[]).await?, 200, "000.000.100");
-    let (waiting, first) = scene.redirect_shopper(&[("paymentBrand", "PAYPAL")]).await?;
-    let second = scene.shop.submit_card(&waiting, &[("paymentBrand", "IDEAL")]).await?;
-    scene.shop.advance_clock("29m").await?;
-    scene.assert_reminds(&[&id]).await?;
-    // The end of a replaced attempt does not affect the checkout.
-    press_button(&scene.shop, &redirect_url(&abandoned), "success").await?;
-    press_button(&scene.shop, &redirect_url(&first), "cancel").await?;
-    assert_eq!(scene.count_reminders()?, 1);
-    press_button(&scene.shop, &redirect_url(&second), "success").await?;
-    scene.assert_reminds(&[&waiting]).await?;
-    scene.assert_no_reminders().await
-}
-
-#[tokio::test]
-async fn a_stranger_takes_no_reminder_back_and_a_merchant_that_of_its_channel() -> anyhow::Result<()> {
-    let scene = ReminderScene::new(&LOOPBACK).await?;
-    let stranger = scene.gateway.create_merchant()?;
-    let channel = scene.gateway.create_merchant_with(&["--merchant", &scene.shop.entity_id])?;
-    let back = scene.receiver.url("back");
-    let own = scene.submit_checkout(&[]).await?;
-    let of_channel = channel.create_checkout(&[("shopperResultUrl", &back)]).await?;
-    channel.submit_card(of_channel.id(), &[]).await?;
-    for id in [own.as_str(), of_channel.id()] {
-        assert_result(&stranger.read_status(id).await?, 404, "200.300.404");
-        assert_eq!(stranger.get(&format!("v1/checkouts/{id}/registration")).await?.status, 404);
-    }
-    assert_result(&scene.shop.read_status(of_channel.id()).await?, 200, "000.100.110");
-    scene.shop.advance_clock("29m").await?;
-    scene.assert_reminds(&[&own]).await?;
-    // Channels share their merchant's clock. Other merchants have their own.
-    let theirs = stranger.create_checkout(&[("shopperResultUrl", &back)]).await?;
-    stranger.submit_card(theirs.id(), &[]).await?;
-    let last = scene.submit_checkout(&[]).await?;
-    scene.shop.advance_clock("48h").await?;
-    scene.assert_reminds(&[&last]).await?;
-    assert_eq!(scene.count_reminders()?, 1);
-    stranger.advance_clock("29m").await?;
-    scene.assert_reminds(&[theirs.id()]).await
 }
 
 #[tokio::test]

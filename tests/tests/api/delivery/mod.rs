@@ -7,4 +7,5 @@ pub mod file_push_settings;
 pub mod notifications;
 pub mod outgoing;
 pub mod receiver_addresses;
+pub mod webhook_events;
 pub mod webhooks;

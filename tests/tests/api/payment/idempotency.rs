@@ -3,15 +3,11 @@
 use reqwest::Method;
 use tillgate_api::docs::ROUTES;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
 
 use crate::dispute::disputes::DisputeScene;
 use crate::payment::held_payments::create_reviewed_shop;
 use crate::review::queue::hold_payment;
 use crate::schedule::schedules::{SCHEDULES, create_schedule, register_card};
-use crate::service::resilience::{PATIENT, lock_database};
 use crate::support::*;
 
 /// Returns a request about a new dispute that succeeds.
@@ -32,7 +28,7 @@ async fn example_dispute(
 }
 
 /// Returns the parameters of a debit of an amount in euros with the test card.
-fn debit_fields(amount: &str) -> Vec<(&str, &str)> {
+pub fn debit_fields(amount: &str) -> Vec<(&str, &str)> {
     let order = [("amount", amount), ("currency", "EUR"), ("paymentType", "DB")];
     order.into_iter().chain(CARD).collect()
 }
@@ -52,14 +48,14 @@ pub async fn post_with_key(
 }
 
 /// Pays 92.00 EUR with the test card and an `Idempotency-Key`. Returns any response.
-async fn pay_with_key(shop: &MerchantClient, key: &str) -> anyhow::Result<ApiResponse> {
+pub async fn pay_with_key(shop: &MerchantClient, key: &str) -> anyhow::Result<ApiResponse> {
     post_with_key(shop, "v1/payments", key, &debit_fields("92.00")).await
 }
 
 /// Asserts that a response is a replay: status and bytes of the first response, and the header `Idempotent-Replayed`,
 /// which the first one does not have.
 #[track_caller]
-fn assert_replay(again: &ApiResponse, first: &ApiResponse) {
+pub fn assert_replay(again: &ApiResponse, first: &ApiResponse) {
     assert_eq!((again.status, &again.text), (first.status, &first.text));
     assert_eq!(again.headers["idempotent-replayed"], "true");
     assert_eq!(again.headers["content-type"], first.headers["content-type"]);
@@ -75,7 +71,7 @@ fn assert_key_refused(answer: &ApiResponse) {
 }
 
 /// Counts the merchant's payments in the store.
-fn count_payments(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<u32> {
+pub fn count_payments(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<u32> {
     let query = "SELECT count(*) FROM payment WHERE entity = ?1";
     Ok(open_database(gateway)?.query_row(query, [&shop.entity_id], |row| row.get(0))?)
 }
@@ -275,83 +271,6 @@ async fn a_decline_is_an_answer_and_a_refusal_leaves_the_key_free() -> anyhow::R
     let paid = pay_with_key(&shop, "mended").await?;
     assert_result(&paid, 200, "000.100.110");
     assert_replay(&pay_with_key(&shop, "mended").await?, &paid);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_twin_that_comes_while_the_first_is_under_way_is_told_so() -> anyhow::Result<()> {
-    let gateway = TestGateway::start_with(&PATIENT)?;
-    let shop = gateway.create_merchant()?;
-    let other = lock_database(&gateway)?;
-    let mut twins = JoinSet::new();
-    for _ in 0..2 {
-        let shop = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), shop.token.clone());
-        twins.spawn(async move { pay_with_key(&shop, "twin").await });
-    }
-    // The write lock is held: one request waits for it, and the other is answered anyway.
-    let second = twins.join_next().await.expect("there are two")??;
-    assert_result(&second, 409, "800.600.100");
-    assert_eq!(second.headers["retry-after"], "1");
-    assert!(twins.try_join_next().is_none(), "paid without a commit");
-    drop(other);
-    let first = twins.join_next().await.expect("there is one left")??;
-    assert_result(&first, 200, "000.100.110");
-    assert_replay(&pay_with_key(&shop, "twin").await?, &first);
-    assert_eq!(count_payments(&gateway, &shop)?, 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn fifty_twins_at_once_make_one_payment() -> anyhow::Result<()> {
-    let gateway = TestGateway::shared();
-    let shop = gateway.create_merchant()?;
-    let mut twins = JoinSet::new();
-    for _ in 0..50 {
-        let shop = MerchantClient::new(shop.base.clone(), shop.entity_id.clone(), shop.token.clone());
-        twins.spawn(async move { pay_with_key(&shop, "fifty").await });
-    }
-    let answers: Vec<ApiResponse> = twins.join_all().await.into_iter().collect::<Result<_, _>>()?;
-    let (paid, told): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
-    assert!(!paid.is_empty());
-    for answer in &paid {
-        assert_eq!(answer.text, paid[0].text);
-    }
-    assert_eq!(paid.iter().filter(|answer| !answer.headers.contains_key("idempotent-replayed")).count(), 1);
-    for answer in told {
-        assert_result(answer, 409, "800.600.100");
-    }
-    assert_eq!(count_payments(gateway, &shop)?, 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_merchant_who_hangs_up_and_sends_again_pays_once() -> anyhow::Result<()> {
-    let gateway = TestGateway::start_with(&PATIENT)?;
-    let shop = gateway.create_merchant()?;
-    let entity = [("entityId", shop.entity_id.as_str())];
-    let body = encode_form(entity.into_iter().chain(debit_fields("92.00")));
-    let host = shop.base.trim_start_matches("http://").trim_end_matches('/');
-    let other = lock_database(&gateway)?;
-    for _ in 0..5 {
-        // The request arrives completely, but the client is gone before the response.
-        let request = format!(
-            "POST /v1/payments HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\nIdempotency-Key: gone\r\n\
-             Content-Length: {}\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n{body}",
-            shop.token,
-            body.len()
-        );
-        let mut connection = TcpStream::connect(host).await?;
-        connection.write_all(request.as_bytes()).await?;
-        drop(connection);
-    }
-    drop(other);
-    let answer = poll_until("an answer", async || {
-        let answer = pay_with_key(&shop, "gone").await?;
-        Ok((answer.status != 409).then_some(answer))
-    })
-    .await?;
-    assert_result(&answer, 200, "000.100.110");
-    assert_eq!(count_payments(&gateway, &shop)?, 1);
     Ok(())
 }
 

@@ -1,10 +1,16 @@
 //! Payments: brands and accounts, outcomes, follow-up payments, and queries.
 
+pub mod abandoned_payments;
 pub mod accounts;
 pub mod asynchronous;
+pub mod bank_accounts;
 pub mod brands;
+pub mod chargebacks;
+pub mod concurrent_follow_ups;
 pub mod duplicates;
+pub mod follow_up_parameters;
 pub mod follow_ups;
+pub mod held_external_payments;
 pub mod held_payments;
 pub mod idempotency;
 pub mod long_queries;
@@ -14,6 +20,8 @@ pub mod outcomes;
 pub mod overdue;
 pub mod payments;
 pub mod queries;
+pub mod redirect_page;
+pub mod requests_in_flight;
 pub mod requirements;
 pub mod sandbox_numbers;
 pub mod two_step_debit_faults;

@@ -2,5 +2,8 @@
 
 pub mod accounts;
 pub mod card_on_file;
+pub mod checkout_registrations;
 pub mod pending;
 pub mod registrations;
+pub mod retention;
+pub mod similar_numbers;

@@ -6,7 +6,6 @@ use reqwest::Method;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 use tokio::task::JoinSet;
 
-use crate::risk::payments::{create_shop_with_rules, format_rule};
 use crate::support::*;
 
 /// Disables all velocity limits except the one that a test sets. A sandbox has the same limits as a live entity here.
@@ -28,7 +27,7 @@ const OFF: [&str; 12] = [
 pub const DECLINE: (&str, &str) = ("card.number", "4200000000000001");
 
 /// Returns the arguments of a gateway that enforces only this velocity limit, and trusts this machine as its proxy.
-fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
+pub fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
     let mut arguments = OFF;
     let place = arguments.iter().position(|argument| *argument == option);
     arguments[place.unwrap_or_default() + 1] = cap;
@@ -286,191 +285,6 @@ async fn no_merchant_locks_a_shopper_out_at_another() -> anyhow::Result<()> {
     assert_throttled(&submit_from(&hostile, own.id(), shopper.1, &[]).await?);
     let made = shop.create_checkout(&[]).await?;
     assert_result(&submit_from(&shop, made.id(), shopper.1, &[]).await?, 200, "000.000.100");
-    Ok(())
-}
-
-/// Returns a card that requires a challenge, and the parameters that 3-D Secure requires.
-fn challenged_card() -> Vec<(&'static str, &'static str)> {
-    let card = [("card.number", "4200000000000018"), ("shopperResultUrl", "https://shop.example/back")];
-    card.into_iter().chain(crate::three_ds::CARDHOLDER_DATA).collect()
-}
-
-#[tokio::test]
-async fn a_pending_payment_counts_as_what_it_is_in_the_end() -> anyhow::Result<()> {
-    for (outcome, let_in) in [("000.100.110", 3), ("100.390.100", 0)] {
-        let gateway = start_with_limit("--declines-per-entity", "3")?;
-        let shop = gateway.create_merchant()?;
-        let mut pending = Vec::new();
-        for _ in 0..3 {
-            let paid = shop.pay_by_card(&challenged_card()).await?;
-            assert_result(&paid, 200, "000.200.000");
-            pending.push(paid);
-        }
-        // A pending payment is counted as declined until its outcome is known.
-        assert_throttled(&shop.pay_by_card(&[]).await?);
-        for paid in &pending {
-            let page = crate::three_ds::redirect_field(paid, "url");
-            let (_, html) = crate::three_ds::visit_page(&shop, page).await?;
-            let answer = [("returnCode", outcome), ("transaction", crate::three_ds::challenge_transaction(&html))];
-            assert_eq!(crate::three_ds::post_to_page(&shop, page, &answer).await?.0, 200);
-        }
-        // Three approvals weigh less than one decline. The last decline reaches the limit.
-        let mut declined = 0;
-        while shop.pay_by_card(&[DECLINE]).await?.status == 400 {
-            declined += 1;
-        }
-        assert_eq!(declined, if let_in == 0 { 0 } else { let_in - 1 }, "{outcome}");
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_held_payment_counts_as_what_its_review_made_of_it() -> anyhow::Result<()> {
-    let rule = format_rule("large", "amount > 100", "outcome = 'review'");
-    for (decision, let_in) in [("approve", 2), ("cancel", 0), ("", 0)] {
-        let gateway = start_with_limit("--declines-per-entity", "3")?;
-        let shop = create_shop_with_rules(&gateway, &["--review", "hold"], &rule).await?;
-        let mut held = Vec::new();
-        for _ in 0..3 {
-            let paid = shop.pay_by_card(&[("amount", "101.00")]).await?;
-            assert_result(&paid, 200, "100.400.500");
-            held.push(paid);
-        }
-        // A held payment is counted as declined until an analyst has decided.
-        assert_throttled(&shop.pay_by_card(&[]).await?);
-        if decision.is_empty() {
-            shop.advance_clock("25h").await?;
-        }
-        for paid in &held {
-            let action = format!("v2/reviews/{}/{decision}", paid.id());
-            if !decision.is_empty() {
-                assert_result(&shop.post(&action, &[("reason", "7")]).await?, 200, "000.000.100");
-            }
-            tillgate_tests::poll_until("the review has ended", async || {
-                let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
-                Ok((status.result_code() != "100.400.500").then_some(()))
-            })
-            .await?;
-        }
-        // Three approvals weigh less than one decline. The last decline reaches the limit.
-        let mut declined = 0;
-        while shop.pay_by_card(&[DECLINE]).await?.status == 400 {
-            declined += 1;
-        }
-        assert_eq!(declined, let_in, "{decision}");
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_form_whose_shopper_is_at_the_issuers_page_is_no_approval() -> anyhow::Result<()> {
-    let gateway = start_with_limit("--declines-per-address", "3")?;
-    let shop = gateway.create_merchant()?;
-    for _ in 0..3 {
-        let made = shop.create_checkout(&[]).await?;
-        assert_result(&submit_from(&shop, made.id(), "203.0.113.9", &challenged_card()).await?, 200, "000.200.000");
-        assert_result(&shop.read_status(made.id()).await?, 200, "000.200.000");
-    }
-    let made = shop.create_checkout(&[]).await?;
-    assert_throttled(&submit_from(&shop, made.id(), "203.0.113.9", &[]).await?);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_shopper_who_cancels_or_never_comes_back_has_been_declined() -> anyhow::Result<()> {
-    let gateway = start_with_limit("--declines-per-entity", "2")?;
-    let order = [
-        ("amount", "92.00"),
-        ("currency", "EUR"),
-        ("paymentType", "DB"),
-        ("paymentBrand", "PAYPAL"),
-        ("shopperResultUrl", "https://shop.example/back"),
-    ];
-    for (word, again) in [("success", 200), ("cancel", 429), ("", 429)] {
-        let shop = gateway.create_merchant()?;
-        for _ in 0..2 {
-            let paid = shop.post("v1/payments", &order).await?;
-            assert_result(&paid, 200, "000.200.000");
-            if word.is_empty() {
-                // The worker ends the payment when it has expired.
-                shop.advance_clock("31m").await?;
-                tillgate_tests::poll_until("the payment has failed", async || {
-                    let status = shop.get(&format!("v1/payments/{}", paid.id())).await?;
-                    Ok((status.result_code() == "100.396.103").then_some(()))
-                })
-                .await?;
-            } else {
-                let page = crate::three_ds::redirect_field(&paid, "url");
-                crate::three_ds::post_to_page(&shop, page, &[("answer", word)]).await?;
-            }
-        }
-        assert_eq!(shop.pay_by_card(&[]).await?.status, again, "{word}");
-    }
-    Ok(())
-}
-
-/// Counts the velocity counters in the store.
-fn count_velocity_rows(gateway: &TestGateway) -> anyhow::Result<u32> {
-    Ok(open_database(gateway)?.query_row("SELECT count(*) FROM velocity", [], |row| row.get(0))?)
-}
-
-#[tokio::test]
-async fn every_cap_survives_a_power_cut() -> anyhow::Result<()> {
-    for (option, cap) in [
-        ("--declines-per-address", "3"),
-        ("--declines-per-bin", "3"),
-        ("--declines-per-entity", "3"),
-        ("--alike-numbers", "3"),
-    ] {
-        let gateway = start_with_limit(option, cap)?;
-        let shop = gateway.create_merchant_with(&["--sandbox-any-number"])?;
-        let address = ("customer.ip", "2001:db8::1");
-        for number in ["4200000000180001", "4200000000260001", "4200000000340001"] {
-            assert_result(&shop.pay_by_card(&[("card.number", number), address]).await?, 400, "100.100.101");
-        }
-        let last = ("card.number", "4200000000420001");
-        assert_throttled(&shop.pay_by_card(&[last, address]).await?);
-        // Whatever was counted before these declines is stored together with them.
-        let other = gateway.create_merchant_with(&["--sandbox-any-number"])?;
-        for number in ["5200000000180001", "5200000000260001"] {
-            let card = [("card.number", number), ("paymentBrand", "MASTER"), ("customer.ip", "192.0.2.7")];
-            assert_eq!(other.pay_by_card(&card).await?.status, 400);
-        }
-        let rows = if option == "--declines-per-address" { 3 } else { 1 };
-        tillgate_tests::poll_until("the counts are stored", async || {
-            Ok((count_velocity_rows(&gateway)? > rows).then_some(()))
-        })
-        .await?;
-        let gateway = gateway.kill_and_restart(&limit_arguments(option, cap))?;
-        let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
-        assert_throttled(&shop.pay_by_card(&[last, address]).await?);
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_count_that_is_empty_is_deleted_and_holds_nothing_but_a_hash() -> anyhow::Result<()> {
-    let gateway = start_with_limit("--declines-per-entity", "1")?;
-    let shop = gateway.create_merchant()?;
-    assert_result(&shop.pay_by_card(&[DECLINE]).await?, 400, "100.100.101");
-    tillgate_tests::poll_until("the count is stored", async || Ok((count_velocity_rows(&gateway)? == 1).then_some(())))
-        .await?;
-    let gateway = gateway.kill_and_restart_after(&limit_arguments("--declines-per-entity", "1"), |data| {
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
-        let (kind, name): (u8, Vec<u8>) =
-            database.query_row("SELECT kind, name FROM velocity", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        assert_eq!((kind, name.len()), (3, 16));
-        // Sets the end of the counting period into the past.
-        assert_eq!(database.execute("UPDATE velocity SET until = 1", [])?, 1);
-        Ok(())
-    })?;
-    tillgate_tests::poll_until("the table is empty again", async || {
-        Ok((count_velocity_rows(&gateway)? == 0).then_some(()))
-    })
-    .await?;
-    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
-    assert_result(&shop.pay_by_card(&[DECLINE]).await?, 400, "100.100.101");
-    assert_throttled(&shop.pay_by_card(&[DECLINE]).await?);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! Risk: rules, lists, counters, dry runs, and attacks by card testers.
 
+pub mod attempt_outcomes;
 pub mod audit;
 pub mod card_testing;
 pub mod challenge;
@@ -17,4 +18,5 @@ pub mod screen;
 pub mod screening;
 pub mod spellings;
 pub mod store;
+pub mod stored_counts;
 pub mod webhooks;

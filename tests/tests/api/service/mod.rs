@@ -1,5 +1,6 @@
 //! The service as a whole: command line, documents, storage, logs, overload.
 
+pub mod backups;
 pub mod command_acts;
 pub mod command_line;
 pub mod crash;
@@ -18,4 +19,5 @@ pub mod setup_faults;
 pub mod slow_clients;
 pub mod storage_failures;
 pub mod text_files;
+pub mod vault_key;
 pub mod walkthroughs;

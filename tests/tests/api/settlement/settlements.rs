@@ -1,10 +1,10 @@
-//! Settlements of sandboxes: lines, fees, reserves and rates of exchange, and the books that agree to the cent.
+//! Settlements of sandboxes: lines, fees and reserves, and the books that agree to the cent.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use rusqlite::Connection;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 
 use crate::support::*;
@@ -215,49 +215,6 @@ async fn fees_follow_brand_volume_and_event_and_a_reserve_is_paid_out_later() ->
     Ok(())
 }
 
-#[tokio::test]
-async fn a_line_without_a_rate_fails_and_is_settled_once_there_is_one() -> anyhow::Result<()> {
-    let gateway = TestGateway::shared();
-    let shop = gateway.create_merchant()?;
-    set_terms(gateway, &shop, "currency = \"SEK\"\n[[fee]]\non = \"authorization\"\nfixed = \"0.20\"\n")?;
-    shop.pay_by_card(&[("currency", "JPY"), ("amount", "1000.00")]).await?;
-    shop.advance_clock("25h").await?;
-    let failed = poll_until("the line has failed", async || Ok(read_records(&shop).await?.into_iter().next())).await?;
-    assert_eq!(failed["settlement"]["status"], "FAILED", "{failed}");
-    assert_eq!((&failed["settlement"]["amount"], &failed["amount"]), (&json!("0.00"), &json!("1000.00")), "{failed}");
-    // The fee of a reservation is in the settlement's currency, too.
-    let reserved = shop.pay_by_card(&[("paymentType", "PA"), ("currency", "JPY"), ("amount", "500.00")]).await?;
-    assert_result(&reserved, 200, "000.100.110");
-    for _ in 0..2 {
-        let known = shop.pay_by_card(&[("currency", "SEK"), ("amount", "5.00")]).await?;
-        assert_result(&known, 200, "000.100.110");
-        shop.advance_clock("49h").await?;
-        poll_until("the known currency is settled", async || {
-            Ok((!read_balances(&shop, "receivable").await?.contains_key("SEK")).then_some(()))
-        })
-        .await?;
-    }
-    let failed = read_records(&shop).await?;
-    let failed = failed.iter().filter(|record| record["settlement"]["status"] == "FAILED").count();
-    assert_eq!(failed, 1, "a line that fails is written once");
-    let rates = gateway.folder().join(format!("{}.csv", shop.entity_id));
-    fs::write(&rates, "date,from,to,rate\n2020-01-01,JPY,SEK,0.07\n2020-01-02,JPY,SEK,0.0625\n")?;
-    gateway.run_command(&["fx-rate", "import", &rates.to_string_lossy()])?;
-    settle_all(&shop, "24h").await?;
-    let records = read_records(&shop).await?;
-    let settled: Vec<&Value> = records
-        .iter()
-        .filter(|record| record["settlement"]["status"] == "SUCCESS" && record["currency"] == "JPY")
-        .collect();
-    assert_eq!(settled.len(), 1, "{records:?}");
-    let fees = records.iter().filter(|record| record["transactionType"] == "AUTH_FEE").count();
-    assert_eq!(fees, 1, "{records:?}");
-    let settlement = &settled[0]["settlement"];
-    let shown = (&settlement["amount"], &settlement["currency"], &settlement["fxRate"]);
-    assert_eq!(shown, (&json!("62.50"), &json!("SEK"), &json!("0.0625")), "{settlement}");
-    Ok(())
-}
-
 #[test]
 fn terms_and_rates_that_cannot_be_meant_are_refused_with_their_place() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
@@ -283,170 +240,6 @@ fn terms_and_rates_that_cannot_be_meant_are_refused_with_their_place() -> anyhow
         let error = error.map_or_else(|error| error.to_string(), |_| "accepted".to_owned());
         assert!(error.contains("line 3") && error.contains(named), "{line}: {error}");
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn reports_of_settlements_need_both_dates_and_know_their_formats() -> anyhow::Result<()> {
-    let shop = TestGateway::shared().create_merchant()?;
-    for report in ["settlements", "fees"] {
-        assert_errors(&shop.get(&format!("reports/v1/{report}")).await?, &["date.from", "date.to"]);
-        assert_errors(&shop.get(&format!("reports/v1/{report}?{ALWAYS}&format=xml")).await?, &["format"]);
-        let csv = shop.get(&format!("reports/v1/{report}?{ALWAYS}&format=csv")).await?;
-        assert!(csv.text.starts_with("day,") && csv.text.ends_with("\r\n"), "{}", csv.text);
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_merchant_sees_its_own_settlements_and_those_of_its_channels_and_no_others() -> anyhow::Result<()> {
-    let gateway = TestGateway::shared();
-    let shop = gateway.create_merchant()?;
-    let channel = gateway.create_merchant_with(&["--merchant", &shop.entity_id])?;
-    let stranger = gateway.create_merchant()?;
-    channel.pay_by_card(&[("amount", "5.00")]).await?;
-    let open = read_balances(&channel, "receivable").await?;
-    assert_eq!(
-        (&open, &read_balances(&shop, "receivable").await?),
-        (&BTreeMap::from([("EUR".to_owned(), 500)]), &open)
-    );
-    settle_all(&shop, "25h").await?;
-    for (path, list) in
-        [("reports/v1/settlements", "settlements"), ("reports/v1/fees", "fees"), ("ledger/v1/balances", "balances")]
-    {
-        assert_eq!(read_rows(&stranger, path, list).await?, Vec::<Value>::new(), "{path}");
-        assert_eq!(read_rows(&shop, path, list).await?, read_rows(&channel, path, list).await?, "{path}");
-        let foreign = MerchantClient { entity_id: shop.entity_id.clone(), ..stranger.clone() };
-        let answer = foreign.get(&format!("{path}?{ALWAYS}")).await?;
-        assert!(answer.status == 403 || answer.status == 404 || answer.status == 400, "{path}: {}", answer.text);
-    }
-    assert_eq!(read_rows(&shop, "reports/v1/settlements", "settlements").await?.len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_channel_that_was_moved_leaves_its_batches_with_its_former_merchant() -> anyhow::Result<()> {
-    let gateway = TestGateway::shared();
-    let (old, new) = (gateway.create_merchant()?, gateway.create_merchant()?);
-    let channel = gateway.create_merchant_with(&["--merchant", &old.entity_id])?;
-    assert_result(&channel.pay_by_card(&[("amount", "5.00")]).await?, 200, "000.100.110");
-    settle_all(&channel, "25h").await?;
-    let batches = async |shop: &MerchantClient| read_rows(shop, "reports/v1/settlements", "settlements").await;
-    assert_eq!((batches(&old).await?.len(), batches(&channel).await?.len()), (1, 1));
-    // A channel is never moved to a merchant whose clock is behind.
-    new.advance_clock("26h").await?;
-    gateway.run_command(&["entity", "set", "--entity", &channel.entity_id, "--merchant", &new.entity_id])?;
-    poll_until("the channel is moved", async || Ok(batches(&channel).await?.is_empty().then_some(()))).await?;
-    assert_eq!(batches(&new).await?, Vec::<Value>::new());
-    assert_eq!(batches(&old).await?.len(), 1, "the old merchant was paid for it");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_killed_settlement_goes_on_and_settles_each_payment_once() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let shop = gateway.create_merchant()?;
-    let payments = 1_200;
-    for _ in 0..payments {
-        assert_eq!(shop.pay_by_card(&[("amount", "1.00")]).await?.status, 200);
-    }
-    shop.advance_clock("25h").await?;
-    // The batch has several parts, so that it is killed between two of them.
-    poll_until("a part is written", async || Ok((!read_records(&shop).await?.is_empty()).then_some(()))).await?;
-    let gateway = gateway.kill_and_restart(&[])?;
-    let shop = MerchantClient { base: gateway.base_url(), ..shop };
-    settle_all(&shop, "1h").await?;
-    let records = read_records(&shop).await?;
-    let lines: Vec<&Value> = records.iter().filter(|record| record["transactionType"] == "DEBIT").collect();
-    let mut settled: Vec<&str> = lines.iter().filter_map(|record| record["payment"]["id"].as_str()).collect();
-    settled.sort_unstable();
-    settled.dedup();
-    assert_eq!((lines.len(), settled.len()), (payments, payments));
-    let verified = gateway.run_command(&["verify"])?;
-    assert_eq!((&verified["faultCount"], &verified["payments"]), (&json!(0), &json!(payments)), "{verified}");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_day_has_one_batch_also_if_cut_off_or_time_zone_change() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let shop = gateway.create_merchant_with(&["--time-zone", "Europe/Berlin"])?;
-    let mut paid = 0;
-    for (number, cut_off) in ["12:00", "18:00", "00:00", "06:00", "23:30", "00:00"].into_iter().enumerate() {
-        set_terms(&gateway, &shop, &format!("cut_off = \"{cut_off}\"\nreserve = {{ percent = \"10\", days = 1 }}\n"))?;
-        if number == 4 {
-            gateway.run_command(&["entity", "set", "--entity", &shop.entity_id, "--time-zone", "America/New_York"])?;
-        }
-        for by in ["9h", "14h", "9h"] {
-            assert_result(&shop.pay_by_card(&[("amount", "10.00")]).await?, 200, "000.100.110");
-            paid += 1;
-            settle_due(&shop, by).await?;
-        }
-    }
-    settle_all(&shop, "96h").await?;
-    let (records, batches) =
-        read_with_records(&shop, async || read_rows(&shop, "reports/v1/settlements", "settlements").await).await?;
-    let settled: Vec<&Value> = records.iter().filter(|record| record["transactionType"] == "DEBIT").collect();
-    assert_eq!(settled.len(), paid, "{records:?}");
-    let charged: i64 = batches.iter().map(|batch| hundredths(&batch["charged"])).sum();
-    assert_eq!(charged, i64::try_from(paid)? * 1000, "{batches:?}");
-    let ids: Vec<&Value> = records
-        .iter()
-        .filter(|record| record["transactionType"] == "BATCH")
-        .map(|record| &record["settlement"]["id"])
-        .collect();
-    let distinct: std::collections::HashSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
-    assert_eq!(distinct.len(), ids.len(), "each batch has one total: {ids:?}");
-    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
-    Ok(())
-}
-
-/// Advances the clock, and waits until every cut-off that has passed is settled.
-async fn settle_due(shop: &MerchantClient, by: &str) -> anyhow::Result<()> {
-    shop.advance_clock(by).await?;
-    let last = format!("reports/v1/settlements?{ALWAYS}");
-    poll_until("no batch is in progress", async || {
-        let first = shop.get(&last).await?.json["settlements"].clone();
-        let is_complete = first.as_array().into_iter().flatten().all(|batch| batch["status"] == "COMPLETE");
-        Ok((is_complete && shop.get(&last).await?.json["settlements"] == first).then_some(()))
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_payment_that_was_reversed_before_there_was_a_rate_is_never_settled_back() -> anyhow::Result<()> {
-    let mut gateway = TestGateway::start_with(&["--reversal-window", "96h"])?;
-    let mut shop = gateway.create_merchant()?;
-    set_terms(&gateway, &shop, "currency = \"EUR\"")?;
-    let mut reversed = Vec::new();
-    for _ in 0..3 {
-        let paid = shop.pay_by_card(&[("currency", "JPY"), ("amount", "1000.00")]).await?;
-        assert_result(&paid, 200, "000.100.110");
-        reversed.push(paid.id().to_owned());
-    }
-    shop.advance_clock("25h").await?;
-    poll_until("the lines have failed", async || Ok((read_records(&shop).await?.len() >= 3).then_some(()))).await?;
-    for id in &reversed {
-        assert!(modify(&shop, id, &[("paymentType", "RV")]).await?);
-    }
-    // So many that the batch is written in several parts.
-    for _ in 0..700 {
-        shop.pay_by_card(&[("amount", "1.00")]).await?;
-    }
-    let before = read_records(&shop).await?.len();
-    // The request of the merchant would wait for the settlement.
-    gateway.run_command(&["clock", "advance", "25h", "--entity", &shop.entity_id])?;
-    for _ in 0..2 {
-        poll_until("a part is written", async || Ok((read_records(&shop).await?.len() > before).then_some(()))).await?;
-        gateway = gateway.kill_and_restart(&["--reversal-window", "96h"])?;
-        shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
-    }
-    settle_all(&shop, "25h").await?;
-    let records = read_records(&shop).await?;
-    let back = records.iter().filter(|record| record["transactionType"] == "REFUND").count();
-    let debits = records.iter().filter(|record| record["settlement"]["status"] == "SUCCESS").count();
-    assert!(back == 0 && debits >= 700, "{back} refunds, {debits} lines");
-    assert_eq!(gateway.run_command(&["verify"])?["faults"], json!([]));
     Ok(())
 }
 
@@ -520,50 +313,5 @@ async fn a_change_of_any_stored_part_of_the_ledger_is_found() -> anyhow::Result<
         assert!(!output.status.success(), "{edit}: {found}");
     }
     assert_eq!(sound["faultCount"], 0, "{sound} {}", paid.id());
-    Ok(())
-}
-
-#[tokio::test]
-async fn the_commands_print_the_settlements_fees_and_records_that_the_api_reports() -> anyhow::Result<()> {
-    let gateway = TestGateway::shared();
-    let shop = gateway.create_merchant()?;
-    set_terms(gateway, &shop, "[[fee]]\non = \"charge\"\npercent = \"1.5\"\n")?;
-    for (currency, amount) in [("EUR", "12.50"), ("USD", "7.00"), ("JPY", "900.00")] {
-        let paid = shop
-            .pay_by_card(&[("currency", currency), ("amount", amount), ("merchantTransactionId", "=1+2+3+4")])
-            .await?;
-        assert_result(&paid, 200, "000.100.110");
-    }
-    settle_all(&shop, "25h").await?;
-    let period = ["--from", "2020-01-01", "--to", "2099-12-31"];
-    let folder = tempfile::tempdir()?;
-    let picture = folder.path().join("report.svg").to_string_lossy().into_owned();
-    for (command, path) in [
-        ("settlements", "reports/v1/settlements"),
-        ("fees", "reports/v1/fees"),
-        ("reconciliations", "reports/v1/reconciliations/aggregations"),
-    ] {
-        let csv = shop.get(&format!("{path}?{ALWAYS}&format=csv")).await?.text;
-        let arguments = [&["report", command, &shop.entity_id, "--svg", &picture], &period[..]].concat();
-        let rows = gateway.run_command(&arguments)?;
-        let rows = rows.as_array().cloned().unwrap_or_default();
-        assert!(rows.len() >= 3 && rows.len() == csv.lines().count() - 1, "{command}: {rows:?} {csv}");
-        let column = csv.lines().next().unwrap_or_default().split(',').position(|name| name == "currency");
-        let listed = |text: &str| {
-            csv.lines().skip(1).filter(|line| line.split(',').nth(column.unwrap_or(99)) == Some(text)).count()
-        };
-        for currency in ["EUR", "USD", "JPY"] {
-            let printed = rows.iter().filter(|row| row["currency"] == currency).count();
-            assert!(printed > 0 && printed == listed(currency), "{command} {currency}: {rows:?} {csv}");
-        }
-        assert!(fs::read_to_string(&picture)?.starts_with("<svg "), "{command}");
-        let refused = gateway.run_command(&["report", command, &shop.entity_id, "--from", "x", "--to", "2026-01-01"]);
-        assert!(refused.is_err_and(|error| format!("{error:#}").contains("--from must be a day")), "{command}");
-    }
-    let payments = gateway.run_command(&[&["report", "transactions", &shop.entity_id], &period[..]].concat())?;
-    let amounts: Vec<&str> =
-        payments.as_array().into_iter().flatten().filter_map(|row| row["amount"].as_str()).collect();
-    assert_eq!(amounts, ["12.50", "7.00", "900.00"], "{payments}");
-    assert_eq!(payments[0]["merchantTransactionId"], "=1+2+3+4", "{payments}");
     Ok(())
 }
