@@ -32,7 +32,7 @@ async fn no_level_is_put_below_itself_a_lower_one_or_nothing_that_there_is() -> 
         (bakery, &["--parent", &florist.entity_id], "a merchant cannot stand below it"),
         (bakery, &["--parent", &till.entity_id], "a merchant cannot stand below it"),
         (till, &["--parent", &north.entity_id], "a channel cannot stand below it"),
-        (till, &["--parent", "none"], "a channel has a merchant"),
+        (till, &["--parent", "none"], "a channel needs a merchant"),
         (florist, &["--merchant", &north.entity_id], "a channel cannot stand below it"),
         (florist, &["--level", "channel", "--parent", &till.entity_id], "is a channel itself"),
         (florist, &["--parent", &nobody], "there is no entity"),

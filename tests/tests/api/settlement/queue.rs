@@ -93,7 +93,7 @@ async fn a_rejected_line_leaves_the_queue_and_moves_nothing() -> anyhow::Result<
     import_text(&gateway, &shop, format_file(&[line]), &[])?;
     let queue = read_queue(&gateway, &shop)?;
     let record = text(&queue[0], "recordId");
-    assert_refused(reject_line(&gateway, record, " "), "--reason");
+    assert_refused(reject_line(&gateway, record, " "), "the reason");
     assert_refused(reject_line(&gateway, record, "card 4200000000000000"), "card number");
     let rejected = reject_line(&gateway, record, "of another gateway")?;
     assert_eq!(text(&rejected, "rejected"), "of another gateway");

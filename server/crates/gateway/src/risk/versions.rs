@@ -114,7 +114,7 @@ impl Administration {
 }
 
 fn unknown_version(entity: &EntityId, version: &str) -> ActError {
-    ActError::refuse("version", format!("{entity} has no version {version}; see: tillgate risk versions"))
+    ActError::refuse("version", format!("{entity} has no version {version}"))
 }
 
 /// Reads the stored text of a version.

@@ -166,7 +166,7 @@ impl Verification {
         }
         for (entity, journal) in journals {
             if journal.total.values().any(|sums| *sums != LedgerSums::default()) {
-                verification.add_fault(format!("the journal has movements of {entity}, which has no payments"));
+                verification.add_fault(format!("the ledger has movements of {entity}, which has no payments"));
             }
         }
         Ok(verification)
@@ -293,22 +293,22 @@ impl Verification {
             }
             let AuditEntry { action, subject, payment_type, money, .. } = content;
             if action == PAYMENT && entries.insert(subject, (payment_type, money)).is_some() {
-                self.add_fault(format!("entry {}: its payment is in the journal twice", entry.number));
+                self.add_fault(format!("entry {}: its payment is in the ledger twice", entry.number));
             }
         })?;
         snapshot.for_each_payment(entity, |payment| {
             let Some(money) = compute_payment_money(snapshot, &payment)? else { return Ok(()) };
             match entries.remove(payment.id.as_str()) {
-                None => self.add_fault(format!("payment {} is not in the journal", payment.id)),
+                None => self.add_fault(format!("payment {} is not in the ledger", payment.id)),
                 Some(entry) if entry != (Some(payment.payment_type), money) => {
-                    self.add_fault(format!("payment {} differs from the journal", payment.id));
+                    self.add_fault(format!("payment {} differs from the ledger", payment.id));
                 }
                 Some(_) => {}
             }
             Ok(())
         })?;
         for id in entries.into_keys() {
-            self.add_fault(format!("the journal has payment {id}, which is not stored or not approved"));
+            self.add_fault(format!("the ledger has payment {id}, which is not stored or not approved"));
         }
         Ok(())
     }

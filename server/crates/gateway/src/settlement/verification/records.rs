@@ -94,7 +94,7 @@ impl Verification {
             if lines != entries {
                 let (lines, entries) = (describe_sums(lines), describe_sums(entries));
                 self.add_fault(format!(
-                    "the settlement lines of {entity} in {currency} are {lines}; its journal has {entries}"
+                    "the settlement lines of {entity} in {currency} are {lines}; its ledger has {entries}"
                 ));
             }
         }
@@ -115,13 +115,11 @@ impl Verification {
             let kept = held.remove(currency).unwrap_or_default();
             if kept != -sums.reserve {
                 let expected = -sums.reserve;
-                self.add_fault(format!(
-                    "the reserves of {entity} in {currency} are {kept}; its journal has {expected}"
-                ));
+                self.add_fault(format!("the reserves of {entity} in {currency} are {kept}; its ledger has {expected}"));
             }
         }
         for currency in held.into_keys() {
-            self.add_fault(format!("the journal has no reserves of {entity} in {currency}"));
+            self.add_fault(format!("the ledger has no reserves of {entity} in {currency}"));
         }
         Ok(())
     }
