@@ -35,7 +35,7 @@ const MAX_INPUT_BYTES: u64 = 128 << 20;
 /// Largest size of a rules file, in bytes.
 const MAX_RULES_BYTES: u64 = MAX_FILE_BYTES as u64;
 
-/// Rules of the fraud check.
+/// Rules and lists of the risk check.
 #[derive(Debug, Subcommand)]
 pub(super) enum RiskCommand {
     /// Check a rules file, and show its rules, counters and version.
@@ -48,15 +48,15 @@ pub(super) enum RiskCommand {
     Versions(ListRuleVersions),
     /// Print the rules file of a version.
     Show(ShowRules),
-    /// Let a version decide, or none.
+    /// Activate a version, or none.
     Activate(UseRules),
-    /// Let a version only record, or none.
+    /// Run a version in shadow mode, which only records its decisions, or none.
     Shadow(UseRules),
-    /// Replay stored payments with a version, and report what it would have decided.
+    /// Replay stored payments with a version, and report its decisions.
     DryRun(DryRunRules),
-    /// Show why a payment's check decided as it did.
+    /// Show the decision of a payment's risk check with its reasons.
     Explain(ExplainPayment),
-    /// Show changes of rules and lists, and reached limits against card testing.
+    /// Show the decision log: changes of rules and lists, and reached card-testing limits.
     Audit(ShowRiskAudit),
     /// Add, remove and show entries of an entity's lists.
     #[command(subcommand)]
@@ -74,7 +74,8 @@ pub(super) struct CheckRules {
     file: PathBuf,
 }
 
-/// Assess payments. Several payments are assessed in their order, and counted for each other.
+/// Assess payments with a rules file. Several payments are assessed in their order, and the counters include the
+/// earlier ones.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk evaluate rules.toml --input payments.json --json")]
 pub(super) struct EvaluateRules {

@@ -1,5 +1,5 @@
-//! `tillgate risk audit`: the changes of an entity's rules and lists, and the limits against card testing that it has
-//! reached.
+//! `tillgate risk audit`: the decision log of an entity: changes of its rules and lists, and the card-testing limits
+//! that it has reached.
 
 use clap::Args;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use tillgate_store::risk::audit::RiskAuditRow;
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 
-/// Show changes of rules and lists, and reached limits against card testing, the latest first.
+/// Show the decision log, latest first: changes of rules and lists, and reached card-testing limits.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk audit --entity 8a01… --limit 20 --data ./tillgate-data")]
 pub(in crate::cli) struct ShowRiskAudit {
@@ -17,7 +17,7 @@ pub(in crate::cli) struct ShowRiskAudit {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The maximum number of lines.
+    /// Maximum number of lines.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=30_000))]
     limit: u32,
 }
@@ -30,7 +30,7 @@ struct RiskAuditOutput {
 }
 
 impl ShowRiskAudit {
-    /// Prints the latest rows of the entity's audit.
+    /// Prints the latest rows of the entity's decision log.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let administration = self.common.open_administration()?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;

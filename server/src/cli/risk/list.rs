@@ -1,4 +1,4 @@
-//! `tillgate risk list`: the lists of an entity for the fraud check.
+//! `tillgate risk list`: the lists of an entity for the risk check.
 
 use std::io::stdin;
 
@@ -25,9 +25,9 @@ const FROM_INPUT: &str = "-";
 /// Lists of an entity, which also apply to the entities below it.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum RiskListCommand {
-    /// Add an entry, or replace the one with the same value.
+    /// Add an entry, or replace the entry with the same value.
     Add(AddListEntry),
-    /// Remove an entry. The audit keeps it.
+    /// Remove an entry. The decision log records the removal.
     Remove(RemoveListEntry),
     /// Show entries, and the latest changes.
     Show(ShowList),
@@ -39,14 +39,14 @@ struct EntryOptions {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The list: allow, review or deny.
+    /// List: allow, review or deny.
     #[arg(value_name = "LIST", value_parser = parse_list)]
     list: RiskListKind,
-    /// The key: card, email, ip, network, device, account, holder or address.
+    /// Key: card, email, ip, network, device, account, holder or address.
     #[arg(value_name = "KEY", value_parser = parse_key)]
     key: ListKey,
-    /// The value; `-` reads it from the standard input, as numbers of cards and accounts always are. An address is
-    /// STREET|POSTCODE|COUNTRY.
+    /// Value of the entry. `-` reads it from the standard input, which is required for numbers of cards and accounts.
+    /// An address is STREET|POSTCODE|COUNTRY.
     #[arg(value_name = "VALUE")]
     value: String,
 }
@@ -73,11 +73,11 @@ pub(in crate::cli) struct AddListEntry {
     author: AuthorOptions,
     #[command(flatten)]
     entry: EntryOptions,
-    /// The time after which it ends, such as 30d or 12h, by the entity's clock. Never, if not given.
+    /// Time after which the entry expires, such as 30d or 12h, by the entity's clock. Default: never.
     #[arg(long, value_name = "DURATION", value_parser = parse_lifetime)]
     expires: Option<SignedDuration>,
-    /// The party whose word about a payment counts: server (the merchant's server and the gateway) or any (the
-    /// shopper's browser as well). Without it, server for the list allow, any for the others.
+    /// Accepted source of a payment's facts: server (the merchant's server and the gateway) or any (also the shopper's
+    /// browser). Default: server for the list allow, any for the other lists.
     #[arg(long, value_name = "SOURCE", value_parser = parse_source)]
     source: Option<ListSource>,
     /// The reason.
@@ -105,7 +105,7 @@ pub(in crate::cli) struct RemoveListEntry {
     reason: String,
 }
 
-/// Show the entries of an entity, all or those of a list and key.
+/// Show all entries of an entity, or the entries of a list and key.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk list show --entity 8a01… deny email --data ./tillgate-data")]
 pub(in crate::cli) struct ShowList {
@@ -159,7 +159,7 @@ impl EntryOptions {
         let value = if EntryValue::is_secret(&key) && self.value != FROM_INPUT {
             let index = EntryValue::parse_index(&key, &self.value).filter(|_| takes_index);
             index.context(
-                "numbers of cards and accounts are read from the standard input: write - in place of the value",
+                "numbers of cards and accounts are read from the standard input: write - instead of the value",
             )?
         } else if self.value == FROM_INPUT {
             EntryValue::Plain(read_value()?)
@@ -193,7 +193,7 @@ impl AddListEntry {
 }
 
 impl RemoveListEntry {
-    /// Removes an entry. The audit keeps a row of it.
+    /// Removes an entry. The decision log gets a row.
     fn run(self) -> anyhow::Result<()> {
         let administration = self.vault.open_administration(&self.common.data)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
