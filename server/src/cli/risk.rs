@@ -1,7 +1,7 @@
 //! `tillgate risk`: checks rules files and tries them out, without a data folder. The commands for stored rules and
 //! lists are in `risk/versions.rs` and `risk/list.rs`.
 
-pub mod audit;
+pub mod decision_log;
 pub mod dry_run;
 pub mod dry_run_output;
 pub mod explain;
@@ -23,7 +23,7 @@ use tillgate_risk::{
 
 use super::CommonOptions;
 use super::input_file::read_input_file;
-use crate::cli::risk::audit::ShowRiskAudit;
+use crate::cli::risk::decision_log::ShowDecisionLog;
 use crate::cli::risk::dry_run::DryRunRules;
 use crate::cli::risk::explain::ExplainPayment;
 use crate::cli::risk::input::read_payments;
@@ -57,7 +57,7 @@ pub(super) enum RiskCommand {
     /// Show the decision of a payment's risk check with its reasons.
     Explain(ExplainPayment),
     /// Show the decision log: changes of rules and lists, and reached card-testing limits.
-    Audit(ShowRiskAudit),
+    Audit(ShowDecisionLog),
     /// Add, remove and show entries of an entity's lists.
     #[command(subcommand)]
     List(RiskListCommand),

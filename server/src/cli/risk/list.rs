@@ -11,7 +11,7 @@ use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue, parse_lifetim
 use tillgate_gateway::risk::versions::ChangeNote;
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 use zeroize::Zeroizing;
 
 use crate::cli::CommonOptions;
@@ -139,7 +139,7 @@ struct ListEntryOutput {
 #[derive(Serialize)]
 struct ListOutput {
     entries: Vec<ListEntryOutput>,
-    changes: Vec<RiskAuditRow>,
+    changes: Vec<DecisionLogRow>,
 }
 
 impl RiskListCommand {
@@ -218,7 +218,7 @@ impl ShowList {
         let output = ListOutput { entries, changes };
         self.common.print_output(&output, |output| {
             let entries = output.entries.iter().map(format_entry);
-            let changes = output.changes.iter().map(RiskAuditRow::format_line);
+            let changes = output.changes.iter().map(DecisionLogRow::format_line);
             entries.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
         })
     }

@@ -11,7 +11,7 @@ use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
@@ -120,7 +120,7 @@ struct RuleVersionsOutput {
     active: Option<String>,
     shadow: Option<String>,
     versions: Vec<RuleVersionOutput>,
-    changes: Vec<RiskAuditRow>,
+    changes: Vec<DecisionLogRow>,
 }
 
 #[derive(Serialize)]
@@ -191,7 +191,7 @@ fn format_versions(output: &RuleVersionsOutput) -> String {
             .trim_end()
             .to_owned()
     });
-    let changes = output.changes.iter().map(RiskAuditRow::format_line);
+    let changes = output.changes.iter().map(DecisionLogRow::format_line);
     versions.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
 }
 

@@ -1,8 +1,8 @@
 //! Risk: rules, lists, counters, dry runs, and attacks by card testers.
 
-pub mod audit;
 pub mod card_testing;
 pub mod challenge;
+pub mod decision_log;
 pub mod dry_run;
 pub mod dry_run_api;
 pub mod dry_run_counters;

@@ -316,8 +316,8 @@ impl Gateway {
         Ok(outcome??)
     }
 
-    /// Checks that a checkout has an attempt left, and returns the number of attempts that it allows. Records for the
-    /// audit if it has none left.
+    /// Checks that a checkout has a payment attempt left, and returns the number of payment attempts that it allows. If
+    /// it has none left, records the reached limit for the decision log.
     ///
     /// # Errors
     /// 429 if it has none left.

@@ -3,7 +3,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
@@ -11,7 +11,7 @@ use crate::cli::access::token::parse_entity_id;
 /// Show the decision log, latest first: changes of rules and lists, and reached card-testing limits.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk audit --entity 8a01… --limit 20 --data ./tillgate-data")]
-pub(in crate::cli) struct ShowRiskAudit {
+pub(in crate::cli) struct ShowDecisionLog {
     #[command(flatten)]
     common: CommonOptions,
     /// The entity's id.
@@ -24,18 +24,18 @@ pub(in crate::cli) struct ShowRiskAudit {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RiskAuditOutput {
+struct DecisionLogOutput {
     entity_id: String,
-    changes: Vec<RiskAuditRow>,
+    changes: Vec<DecisionLogRow>,
 }
 
-impl ShowRiskAudit {
+impl ShowDecisionLog {
     /// Prints the latest rows of the entity's decision log.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let administration = self.common.open_administration()?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
-        let changes = administration.load_risk_audit(&entity.id, self.limit)?;
-        let output = RiskAuditOutput { entity_id: entity.id.to_string(), changes };
+        let changes = administration.load_decision_log(&entity.id, self.limit)?;
+        let output = DecisionLogOutput { entity_id: entity.id.to_string(), changes };
         self.common.print_output(&output, |output| {
             let lines = output.changes.iter().map(|row| format!("{:<5}  {}", row.kind, row.format_line()));
             lines.collect::<Vec<_>>().join("\n")
