@@ -1,4 +1,4 @@
-//! Settlements of sandboxes: lines, fees, reserves and rates of exchange, and the books that agree to the cent.
+//! Settlements of sandboxes: lines, fees, reserves and rates of exchange, and a ledger that agrees to the cent.
 
 use std::collections::BTreeMap;
 use std::fs;
