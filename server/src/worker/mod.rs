@@ -108,7 +108,7 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch:
     }
 }
 
-/// Stores the changed counts of the velocity limiter. Logs a warning if that fails.
+/// Stores the changed counts of the card-testing limits. Logs a warning if that fails.
 async fn save_velocity(app: &App) {
     if let Err(error) = app.gateway.save_velocity().await {
         tracing::warn!(%error, "storing the counts against card testing failed; a restart now would forget some declines");

@@ -53,10 +53,10 @@ pub(super) struct RegistrationDraft {
 
 impl Gateway {
     /// Verifies an account that the merchant sends and stores it, under a new id each time, also if the same account is
-    /// stored already. Counts as an attempt for the velocity limits.
+    /// stored already. Counts as a payment attempt for the card-testing limits.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; 429 if a velocity limit is reached. An account that the connector
+    /// A refusal that names the parameters at fault; 429 if a card-testing limit is reached. An account that the connector
     /// rejects is returned as a rejected registration, not as an error.
     pub async fn register_account(
         &self,
@@ -90,7 +90,7 @@ impl Gateway {
     ///
     /// # Errors
     /// A refusal that names the parameters at fault, for example if no account was sent or its brand is not offered;
-    /// 429 if a velocity limit is reached; a refusal if the connector's outcome is neither an approval nor a decline.
+    /// 429 if a card-testing limit is reached; a refusal if the connector's outcome is neither an approval nor a decline.
     pub(super) async fn draft_registration(
         &self,
         entity: &Arc<Entity>,

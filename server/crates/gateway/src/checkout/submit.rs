@@ -362,7 +362,7 @@ fn reminder_address(checkout: &Checkout, entity: &Entity, result: Option<&str>) 
     reminder.filter(|address| url::check(address).is_ok())
 }
 
-/// Returns the outcome to report to the velocity limiter. An attempt that was refused, or not written, was not made.
+/// Returns the outcome to report to the card-testing limits. An attempt that was refused, or not written, was not made.
 fn attempt_outcome(written: &UpdateResult<AttemptWrite>) -> AttemptOutcome {
     match written {
         Ok(Ok(AttemptWrite::Settled { attempt, .. })) => attempt.clone(),

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`intake`] | the entity that processes the payment; brand, account, amount | [`RoutedRequest`], then [`Intake`] |
 //! | [`route`] | connector and authenticator | a [`tillgate_connector::PaymentRoute`] |
-//! | [`screen`] | velocity limits, then risk checks before the payment | an [`AttemptGuard`] |
+//! | [`screen`] | card-testing limits, then risk checks before the payment | an [`AttemptGuard`] |
 //! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |

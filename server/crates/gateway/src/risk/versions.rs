@@ -76,7 +76,7 @@ impl Administration {
         read_version(version, &text)
     }
 
-    /// Loads the latest changes of an entity's rules and lists, and the limits against card testing that it reached.
+    /// Loads the latest changes of an entity's rules and lists, and the card-testing limits that it reached.
     pub fn load_decision_log(&self, entity: &EntityId, limit: u32) -> Result<Vec<DecisionLogRow>, ActError> {
         Ok(self.store.load_decision_log(entity, limit)?)
     }
