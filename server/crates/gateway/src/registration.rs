@@ -56,8 +56,8 @@ impl Gateway {
     /// stored already. Counts as a payment attempt for the card-testing limits.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; 429 if a card-testing limit is reached. An account that the connector
-    /// rejects is returned as a rejected registration, not as an error.
+    /// A refusal that names the parameters at fault; 429 if a card-testing limit is reached. An account that the
+    /// connector rejects is returned as a rejected registration, not as an error.
     pub async fn register_account(
         &self,
         entity: &Arc<Entity>,
@@ -90,7 +90,8 @@ impl Gateway {
     ///
     /// # Errors
     /// A refusal that names the parameters at fault, for example if no account was sent or its brand is not offered;
-    /// 429 if a card-testing limit is reached; a refusal if the connector's outcome is neither an approval nor a decline.
+    /// 429 if a card-testing limit is reached; a refusal if the connector's outcome is neither an approval nor a
+    /// decline.
     pub(super) async fn draft_registration(
         &self,
         entity: &Arc<Entity>,
