@@ -1,8 +1,8 @@
 //! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange. The
-//! files of clearing institutes are in [`crate::cli::settlement::import`] and [`crate::cli::settlement::queue`].
+//! files of clearing institutes are in [`crate::cli::settlement::import`] and [`crate::cli::settlement::unmatched`].
 
 pub mod import;
-pub mod queue;
+pub mod unmatched;
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use super::CommonOptions;
 use super::input_file::read_input_file;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::settlement::import::ImportFile;
-use crate::cli::settlement::queue::{ListUnmatched, MatchLine, RejectLine};
+use crate::cli::settlement::unmatched::{ListUnmatched, MatchLine, RejectLine};
 
 /// Largest size of a file with terms, in bytes.
 const MAX_TERMS: u64 = 1024 * 1024;

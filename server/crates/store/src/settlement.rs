@@ -5,10 +5,10 @@ pub mod file;
 pub mod ledger;
 pub mod ledger_migration;
 pub mod ledger_reads;
-pub mod queue;
 pub mod reconciliation;
 pub mod reconciliation_file;
 pub mod record_digest;
+pub mod unmatched;
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
-use tillgate_gateway::settlement::file::queue::{LineDecision, MatchCandidate};
+use tillgate_gateway::settlement::file::unmatched::{LineDecision, MatchCandidate};
 use tillgate_machine::process;
 
 use crate::cli::CommonOptions;

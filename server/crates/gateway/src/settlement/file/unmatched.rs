@@ -1,4 +1,4 @@
-//! The queue of lines without a payment: candidates, and the decisions of the operator.
+//! Unmatched lines: candidates, and the decisions of the operator.
 
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, RecordId};
