@@ -24,7 +24,7 @@ pub(super) enum SealCommand {
 /// and new sums, and the reason. A server may be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate seal accept --table risk_list --reason 'Support case 4711' \
-    --data ./tillgate-data\n\nSee first that nothing else has changed: tillgate verify")]
+    --data ./tillgate-data\n\nVerify first that nothing else has changed: tillgate verify")]
 pub(super) struct AcceptRows {
     #[command(flatten)]
     common: CommonOptions,

@@ -52,7 +52,7 @@ pub(super) enum FxRateCommand {
 /// Set the terms of an entity. They also apply to the entities below it that have no terms.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement set --entity 8a01… --file terms.toml\n\n\
-    A file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
+    Example of a file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
     [[fee]]\n  on = \"charge\"\n  percent = \"1.4\"\n  fixed = \"0.10\"")]
 pub(super) struct SetTerms {
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(super) struct ShowSettlements {
 /// the next rate.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate fx-rate import rates.csv\n\n\
-    A file:\n  date,from,to,rate\n  2026-11-01,USD,EUR,0.8641")]
+    Example of a file:\n  date,from,to,rate\n  2026-11-01,USD,EUR,0.8641")]
 pub(super) struct ImportRates {
     #[command(flatten)]
     common: CommonOptions,

@@ -127,8 +127,8 @@ impl ChannelOptions {
 /// Describes the option that names a connector.
 fn connector_help() -> String {
     format!(
-        "The connector that its payments take, or `none`. `http` is the host that `serve --acquirer` names. Without one a \
-         sandbox takes the {}, and a live entity no payment",
+        "Connector of the channel's payments, or `none`. `http` is the host of `serve --acquirer`. Without a connector, a \
+         sandbox uses the {}, and a live entity accepts no payments",
         registry::default_name()
     )
 }

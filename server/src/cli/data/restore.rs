@@ -16,8 +16,8 @@ use crate::cli::{CommonOptions, open_store};
 /// Replace the store with a backup, after verifying it. The server must not be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate restore --data ./tillgate-data --from /backups/tillgate-monday.db\n\n\
-    The files of before stay in the data folder, with `.damaged-` and the time at their ends. What was written after\n\
-    the backup was made is in these alone, and is taken back: tokens that were revoked since then are valid again.")]
+    The previous files stay in the data folder, with `.damaged-` and the time appended to their names. Changes after the\n\
+    backup are only in these files, and are undone in the store: tokens that were revoked later are valid again.")]
 pub(in crate::cli) struct Restore {
     #[command(flatten)]
     common: CommonOptions,

@@ -39,7 +39,7 @@ pub(in crate::cli) enum FilePushCommand {
 /// Set the server of an entity. Files that become complete from now on are pushed to it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url sftp://bakery@files.example/daily --private-key-file id_ed25519 --host-key SHA256:…\n\nFTP with TLS, and earlier files, too:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url ftps://bakery@files.example/daily --password-file password --from 2026-10-01"
+    after_help = "Example:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url sftp://bakery@files.example/daily --private-key-file id_ed25519 --host-key SHA256:…\n\nFTP with TLS, including existing files:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url ftps://bakery@files.example/daily --password-file password --from 2026-10-01"
 )]
 pub(in crate::cli) struct SetPushTarget {
     #[command(flatten)]

@@ -30,8 +30,9 @@ pub(in crate::cli) enum VaultCommand {
 /// run it again to continue.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault rotate --data ./tillgate-data\n\n\
-    Progress is printed as lines, with --json as objects. Keys that come from TILLGATE_VAULT_KEY are not made here: put\n\
-    the new key on a line before the old one, restart the server, and run this command with the same variable.")]
+    Progress is printed as lines, or with --json as objects. The command creates no key if the keys are in\n\
+    TILLGATE_VAULT_KEY: add the new key on a line before the old one, restart the server, and run the command with the\n\
+    same variable.")]
 pub(in crate::cli) struct RotateVaultKey {
     #[command(flatten)]
     common: CommonOptions,

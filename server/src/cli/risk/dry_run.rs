@@ -32,8 +32,8 @@ const BAR_LENGTH: u32 = 1_000;
 #[command(
     after_help = "Example:\n  tillgate risk dry-run --entity 8a01… 0123456789abcdef --from 2026-10-01 --to 2026-10-31\n  \
     tillgate risk dry-run --entity 8a01… rules.toml --from 2026-10-31T18:00:00 --to 2026-10-31T23:59:59 --json\n\n\
-    It covers the entity and what is below it, except entities with an active version of their own.\n\
-    It works for an eighth of the time, so that a running server is not slowed down."
+    It covers the entity and the entities below it, except entities with an active version.\n\
+    It pauses for seven eighths of the time, so that it does not slow down a running server."
 )]
 pub(in crate::cli) struct DryRunRules {
     #[command(flatten)]

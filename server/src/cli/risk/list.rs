@@ -59,7 +59,7 @@ struct ListKey(&'static str, VelocityKey);
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk list add --entity 8a01… deny email jo@shop.example --expires 30d --reason 'Chargeback'\n\n\
-    The number of a card is read from the standard input; the store keeps a blind index of it:\n  \
+    The number of a card is read from the standard input, and the store keeps only a blind index:\n  \
     tillgate risk list add --entity 8a01… deny card - < number.txt\n\n\
     An account is an IBAN (iban:DE89…), an account at a brand (virtual:PAYPAL:jo@shop.example), a national bank account\n\
     (bank:COUNTRY:BANK:NUMBER) or a card (card:NUMBER)."
@@ -89,7 +89,7 @@ pub(in crate::cli) struct AddListEntry {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk list remove --entity 8a01… deny email jo@shop.example --data ./tillgate-data\n\n\
-    The value of a card or account is its number from the standard input, or its index as `risk list show` shows it."
+    The value of a card or account is its number from the standard input, or its index from `risk list show`."
 )]
 pub(in crate::cli) struct RemoveListEntry {
     #[command(flatten)]

@@ -21,8 +21,8 @@ use crate::cli::serve::{create_runtime, stop_signal};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate acquirer-host --data ./acquirer-data --listen 127.0.0.1:8090 --key-file ./acquirer.key\n\n\
-    It prints `listening on http://ADDR` when it is ready, and ends what is under way on SIGTERM. It takes documented test\n\
-    cards only, and speaks no TLS: outside of one machine, put it behind a proxy that does."
+    It prints `listening on http://ADDR` when it is ready. On SIGTERM it completes the requests in flight. It accepts\n\
+    documented test cards only, and has no TLS: between machines, put it behind a proxy with TLS."
 )]
 pub(in crate::cli) struct AcquirerHostCommand {
     #[command(flatten)]
