@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("paymentTypes", verbatim(2, 255), "Filters by payment types, separated by commas, such as PA,CP,RV."),
     new_row("paymentMethods", verbatim(2, 255), "Filters by payment methods, separated by commas, such as CC,DC."),
     new_row("shortId", verbatim(14, 14), "Short id of the payment, dddd.dddd.dddd, as on the shopper's statement."),
-    new_row("limit", Format::Number { min: 1, max: 100 }, "Maximum number of entries in a response. Default: 100."),
+    new_row("limit", Format::Number { min: 1, max: 100 }, "Maximum number of entries in a response, 100 if it is not sent."),
     new_row("cursor", Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
         "Start of the next page: the cursor of the previous response."),
     new_row("pageNo", Format::Number { min: 1, max: 10_000 },

@@ -23,7 +23,7 @@ pub(super) static ROWS: &[Parameter] = &[
         "Indicates whether a stored card needs its security code in this checkout. Extension of the specification, like requireCvv."),
     new_row("registrationsCreatable", Optional, Format::Flag,
         "Indicates whether the shopper may store the account in this checkout, by createRegistration from the form. \
-         Default: the entity's setting (entity set --browser-registrations), which allows it unless changed. Extension of the specification."),
+         If it is not sent, the entity's setting applies (entity set --browser-registrations), which allows it unless changed. Extension of the specification."),
     new_row("registrationId", Conditional, ID, "Registration that the shopper selected from the registrations of the checkout.")
         .allowed_in_browser()
         .with_single_value(),

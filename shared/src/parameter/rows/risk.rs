@@ -17,7 +17,7 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("risk.serviceId", verbatim(1, 255), "Service in the risk system. The risk check uses its first character."),
     new_row("risk.amount", Format::Amount, "Amount that the risk check and 3-D Secure use instead of amount. In the payment's currency."),
     new_row("risk.orderTimestamp", Format::DateTime { t: false },
-        "Time of the order, yyyy-MM-dd HH:mm:ss. Default: now.")
+        "Time of the order, yyyy-MM-dd HH:mm:ss.")
         .with_default(DefaultValue::Now),
     new_row("risk.brand", verbatim(1, 255), "Brand in the risk system.")
         .with_default(DefaultValue::SameAs("paymentBrand")),
