@@ -132,7 +132,7 @@ async fn an_entity_shows_the_way_up_and_what_it_inherits_from_where() -> anyhow:
         format!("channel of  {}", bakery.entity_id),
         format!("below       division {}", north.entity_id),
         format!("below       psp {}", psp.entity_id),
-        "3D          required".to_owned(),
+        "3-D Secure  required".to_owned(),
         format!("inherited   3d from psp {}", psp.entity_id),
     ] {
         assert!(text.lines().any(|shown| shown.starts_with(&line)), "{line} in {text}");
