@@ -1,54 +1,54 @@
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
-// Made from the table in shared/src/options. Take it into your project, and name it in "files" or "include" of its
-// tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. Missing declarations can be added: interfaces of one name
-// are joined.
+// Generated from the table in shared/src/options. Copy it into your project, and name it in "files" or "include" of its
+// tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. You can add missing declarations: TypeScript merges
+// interfaces of the same name.
 
 /** Look, texts and behaviour of the form. Set `window.wpwlOptions` before the form's script runs. */
 interface WpwlOptions {
   /**
-   * Language, alone or with a country: `de`, `de-AT`. BCP 47 names do as well (`cs`, `da`, `zh`). A region without texts of its own gets its language, an unknown language English.
+   * Language of the form, alone or with a country: `de`, `de-AT`. BCP 47 names are accepted as well (`cs`, `da`, `zh`). A country without separate texts gets the texts of its language, and an unknown language gets English.
    * @default "en"
    */
   locale?: "en" | "de" | "fr" | "es" | "it" | "nl" | "dk" | "fi" | "se" | "tr" | "ja" | "sl" | "pt" | "pl" | "cz" | "hu" | "bg" | "ro" | "ru" | "cn" | "gr" | "no" | "sk" | "ar" | "ko" | (string & {});
   /**
-   * The look: `card` is complete, `plain` only lays out and shows states, `none` brings no style sheet at all; `logos` first shows the brands' logos to choose from.
+   * Style of the form: `card` is complete, `plain` has only layout and states, and `none` has no style sheet. `logos` first lets the shopper choose from the brands' logos.
    * @default "card"
    */
   style?: "card" | "plain" | "logos" | "none";
-  /** Your own words for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them. */
+  /** Your own texts for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them. */
   labels?: WpwlLabels;
-  /** Your own words for hints and messages, by key. `pinError`, `pinEmptyError` and `cardBinError` are accepted, but no form says them. */
+  /** Your own texts for hints and error messages, by key. `pinError`, `pinEmptyError` and `cardBinError` are accepted, but no form shows them. */
   errorMessages?: WpwlErrorMessages;
   /**
-   * Labels above the fields. Hidden ones are still read to those who listen.
+   * Shows a label above each field. Screen readers announce hidden labels as well.
    * @default true
    */
   showLabels?: boolean;
   /**
-   * Examples inside empty fields.
+   * Shows an example in each empty field.
    * @default true
    */
   showPlaceholders?: boolean;
-  /** Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: as the theme. */
+  /** Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: the theme's spinner. */
   spinner?: WpwlSpinner;
   /**
-   * The format of the brands' images. Accepted; the form's are drawn by its style sheet and sharp at every size.
+   * Format of the brands' images. Accepted without effect, because the form always uses vector images.
    * @default "svg"
    */
   imageStyle?: "svg";
-  /** The field that has the caret when the form stands, by its name. */
+  /** Name of the field that gets the focus when the form is ready. */
   autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
-  /** Styles of the placeholders in the two frames. Everything else there follows the frame's own element in your page. */
+  /** Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page. */
   iframeStyles?: WpwlFrameStyles;
-  /** The same under its other name. */
+  /** Alternative name of `iframeStyles`. */
   iframeStyle?: WpwlFrameStyles;
   /**
-   * Asks for the security code; without it the field is not shown.
+   * Shows the field of the security code.
    * @default true
    */
   requireCvv?: boolean;
   /**
-   * Accepts an empty security code. One that is typed must be right.
+   * Accepts an empty security code. A code that was entered must still be valid.
    * @default false
    */
   allowEmptyCvv?: boolean;
@@ -58,21 +58,21 @@ interface WpwlOptions {
    */
   maskCvv?: boolean;
   /**
-   * Says where the code stands on the card while its field is in use.
+   * Shows a hint with the position of the security code on the card while its field has the focus.
    * @default false
    */
   showCVVHint?: boolean;
   /**
-   * Groups the digits of the card number as on the card.
+   * Groups the digits of the card number as they are printed on the card.
    * @default true
    */
   numberFormatting?: boolean;
   /**
-   * Chooses the brand by the number as it is typed. What the shopper chose by hand stays while it fits.
+   * Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.
    * @default false
    */
   brandDetection?: boolean;
-  /** Which brand is chosen first where a number fits several; by default the order in which the brands are offered. */
+  /** Order of preference if a number fits several brands. Default: the order of the offered brands. */
   brandDetectionPriority?: string[];
   /**
    * Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.
@@ -80,58 +80,58 @@ interface WpwlOptions {
    */
   brandDetectionType?: "regex" | "binlist" | "bin";
   /**
-   * Accepts a month that is over.
+   * Accepts an expiry date in the past.
    * @default false
    */
   disableCardExpiryDateValidation?: boolean;
   /**
-   * Enter in a field does not pay.
+   * Prevents the Enter key in a field from submitting the form.
    * @default false
    */
   disableSubmitOnEnter?: boolean;
   /**
-   * Puts the holder and the expiry date into frames as well, so that nothing of a card is typed into your page. `iframeStyles` for the card number count there too; with `forceCardHolderEqualsBillingName` the two names stay in the page.
+   * Puts the holder and the expiry date into frames as well, so that no card data is typed into your page. The `iframeStyles` of the card number also apply to these frames. With `forceCardHolderEqualsBillingName` the two names stay in the page.
    * @default false
    */
   enableSAQACompliance?: boolean;
   /**
-   * Without it the card holder must be filled in.
+   * Accepts an empty card holder.
    * @default true
    */
   allowEmptyCardHolderName?: boolean;
   /**
-   * Two fields, given name and surname, in place of the one for the card holder. They are posted as the customer's name too.
+   * Shows two fields, given name and surname, instead of the field of the card holder. Both are also sent as the customer's name.
    * @default false
    */
   forceCardHolderEqualsBillingName?: boolean;
-  /** Asks for the billing address; an object fills fields in beforehand, `{}` none of them. */
+  /** Shows the fields of the billing address. An object fills in initial values; `{}` has none. */
   billingAddress?: boolean | WpwlAddress;
-  /** Which fields of the billing address must be filled in. */
+  /** Required fields of the billing address. */
   mandatoryBillingFields?: { [field in keyof WpwlAddress]?: boolean };
   /**
-   * Asks for the day of birth in the forms of brands that lend money: invoices and instalments. Where the checkout has no names of the customer, those are asked for too.
+   * Shows a field for the date of birth in the forms of brands that give credit: invoices and instalments. If the checkout has no customer name, the form also shows fields for the name.
    * @default false
    */
   showBirthDate?: boolean;
   /**
-   * Asks for the tax number in the forms of brands that are paid by a voucher: `BOLETO`, `OXXO` and others of their kind. Names as above.
+   * Shows a field for the tax number in the forms of voucher brands such as `BOLETO` and `OXXO`. If the checkout has no customer name, the form also shows fields for the name.
    * @default false
    */
   showTaxNumberField?: boolean;
-  /** The countries to choose from in the form of `SOFORTUEBERWEISUNG`, each by its code with its name; by default all of them. */
+  /** Countries to choose from in the form of `SOFORTUEBERWEISUNG`, each with its code and name. Default: all countries. */
   sofortCountries?: Record<string, string>;
   registrations?: {
     /**
-     * Asks for the security code of a stored card.
+     * Requires the security code of a stored card.
      * @default false
      */
     requireCvv?: boolean;
     /**
-     * Hides the other forms until the shopper asks for them.
+     * Hides the other forms until the shopper opens them.
      * @default false
      */
     hideInitialPaymentForms?: boolean;
-    /** A box under the card form by which the shopper may have the card stored; `"checked"` ticks it beforehand. */
+    /** Shows a checkbox under the card form for storing the card. `"checked"` shows it ticked. */
     offer?: boolean | "checked";
   };
   /**
@@ -140,80 +140,80 @@ interface WpwlOptions {
    */
   showOneClickWidget?: boolean;
   /**
-   * No button that leads from stored cards to the other forms.
+   * Hides the button that opens the other forms from the stored cards.
    * @default false
    */
   hideOtherPaymentButton?: boolean;
   /** Address to which the shopper returns after the payment. Overrides the form element's `action`. */
   shopperResultUrl?: string;
-  /** The window or frame, by its name, in which a card's 3-D Secure page opens: `_top` is the whole tab, any other name a frame of yours. Without it the page opens in place of the form. Cards only. */
+  /** Name of the window or frame in which a card's 3-D Secure page opens: `_top` for the whole tab, or the name of a frame in your page. Default: in place of the form. Applies to cards only. */
   paymentTarget?: string;
   browser?: {
-    /** The size of the issuer's page: 250 × 400, 390 × 400, 500 × 600, 600 × 400 pixels, or the whole screen; by default what the form's width has room for. */
+    /** Size of the issuer's page: 250 × 400, 390 × 400, 500 × 600, 600 × 400 pixels, or the whole screen. Default: the size that fits the form's width. */
     threeDChallengeWindow?: 1 | 2 | 3 | 4 | 5;
   };
-  /** The size of the frame in your page that shows the issuer's, in place of the window's. */
+  /** Size of the frame in your page that shows the issuer's page. Default: the size of `browser.threeDChallengeWindow`. */
   threeDIframeSize?: { width?: string | number; height?: string | number };
-  /** The window or frame in which the result page opens, the whole tab by default: also after a challenge, which leaves your page in place then. Heeded together with `paymentTarget`. */
+  /** Window or frame in which the result page opens. With this option, a challenge does not replace your page. Default: the whole tab. Has an effect only together with `paymentTarget`. */
   shopperResultTarget?: string;
-  /** Brands whose page opens in a frame of the form, as far as the page lets itself be framed, and not in place of yours or in a window. */
+  /** Brands whose page opens in a frame of the form, instead of replacing your page or opening a window. Has no effect if the brand's page refuses to be framed. */
   inlineFlow?: string[];
   /**
-   * Does not pay at once: the gateway keeps what the shopper filled in, `onSaveTransactionData` is called, and your server pays with `POST /v1/checkouts/{id}/confirm` when the shopper has agreed on your page.
+   * Postpones the payment: the gateway keeps the shopper's input, and the form calls `onSaveTransactionData`. Your server pays with `POST /v1/checkouts/{id}/confirm` after the shopper has agreed on your page.
    * @default false
    */
   useSummaryPage?: boolean;
-  /** Creates the checkout when the shopper pays, and returns its id. Required if the script was loaded without a `checkoutId`. */
+  /** Function that creates the checkout when the shopper pays, and returns its id. Required if the script was loaded without a `checkoutId`. */
   createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
-  /** The forms stand and can be used. Nodes may be moved, and options changed. Called again for forms that the page adds later. */
+  /** Called when the forms are ready for input. The callback may move nodes and change options. Called again for forms that the page adds later. */
   onReady?: (this: WpwlOptions, forms: WpwlReadyForm[]) => void;
-  /** The buttons of wallets stand and can be used; after `onReady`. */
+  /** Called after `onReady`, when the buttons of wallets are ready for use. */
   onReadyExternal?: (this: WpwlOptions) => void;
-  /** A frame can be used; once for each. */
+  /** Called once for each frame, when the frame is ready for input. */
   onReadyIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
-  /** The caret came into a frame. */
+  /** Called when a frame gets the focus. */
   onFocusIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
-  /** The caret left a frame. */
+  /** Called when a frame loses the focus. */
   onBlurIframeCommunication?: (this: WpwlFrameThis, frame: { $iframe: WpwlElements }) => void;
-  /** The brand has changed, chosen or detected. */
+  /** Called when the brand has changed, by selection or detection. */
   onChangeBrand?: (this: WpwlFormThis, brand: string) => void;
-  /** The number fits other brands than before; the list is empty where it fits none. */
+  /** Called when the card number fits other brands than before. The list is empty if the number fits no brand. */
   onDetectBrand?: (this: WpwlFormThis, brands: string[], activeBrand: string, container: string) => void;
-  /** The first digits are known, with `brandDetectionType: "binlist"`. */
+  /** Called when the BIN is complete, if `brandDetectionType` is `binlist` or `bin`. */
   onDetectBin?: (this: WpwlFormThis, bin: { brands: string[]; activeBrand: string }) => void;
-  /** The card number was left. */
+  /** Called when the field of the card number loses the focus. */
   onBlurCardNumber?: (this: WpwlFormThis, isValid: boolean) => void;
-  /** The expiry date was left. */
+  /** Called when the field of the expiry date loses the focus. */
   onBlurExpiryDate?: (this: WpwlFormThis, isValid: boolean) => void;
-  /** The holder's name was left. */
+  /** Called when the field of the card holder loses the focus. */
   onBlurCardHolder?: (this: WpwlFormThis, isValid: boolean) => void;
-  /** The security code was left. */
+  /** Called when the field of the security code loses the focus. */
   onBlurSecurityCode?: (this: WpwlFormThis, isValid: boolean) => void;
-  /** Before a card is sent. `false`, a promise of `false`, a rejected promise or `event.preventDefault()` stop; everything else goes on. */
+  /** Called before a card is submitted. `false`, a promise of `false`, a rejected promise or `event.preventDefault()` cancels the submit. */
   onBeforeSubmitCard?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** The same with a promise: kept goes on, rejected stops. */
+  /** Called like `onBeforeSubmitCard`. A fulfilled promise continues the submit, and a rejected promise cancels it. */
   onBeforeSubmitCardPromise?: (this: WpwlFormThis, event: Event) => PromiseLike<unknown>;
-  /** Before a stored card or account is used; as `onBeforeSubmitCard`. */
+  /** Called before a stored card or account is submitted. Decides like `onBeforeSubmitCard`. */
   onBeforeSubmitOneClickCard?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** Before a bank account is sent; as `onBeforeSubmitCard`. */
+  /** Called before a bank account is submitted. Decides like `onBeforeSubmitCard`. */
   onBeforeSubmitDirectDebit?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** Before the shopper goes to the bank; as `onBeforeSubmitCard`. */
+  /** Called before the shopper goes to the bank. Decides like `onBeforeSubmitCard`. */
   onBeforeSubmitOnlineTransfer?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** Before a prepayment is ordered; as `onBeforeSubmitCard`. */
+  /** Called before a prepayment is submitted. Decides like `onBeforeSubmitCard`. */
   onBeforeSubmitPrepayment?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** Before the shopper goes to the provider of an account; as `onBeforeSubmitCard`. */
+  /** Called before the shopper goes to the provider of an account. Decides like `onBeforeSubmitCard`. */
   onBeforeSubmitVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** The same for a brand of `inlineFlow`. */
+  /** Called instead of `onBeforeSubmitVirtualAccount` for a brand of `inlineFlow`. */
   onBeforeSubmitInlineVirtualAccount?: (this: WpwlFormThis, event: Event) => boolean | void | PromiseLike<boolean | void>;
-  /** With `useSummaryPage`: what the shopper filled in is kept, and this much of it may be shown. */
+  /** Called with `useSummaryPage` when the gateway has kept the shopper's input. Receives the data that a summary may show. */
   onSaveTransactionData?: (this: WpwlFormThis, data: WpwlSavedData) => void;
-  /** The issuer's page is shown in your page; `this` is its frame. */
+  /** Called when the issuer's page is shown in your page. `this` is its frame. */
   onLoadThreeDIframe?: (this: HTMLIFrameElement) => void;
-  /** The shopper closed the window of a payment method. Another may be chosen. */
+  /** Called when the shopper has closed the window of a payment method. The shopper may choose another one. */
   onLightboxCancel?: (this: WpwlOptions) => void;
-  /** The form was sent. */
+  /** Called when the form was submitted. */
   onAfterSubmit?: (this: WpwlFormThis) => void;
-  /** Something failed; `error.name` says what. */
+  /** Called when a failure occurs. `error.name` names the kind of failure. */
   onError?: (this: WpwlOptions, error: WpwlError) => void;
 }
 
@@ -405,12 +405,12 @@ type WpwlErrorName =
   | "InvalidCheckoutIdError"
   /** The payment request was not answered. */
   | "PciIframeSubmitError"
-  /** A frame of the form is missing or silent. */
+  /** A frame of the form is missing or does not respond. */
   | "PciIframeCommunicationError"
-  /** Everything else; the message says what. */
+  /** Any other failure. The message describes it. */
   | "WidgetError";
 
-/** One form, as `onReady` lists it. */
+/** A form in the list that `onReady` receives. */
 interface WpwlReadyForm {
   /** The kind of form: the last part of its container's class. */
   containerKey: string;
@@ -426,12 +426,12 @@ interface WpwlSavedData {
   virtualAccount?: { accountId: string; holder?: string };
 }
 
-/** A failure, as `onError` gets it. */
+/** A failure that `onError` receives. */
 interface WpwlError extends Error {
   name: WpwlErrorName;
-  /** Of a WidgetError: what was under way. */
+  /** For a WidgetError: `submit` if the form was being submitted, otherwise `load`. */
   event?: string;
-  /** Of a WidgetError: the brand that it is about. */
+  /** For a WidgetError: the brand of the form that failed. */
   brand?: string;
 }
 
@@ -445,7 +445,7 @@ interface WpwlFrameThis extends WpwlFormThis {
   $iframe: WpwlElements;
 }
 
-/** A list of elements: jQuery's own where the page has jQuery, otherwise with these few of its words. */
+/** A list of elements: a jQuery object if the page has jQuery, otherwise an object with these jQuery methods. */
 interface WpwlElements extends ArrayLike<HTMLElement> {
   find(selector: string): WpwlElements;
   val(): string | undefined;
@@ -454,7 +454,7 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
   height(value: number | string): WpwlElements;
 }
 
-/** Names and values of CSS, for the placeholder in each of the frames. */
+/** CSS properties and values for the placeholder in each of the frames. */
 interface WpwlFrameStyles {
   "card-number-placeholder"?: Record<string, string | number>;
   "cvv-placeholder"?: Record<string, string | number>;
@@ -477,11 +477,11 @@ interface WpwlSpinner {
   shadow?: boolean | string;
   zIndex?: number;
   position?: string;
-  /** Classes of yours, beside `spinner`. */
+  /** Additional classes, besides `spinner`. */
   className?: string;
-  /** Round ends of the lines, where it is more than 0. */
+  /** Rounds the ends of the lines if it is more than 0. */
   corners?: number;
-  /** `spinner-line-fade-quick` and its like, or keyframes of yours. */
+  /** An animation of spin.js, such as `spinner-line-fade-quick`, or your own keyframes. */
   animation?: string;
 }
 
@@ -495,12 +495,12 @@ interface WpwlAddress {
   street2?: string;
 }
 
-/** The global that the form's script makes. */
+/** The global object that the form's script creates. */
 interface Wpwl {
   readonly apiVersion: string;
   /** The form's build, as in the addresses of its files. */
   readonly cacheVersion: string;
-  /** The gateway's address, without a slash at its end. */
+  /** The gateway's address, without a trailing slash. */
   readonly endpoint: string;
   readonly url: string;
   readonly isTestSystem?: boolean;
@@ -510,9 +510,9 @@ interface Wpwl {
   readonly checkout: WpwlCheckout;
   /** Sends the form in the container with this class, or with all of these classes joined by dots. */
   executePayment(container: string): void;
-  /** Asks again which brands and stored accounts are offered. Call it after your server has updated the checkout. */
+  /** Reloads the offered brands and stored accounts. Call it after your server has updated the checkout. */
   refresh(): void;
-  /** Takes all forms away, with everything that belongs to them. The script may then be loaded again. */
+  /** Removes all forms, with everything that belongs to them. Afterwards the script may be loaded again. */
   unload(): void;
 }
 

@@ -162,7 +162,7 @@ static EN: ShopTexts = ShopTexts {
     gateway_title: "The payment service is not answering.",
     gateway_text: "We could not reach it just now, or did not understand its answer. Please try again in a moment.",
     mismatch_title: "We need to check this payment.",
-    mismatch_text: "The payment service tells of a payment that does not match your order. Somebody will look at it before anything is sent.",
+    mismatch_text: "The payment service reports a payment that does not match your order. We will check it before anything is sent.",
 };
 
 static DE: ShopTexts = ShopTexts {

@@ -105,7 +105,7 @@ fn print_help() {
     for task in TASKS {
         println!("  {:<10} {}", task.name, task.summary);
     }
-    println!("\n`cargo xtask <task> --help` tells more.");
+    println!("\nSee `cargo xtask <task> --help` for details.");
 }
 
 /// Returns the root folder of the workspace.

@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tillgate_domain::refusal::Refusal;
+use tillgate_gateway::administration::ActError;
 use tillgate_shared::parameter::ParameterError;
 use tillgate_store::{AdminStore, StoreError};
 
@@ -41,9 +42,9 @@ struct Cli {
 enum Command {
     /// Run the gateway.
     Serve(serve::Serve),
-    /// Run the gateway and a demo shop beside it, ready to pay in a browser.
+    /// Run the gateway together with a demo shop that accepts test payments in a browser.
     Demo(sandbox::demo::Demo),
-    /// Run an acquirer's host that moves play money, for sandboxes and tests.
+    /// Run an acquirer's host with play money, for sandboxes and tests.
     AcquirerHost(sandbox::acquirer_host::AcquirerHostCommand),
     /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
     #[command(subcommand)]
@@ -60,59 +61,58 @@ enum Command {
     /// Create, list and retire the key pairs that wallets encrypt their tokens for.
     #[command(subcommand)]
     WalletKey(keys::wallet::WalletKeyCommand),
-    /// Make wallet tokens to try out a sandbox entity with.
+    /// Create wallet tokens for tests with a sandbox entity.
     #[command(subcommand)]
     WalletToken(keys::wallet::WalletTokenCommand),
-    /// Create, test, list and delete webhooks, show what they have sent, and send it again.
+    /// Create, test, list and delete webhooks, and show and replay their messages.
     #[command(subcommand)]
     Webhook(delivery::webhook::WebhookCommand),
-    /// Move the clock of a sandbox entity, so that what would happen later happens now.
+    /// Move the clock of a sandbox entity forward, to test later events.
     #[command(subcommand)]
     Clock(sandbox::clock::ClockCommand),
-    /// Give everything that is sealed another key, and list and retire keys.
+    /// Rotate, list and retire the vault's encryption keys.
     #[command(subcommand)]
     Vault(keys::vault::VaultCommand),
-    /// List the payments that the fraud check holds, claim, note and decide them.
+    /// List, claim and decide the payments in the review queue.
     #[command(subcommand)]
     Review(review::ReviewCommand),
-    /// Tell a merchant's server of review decisions: configure, try out, list and send again what failed.
+    /// Configure and test callbacks about review decisions, and resend failed ones.
     #[command(subcommand)]
     ReviewCallback(review::callback::ReviewCallbackCommand),
-    /// Check rules of the fraud check, try them out, and store them with their lists.
+    /// Check, test and store the rules and lists of the risk check.
     #[command(subcommand)]
     Risk(risk::RiskCommand),
-    /// Report totals of payments, the authorization rate, and chargebacks.
+    /// Report payments, authorization rates, chargebacks, settlements and fees.
     #[command(subcommand)]
     Report(report::ReportCommand),
-    /// Open disputes and move them as the clearing institute reports, list and show them with their evidence.
+    /// Open disputes, advance them to their next stage, and show them with their evidence.
     #[command(subcommand)]
     #[command(alias = "chargeback")]
     Dispute(dispute::command::DisputeCommand),
-    /// Set and show the terms by which sandboxes are settled, import files of clearing institutes, and match their
-    /// lines.
+    /// Set settlement terms, import settlement files of clearing institutes, and match their lines.
     #[command(subcommand)]
     Settlement(settlement::SettlementCommand),
-    /// Add rates of exchange for settlements.
+    /// Add exchange rates for settlements.
     #[command(subcommand)]
     FxRate(settlement::FxRateCommand),
     /// Verify and export the audit log.
     #[command(subcommand)]
     Audit(data::audit::AuditCommand),
-    /// Verify that payments, journal, settlement lines and balances agree.
+    /// Verify that payments, ledger, settlement lines and balances agree.
     Verify(data::audit::Verify),
     /// Accept rows of the store that another program has changed.
     #[command(subcommand)]
     Seal(seal::SealCommand),
-    /// Copy the whole store to a new file, while a server may be running on it.
+    /// Copy the whole store to a new file, even while a server uses it.
     Backup(data::backup::Backup),
-    /// Put a backup in the place of the store.
+    /// Replace the store with a backup.
     Restore(data::restore::Restore),
 }
 
 /// Options of every command.
 #[derive(Debug, Args)]
 struct CommonOptions {
-    /// The data folder. It holds one SQLite file.
+    /// Data folder, which contains one SQLite file.
     #[arg(long, value_name = "DIR", env = "TILLGATE_DATA", default_value = "tillgate-data")]
     data: PathBuf,
     /// Print JSON instead of text.
@@ -156,12 +156,29 @@ fn describe_refusal(refusal: &Refusal) -> anyhow::Error {
     anyhow!("{}", refusal.parameters.iter().map(describe).collect::<Vec<_>>().join("; "))
 }
 
+/// Returns the option of the command whose value an act refuses, such as `--url`. The texts of acts name the thing and
+/// not the option, because the API shows them as well. `None` if the command has no such option.
+fn find_refused_option(command: &clap::Command, matches: &ArgMatches, error: &anyhow::Error) -> Option<String> {
+    let refused = error.chain().find_map(|cause| match cause.downcast_ref::<ActError>()? {
+        ActError::Refused { parameter, message } => Some((*parameter, message)),
+        _ => None,
+    });
+    let (parameter, message) = refused?;
+    let (mut command, mut matches) = (command, matches);
+    while let Some((name, inner)) = matches.subcommand() {
+        (command, matches) = (command.find_subcommand(name)?, inner);
+    }
+    let option = format!("--{parameter}");
+    let has_option = command.get_arguments().any(|argument| argument.get_long() == Some(parameter));
+    (has_option && !message.contains(&option)).then_some(option)
+}
+
 /// Runs the command line of this process. An error is printed to the standard error stream with its causes, and gives
 /// the exit code 1.
 pub fn run() -> ExitCode {
     let command = add_key_option(Cli::command());
     let arguments = access::argument::name_entity(&command, std::env::args_os().collect());
-    let matches = command.get_matches_from(arguments);
+    let matches = command.clone().get_matches_from(arguments);
     keep_key_option(&matches);
     let outcome = match Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command {
         Command::Serve(command) => command.run(),
@@ -192,7 +209,8 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("tillgate: {error:#}");
+            let option = find_refused_option(&command, &matches, &error).map(|option| format!(" ({option})"));
+            eprintln!("tillgate: {error:#}{}", option.unwrap_or_default());
             ExitCode::FAILURE
         }
     }

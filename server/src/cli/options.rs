@@ -14,43 +14,42 @@ use crate::cli::serve::place::PlaceOptions;
 pub(super) struct EntityOptions {
     #[command(flatten)]
     place: PlaceOptions,
-    /// Refuse parameters that the specification does not know, instead of ignoring them.
+    /// Refuse parameters that are not in the specification, instead of ignoring them.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     strict: Option<OnOff>,
     /// Accept customer parameters without given name and surname.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     customer_names_optional: Option<OnOff>,
-    /// Decline a payment whose merchantTransactionId has been paid, with 800.110.100.
+    /// Decline a payment with 800.110.100 if a payment with the same merchantTransactionId was approved.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     refuse_duplicates: Option<OnOff>,
-    /// Let browsers have the account stored (createRegistration), which is the default. registrationsCreatable decides
+    /// Let browsers store the account (createRegistration). This is the default, and registrationsCreatable changes it
     /// for one checkout.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_registrations: Option<OnOff>,
-    /// Let browsers say which customer they are (customer.merchantCustomerId).
+    /// Let browsers set the customer's id (customer.merchantCustomerId).
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_customer_ids: Option<OnOff>,
-    /// Let a sandbox take card numbers that are no documented test numbers. For generated data; never send real cards.
+    /// Let a sandbox accept card numbers that are not documented test numbers. For generated data only: never send real
+    /// cards.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     sandbox_any_number: Option<OnOff>,
-    /// Compatibility mode, for clients that were written for another gateway of this contract: short references,
-    /// telephone numbers with letters, a name twice, entityId in the body of a GET, dates with a time. Channels have
-    /// it with their merchant; docs/compatibility.md lists what it allows.
+    /// Compatibility mode for clients of another gateway with this contract: short references, phone numbers with
+    /// letters, repeated names, entityId in the body of a GET, dates with a time. Channels use the mode of their
+    /// merchant. docs/compatibility.md describes it.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     compatible: Option<OnOff>,
-    /// The origins whose pages may embed the form, such as https://shop.example, in place of those before; `any`
-    /// allows all.
+    /// Origin whose pages may embed the form, such as https://shop.example, or `any`. Replaces the previous origins.
+    /// May be repeated.
     #[arg(long = "origin", value_name = "ORIGIN", value_parser = parse_origin)]
     origins: Vec<String>,
-    /// The time zone of its schedules, such as Europe/Berlin; UTC without this. Schedules that exist keep theirs.
+    /// Time zone of the entity's schedules, such as Europe/Berlin. Default: UTC. Existing schedules keep their zone.
     #[arg(long, value_name = "ZONE", value_parser = parse_time_zone)]
     time_zone: Option<String>,
-    /// The retries of declined scheduled payments by result code, such as 800.100.155=1d,3d;900=1h, `none`, or
-    /// `default`.
+    /// Retries of declined scheduled payments by result code, such as 800.100.155=1d,3d;900=1h, `none`, or `default`.
     #[arg(long, value_name = "PLAN", value_parser = parse_retry_plan)]
     schedule_retries: Option<String>,
-    /// The settings, with commas between, that it shall inherit instead of having its own, by the names of their
-    /// options.
+    /// Settings that the entity inherits from now on, as names of their options, separated by commas.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
     #[command(flatten)]

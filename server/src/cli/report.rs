@@ -51,12 +51,12 @@ pub(super) enum ReportCommand {
         after_help = "Example:\n  tillgate report authorizations --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg authorizations.svg"
     )]
     Authorizations(ReportOptions),
-    /// Show chargebacks beside the payments that were charged, and their reasons.
+    /// Show the chargeback ratio and the reasons of chargebacks.
     #[command(
         after_help = "Example:\n  tillgate report chargebacks --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg chargebacks.svg"
     )]
     Chargebacks(ReportOptions),
-    /// List the batches that were paid out, with their totals.
+    /// List the settlement batches with their totals.
     #[command(
         after_help = "Example:\n  tillgate report settlements --entity 8a01… --from 2026-10-01 --to 2026-10-31 --svg settlements.svg"
     )]
@@ -64,7 +64,7 @@ pub(super) enum ReportCommand {
     /// Add up the fees of settlements by day, transaction type and brand, for each currency.
     #[command(after_help = "Example:\n  tillgate report fees --entity 8a01… --from 2026-10-01 --to 2026-10-31 --csv")]
     Fees(DayReportOptions),
-    /// Add up reconciliation records by the day of their file and by what they are.
+    /// Add up reconciliation records by the day of their file and their type.
     #[command(
         after_help = "Example:\n  tillgate report reconciliations --entity 8a01… --from 2026-10-01 --to 2026-10-31 --json"
     )]
@@ -79,7 +79,7 @@ pub(super) enum ReportCommand {
 pub(super) struct ReportTotals {
     #[command(flatten)]
     report: ReportOptions,
-    /// The columns by which totals are divided: a list of day, paymentBrand, paymentType and result. All without it.
+    /// Columns by which totals are grouped: a list of day, paymentBrand, paymentType and result. Default: all.
     #[arg(long, value_name = "COLUMNS")]
     group_by: Option<String>,
 }
@@ -110,10 +110,10 @@ pub(super) struct ReportOptions {
 pub(super) struct DayReportOptions {
     #[command(flatten)]
     output: ReportOutput,
-    /// The first day, for example 2026-10-01.
+    /// First day, for example 2026-10-01.
     #[arg(long, value_name = "DATE")]
     from: String,
-    /// The last day. It is included.
+    /// Last day, inclusive.
     #[arg(long, value_name = "DATE")]
     to: String,
 }
@@ -121,10 +121,10 @@ pub(super) struct DayReportOptions {
 /// A period of days or of times.
 #[derive(Debug, Args)]
 struct Period {
-    /// The first day, or a time, in UTC: 2026-10-01 or 2026-10-01T12:00:00.
+    /// First day or time in UTC: 2026-10-01 or 2026-10-01T12:00:00.
     #[arg(long, value_name = "DATE|TIME")]
     from: String,
-    /// The last day, or a time, in UTC. It is included.
+    /// Last day or time in UTC, inclusive.
     #[arg(long, value_name = "DATE|TIME")]
     to: String,
 }
@@ -140,7 +140,7 @@ struct ReportOutput {
     /// Print comma-separated values with a header (RFC 4180).
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Also draw the chart as a picture (SVG) in this file.
+    /// Also write the chart as an SVG image to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }

@@ -33,31 +33,31 @@ use crate::cli::review::output::format_review;
 use crate::cli::review::output::{ReviewListOutput, ReviewOutput, ReviewRecordOutput};
 use crate::cli::risk::versions::parse_author;
 
-/// The queue of payments that the fraud check holds.
+/// The review queue: payments that the risk check holds.
 #[derive(Debug, Subcommand)]
 pub(super) enum ReviewCommand {
-    /// List held payments, those that are held longest first.
+    /// List held payments, longest held first.
     List(ListReviews),
     /// Show a payment with its risk decision and its audit.
     Show(ShowReview),
-    /// Reserve a payment for 30 minutes. No other analyst can decide it meanwhile.
+    /// Reserve a payment for 30 minutes, during which no other analyst can decide it.
     Claim(ClaimReview),
     /// Give a claimed payment back.
     Release(ReleaseReview),
-    /// Add a note.
+    /// Add a note to a payment.
     Note(NoteReview),
-    /// Approve a payment: it is executed, or captured.
+    /// Approve a payment, which executes or captures it.
     Approve(ApprovePayment),
-    /// Cancel a payment: it is declined, or reversed.
+    /// Cancel a payment, which declines or reverses it.
     Cancel(CancelPayment),
-    /// Keep a payment held, and tell the merchant so.
+    /// Keep a payment held, and notify the merchant.
     Pend(PendPayment),
 }
 
-/// The analyst of a command, for the audit.
+/// The analyst of a command, for the review's actions.
 #[derive(Debug, Args)]
 pub(super) struct AnalystOptions {
-    /// The analyst in the audit. Default: the user who runs the command.
+    /// Name of the analyst. Default: the user who runs the command.
     #[arg(long, value_name = "NAME", value_parser = parse_author)]
     analyst: Option<String>,
 }
@@ -69,7 +69,7 @@ impl AnalystOptions {
     }
 }
 
-/// List held payments, all or those of an entity and of what is below it.
+/// List held payments: all, or the payments of an entity and the entities below it.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate review list --entity 8a01… --min-amount 500 --unclaimed --older-than 2h --data ./tillgate-data"
@@ -82,7 +82,7 @@ pub(super) struct ListReviews {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
-    /// The state: open, approved, cancelled or expired.
+    /// State of the review: open, approved, cancelled or expired.
     #[arg(long, value_name = "STATE", default_value = "open", value_parser = parse_state)]
     state: ReviewState,
     /// Only this brand, such as VISA.
@@ -91,28 +91,28 @@ pub(super) struct ListReviews {
     /// Only this currency, such as EUR.
     #[arg(long, value_name = "CURRENCY")]
     currency: Option<String>,
-    /// Only amounts from this one, in the payment's currency.
+    /// Minimum amount, in the payment's currency.
     #[arg(long, value_name = "AMOUNT", value_parser = parse_hundredths)]
     min_amount: Option<i64>,
-    /// Only amounts up to this one, in the payment's currency.
+    /// Maximum amount, in the payment's currency.
     #[arg(long, value_name = "AMOUNT", value_parser = parse_hundredths)]
     max_amount: Option<i64>,
-    /// Only scores from this one.
+    /// Minimum score.
     #[arg(long, value_name = "SCORE", value_parser = parse_score, allow_hyphen_values = true)]
     min_score: Option<i32>,
-    /// Only scores up to this one.
+    /// Maximum score.
     #[arg(long, value_name = "SCORE", value_parser = parse_score, allow_hyphen_values = true)]
     max_score: Option<i32>,
     /// Only payments for which this rule fired.
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
-    /// Only payments that the analyst of this command has claimed, or decided.
+    /// Only payments that the analyst of this command has claimed or decided.
     #[arg(long, conflicts_with_all = ["unclaimed", "of"])]
     mine: bool,
-    /// Only payments that nobody has claimed.
+    /// Only payments without a claim.
     #[arg(long, conflicts_with = "of")]
     unclaimed: bool,
-    /// Only payments that this analyst has claimed, or decided.
+    /// Only payments that this analyst has claimed or decided.
     #[arg(long, value_name = "ANALYST")]
     of: Option<String>,
     /// Only payments that have been held for at least this time, such as 90m or 12h.
@@ -121,7 +121,7 @@ pub(super) struct ListReviews {
     /// Only payments with this merchantTransactionId.
     #[arg(long, value_name = "ID")]
     merchant_transaction_id: Option<String>,
-    /// The payment after which the list begins: the last one of the list before.
+    /// Payment after which the list begins: the last payment of the previous list.
     #[arg(long, value_name = "PAYMENT", value_parser = parse_payment)]
     after: Option<PaymentId>,
     /// The maximum number of payments.
@@ -140,7 +140,7 @@ pub(super) struct ShowReview {
     payment: PaymentId,
 }
 
-/// A payment, and who acts on it.
+/// A payment, and the analyst who acts on it.
 #[derive(Debug, Args)]
 pub(super) struct ReviewTarget {
     #[command(flatten)]
@@ -152,10 +152,10 @@ pub(super) struct ReviewTarget {
     pub(super) payment: PaymentId,
 }
 
-/// A note that goes with an action.
+/// A note that is stored with an action.
 #[derive(Debug, Args)]
 pub(super) struct NoteOptions {
-    /// A note for the audit, of at most 1,000 characters and without card numbers.
+    /// Note of at most 1,000 characters without card numbers, which is stored with the action.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }
@@ -250,7 +250,7 @@ impl ListReviews {
 }
 
 impl ShowReview {
-    /// Prints a review with its payment, its audit, and a decision that waits for the gateway.
+    /// Prints a review with its payment, its actions, and a decision that waits for the gateway.
     fn run(self) -> anyhow::Result<()> {
         let (record, request, clock) = self.common.open_administration()?.load_review(&self.payment)?;
         let output: ReviewRecordOutput = describe_record(record, request.as_ref(), clock);

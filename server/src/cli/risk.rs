@@ -1,7 +1,7 @@
 //! `tillgate risk`: checks rules files and tries them out, without a data folder. The commands for stored rules and
 //! lists are in `risk/versions.rs` and `risk/list.rs`.
 
-pub mod audit;
+pub mod decision_log;
 pub mod dry_run;
 pub mod dry_run_output;
 pub mod explain;
@@ -23,7 +23,7 @@ use tillgate_risk::{
 
 use super::CommonOptions;
 use super::input_file::read_input_file;
-use crate::cli::risk::audit::ShowRiskAudit;
+use crate::cli::risk::decision_log::ShowDecisionLog;
 use crate::cli::risk::dry_run::DryRunRules;
 use crate::cli::risk::explain::ExplainPayment;
 use crate::cli::risk::input::read_payments;
@@ -35,7 +35,7 @@ const MAX_INPUT_BYTES: u64 = 128 << 20;
 /// Largest size of a rules file, in bytes.
 const MAX_RULES_BYTES: u64 = MAX_FILE_BYTES as u64;
 
-/// Rules of the fraud check.
+/// Rules and lists of the risk check.
 #[derive(Debug, Subcommand)]
 pub(super) enum RiskCommand {
     /// Check a rules file, and show its rules, counters and version.
@@ -48,16 +48,16 @@ pub(super) enum RiskCommand {
     Versions(ListRuleVersions),
     /// Print the rules file of a version.
     Show(ShowRules),
-    /// Let a version decide, or none.
+    /// Activate a version, or none.
     Activate(UseRules),
-    /// Let a version only record, or none.
+    /// Run a version in shadow mode, which only records its decisions, or none.
     Shadow(UseRules),
-    /// Replay stored payments with a version, and report what it would have decided.
+    /// Replay stored payments with a version, and report its decisions.
     DryRun(DryRunRules),
-    /// Show why a payment's check decided as it did.
+    /// Show the decision of a payment's risk check with its reasons.
     Explain(ExplainPayment),
-    /// Show changes of rules and lists, and reached limits against card testing.
-    Audit(ShowRiskAudit),
+    /// Show the decision log: changes of rules and lists, and reached card-testing limits.
+    Audit(ShowDecisionLog),
     /// Add, remove and show entries of an entity's lists.
     #[command(subcommand)]
     List(RiskListCommand),
@@ -74,7 +74,8 @@ pub(super) struct CheckRules {
     file: PathBuf,
 }
 
-/// Assess payments. Several payments are assessed in their order, and counted for each other.
+/// Assess payments with a rules file. Several payments are assessed in their order, and the counters include the
+/// earlier ones.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk evaluate rules.toml --input payments.json --json")]
 pub(super) struct EvaluateRules {

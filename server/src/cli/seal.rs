@@ -15,23 +15,23 @@ const MAX_REASON: usize = 500;
 /// The seal of the store.
 #[derive(Debug, Subcommand)]
 pub(super) enum SealCommand {
-    /// Accept rows that another program has changed, such as a repair by hand.
+    /// Accept rows that another program has changed, for example in a manual repair.
     Accept(AcceptRows),
 }
 
-/// Accept rows that another program has changed, such as a repair by hand. The seal knows which tables have changed,
-/// and not which rows: all rows of the named tables are accepted as they are. The audit log names the tables, their old
-/// and new sums, and the reason. Works beside a running server.
+/// Accept rows that another program has changed, for example in a manual repair. The seal detects the changed tables
+/// but not the changed rows, so all rows of the named tables are accepted. The audit log records the tables, their old
+/// and new sums, and the reason. A server may be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate seal accept --table risk_list --reason 'Support case 4711' \
-    --data ./tillgate-data\n\nSee first that nothing else has changed: tillgate verify")]
+    --data ./tillgate-data\n\nVerify first that nothing else has changed: tillgate verify")]
 pub(super) struct AcceptRows {
     #[command(flatten)]
     common: CommonOptions,
-    /// A table with changed rows, as `tillgate verify` names it. May be repeated; every changed table has to be named.
+    /// Table with changed rows, as named by `tillgate verify`. Repeat the option for every changed table.
     #[arg(long = "table", value_name = "TABLE", required = true)]
     tables: Vec<String>,
-    /// The reason for the change, of at most 500 characters.
+    /// Reason for the change, of at most 500 characters.
     #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
     reason: String,
 }

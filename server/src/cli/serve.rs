@@ -37,12 +37,12 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate serve --data ./tillgate-data --listen 127.0.0.1:8080 --public-url https://pay.example\n\n\
-    It prints `listening on http://ADDR` when it is ready, and ends what is under way on SIGTERM."
+    It prints `listening on http://ADDR` when it is ready. On SIGTERM it completes the requests in flight."
 )]
 pub(super) struct Serve {
     #[command(flatten)]
     pub(super) common: CommonOptions,
-    /// The address to listen on; port 0 takes a free one.
+    /// Address to listen on. Port 0 selects a free port.
     #[arg(long, value_name = "ADDR", env = "TILLGATE_LISTEN", default_value = "127.0.0.1:8080")]
     pub(super) listen: SocketAddr,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 //! `tillgate settlement` and `tillgate fx-rate`: the terms by which sandboxes are settled, and rates of exchange. The
-//! files of clearing institutes are in [`crate::cli::settlement::import`] and [`crate::cli::settlement::queue`].
+//! files of clearing institutes are in [`crate::cli::settlement::import`] and [`crate::cli::settlement::unmatched`].
 
 pub mod import;
-pub mod queue;
+pub mod unmatched;
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use super::CommonOptions;
 use super::input_file::read_input_file;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::settlement::import::ImportFile;
-use crate::cli::settlement::queue::{ListUnmatched, MatchLine, RejectLine};
+use crate::cli::settlement::unmatched::{ListUnmatched, MatchLine, RejectLine};
 
 /// Largest size of a file with terms, in bytes.
 const MAX_TERMS: u64 = 1024 * 1024;
@@ -28,7 +28,7 @@ const MAX_RATES: u64 = 128 * 1024 * 1024;
 /// The settlements of sandboxes, and the files of clearing institutes.
 #[derive(Debug, Subcommand)]
 pub(super) enum SettlementCommand {
-    /// Set the terms of an entity: cut-off, currency, fees and reserve, from a TOML file.
+    /// Set the terms of an entity from a TOML file: settlement cut-off, currency, fees and reserve.
     Set(SetTerms),
     /// Show the terms of an entity and its latest batches.
     Show(ShowSettlements),
@@ -36,23 +36,23 @@ pub(super) enum SettlementCommand {
     Import(ImportFile),
     /// List the lines of imported files that have no payment yet.
     Unmatched(ListUnmatched),
-    /// Match a line of an imported file with a payment, or with several.
+    /// Match a line of an imported file with one or more payments.
     Match(MatchLine),
-    /// Reject a line of an imported file: it settles no payment.
+    /// Reject a line of an imported file, so that it settles no payment.
     Reject(RejectLine),
 }
 
-/// Rates of exchange.
+/// Exchange rates.
 #[derive(Debug, Subcommand)]
 pub(super) enum FxRateCommand {
     /// Add rates from a CSV file with the columns date, from, to and rate.
     Import(ImportRates),
 }
 
-/// Set the terms of an entity. They also apply to the entities below it that have none of their own.
+/// Set the terms of an entity. They also apply to the entities below it that have no terms.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement set --entity 8a01… --file terms.toml\n\n\
-    A file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
+    Example of a file:\n  cut_off = \"18:00\"\n  currency = \"EUR\"\n  reserve = { percent = \"5\", days = 90 }\n\n  \
     [[fee]]\n  on = \"charge\"\n  percent = \"1.4\"\n  fixed = \"0.10\"")]
 pub(super) struct SetTerms {
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) struct SetTerms {
     /// The file.
     #[arg(long, value_name = "FILE", required_unless_present = "default", conflicts_with = "default")]
     file: Option<PathBuf>,
-    /// Remove the terms of the entity, so that those of the entity above apply.
+    /// Remove the terms of the entity, so that the terms of the entity above apply.
     #[arg(long)]
     default: bool,
 }
@@ -79,11 +79,11 @@ pub(super) struct ShowSettlements {
     entity: String,
 }
 
-/// Add rates of exchange. A rate is the number of units of `to` for one unit of `from`, and applies from its date until
-/// the next one.
+/// Add exchange rates. A rate is the number of units of `to` for one unit of `from`, and applies from its date until
+/// the next rate.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate fx-rate import rates.csv\n\n\
-    A file:\n  date,from,to,rate\n  2026-11-01,USD,EUR,0.8641")]
+    Example of a file:\n  date,from,to,rate\n  2026-11-01,USD,EUR,0.8641")]
 pub(super) struct ImportRates {
     #[command(flatten)]
     common: CommonOptions,
@@ -135,8 +135,8 @@ impl SetTerms {
         let entity = administration.set_settlement_terms(&parse_entity_id(&self.entity)?, terms.as_ref())?;
         let output = SettlementsOutput { entity_id: entity.id.to_string(), terms, batches: Vec::new() };
         self.common.print_output(&output, |output| match output.terms {
-            Some(_) => format!("{} is settled by these terms from its next batch", output.entity_id),
-            None => format!("{} has no terms of its own", output.entity_id),
+            Some(_) => format!("{} is settled by these terms from the next batch", output.entity_id),
+            None => format!("{} has no terms", output.entity_id),
         })
     }
 }
@@ -162,7 +162,7 @@ fn format_settlements(output: &SettlementsOutput) -> String {
     let mut lines = Vec::new();
     match output.terms.as_ref().map(toml::to_string) {
         Some(Ok(terms)) => lines.push(terms),
-        _ => lines.push("It has no terms of its own.".to_owned()),
+        _ => lines.push("It has no terms.".to_owned()),
     }
     for batch in &output.batches {
         let net = batch.totals.net();

@@ -108,10 +108,10 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch:
     }
 }
 
-/// Stores the changed counts of the velocity limiter. Logs a warning if that fails.
+/// Stores the changed counts of the card-testing limits. Logs a warning if that fails.
 async fn save_velocity(app: &App) {
     if let Err(error) = app.gateway.save_velocity().await {
-        tracing::warn!(%error, "storing the counts against card testing failed; a restart now would forget some declines");
+        tracing::warn!(%error, "storing the counts of the card-testing limits failed; a restart now would lose some declines");
     }
 }
 
@@ -152,11 +152,11 @@ async fn delete_expired_data(app: &App, now: Timestamp) -> Result<(), tillgate_s
     store.delete_expired_messages(now).await?;
     if store.has_expired_cards(now)? {
         let deleted = store.delete_expired_cards(now).await?;
-        tracing::info!(deleted, "card numbers deleted at the end of their window");
+        tracing::info!(deleted, "card numbers were deleted at the end of their window");
     }
     if store.has_expired_registrations(now)? {
         let deleted = store.end_expired_registrations(now, Registration::as_expired).await?;
-        tracing::info!(deleted, "registrations deleted at the end of their retention");
+        tracing::info!(deleted, "registrations were deleted at the end of their retention");
     }
     Ok(())
 }

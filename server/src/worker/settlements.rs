@@ -1,4 +1,4 @@
-//! Settles the payments of sandboxes at the cut-offs of their entities.
+//! Settles the payments of sandboxes at the settlement cut-offs of their entities.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tillgate_gateway::App;
 use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tokio::sync::watch;
 
-/// Interval of checks for cut-offs that have passed.
+/// Interval of checks for settlement cut-offs that have passed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Number of entities that are loaded at once.
 const BATCH: u32 = 1000;
@@ -36,7 +36,7 @@ pub(super) async fn run_periodically(app: Arc<App>, stop: watch::Receiver<bool>)
     }
 }
 
-/// Settles one entity after the other, in the order of their cut-offs.
+/// Settles one entity after the other, in the order of their settlement cut-offs.
 async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::text;
 
-/// Format of a mail address. Its at sign may be full-width.
+/// Format of an email address. Its at sign may be full-width.
 pub const PATTERN: &str = "^.+[@\u{ff20}].+$";
 /// Characters that separate addresses or begin a comment. In a local part they need quotes.
 const SPECIAL: &str = "()<>[]:;,\\\"@";
@@ -82,7 +82,7 @@ fn is_domain(text: &str) -> bool {
     text.split('.').all(|label| !label.is_empty() && label.chars().all(is_part))
 }
 
-/// Checks a mail address.
+/// Checks an email address.
 ///
 /// # Errors
 /// The message for `parameterErrors`.
@@ -90,7 +90,7 @@ pub fn check(value: &str, min: u16, max: u16) -> Result<(), Cow<'static, str>> {
     text::check_line(value, min, max)?;
     match Mailbox::parse(value) {
         Some(_) => Ok(()),
-        None => Err(Cow::Borrowed("must be a mail address, such as jo@shop.example")),
+        None => Err(Cow::Borrowed("must be an email address, such as jo@shop.example")),
     }
 }
 

@@ -11,22 +11,22 @@ pub const DECLARATIONS: &str = include_str!("../../wpwl.d.ts");
 pub const ERROR_NAMES: [(&str, &str); 4] = [
     ("InvalidCheckoutIdError", "There is no such checkout, or it can no longer be paid."),
     ("PciIframeSubmitError", "The payment request was not answered."),
-    ("PciIframeCommunicationError", "A frame of the form is missing or silent."),
-    ("WidgetError", "Everything else; the message says what."),
+    ("PciIframeCommunicationError", "A frame of the form is missing or does not respond."),
+    ("WidgetError", "Any other failure. The message describes it."),
 ];
 
 const HEAD: &str = "\
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
-// Made from the table in shared/src/options. Take it into your project, and name it in \"files\" or \"include\" of its
-// tsconfig.json or by `/// <reference path=\"wpwl.d.ts\" />`. Missing declarations can be added: interfaces of one name
-// are joined.
+// Generated from the table in shared/src/options. Copy it into your project, and name it in \"files\" or \"include\" of its
+// tsconfig.json or by `/// <reference path=\"wpwl.d.ts\" />`. You can add missing declarations: TypeScript merges
+// interfaces of the same name.
 
 /** Look, texts and behaviour of the form. Set `window.wpwlOptions` before the form's script runs. */
 interface WpwlOptions {
 ";
 
 const TAIL: &str = r#"
-/** One form, as `onReady` lists it. */
+/** A form in the list that `onReady` receives. */
 interface WpwlReadyForm {
   /** The kind of form: the last part of its container's class. */
   containerKey: string;
@@ -42,12 +42,12 @@ interface WpwlSavedData {
   virtualAccount?: { accountId: string; holder?: string };
 }
 
-/** A failure, as `onError` gets it. */
+/** A failure that `onError` receives. */
 interface WpwlError extends Error {
   name: WpwlErrorName;
-  /** Of a WidgetError: what was under way. */
+  /** For a WidgetError: `submit` if the form was being submitted, otherwise `load`. */
   event?: string;
-  /** Of a WidgetError: the brand that it is about. */
+  /** For a WidgetError: the brand of the form that failed. */
   brand?: string;
 }
 
@@ -61,7 +61,7 @@ interface WpwlFrameThis extends WpwlFormThis {
   $iframe: WpwlElements;
 }
 
-/** A list of elements: jQuery's own where the page has jQuery, otherwise with these few of its words. */
+/** A list of elements: a jQuery object if the page has jQuery, otherwise an object with these jQuery methods. */
 interface WpwlElements extends ArrayLike<HTMLElement> {
   find(selector: string): WpwlElements;
   val(): string | undefined;
@@ -70,7 +70,7 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
   height(value: number | string): WpwlElements;
 }
 
-/** Names and values of CSS, for the placeholder in each of the frames. */
+/** CSS properties and values for the placeholder in each of the frames. */
 interface WpwlFrameStyles {
   "card-number-placeholder"?: Record<string, string | number>;
   "cvv-placeholder"?: Record<string, string | number>;
@@ -93,11 +93,11 @@ interface WpwlSpinner {
   shadow?: boolean | string;
   zIndex?: number;
   position?: string;
-  /** Classes of yours, beside `spinner`. */
+  /** Additional classes, besides `spinner`. */
   className?: string;
-  /** Round ends of the lines, where it is more than 0. */
+  /** Rounds the ends of the lines if it is more than 0. */
   corners?: number;
-  /** `spinner-line-fade-quick` and its like, or keyframes of yours. */
+  /** An animation of spin.js, such as `spinner-line-fade-quick`, or your own keyframes. */
   animation?: string;
 }
 
@@ -111,12 +111,12 @@ interface WpwlAddress {
   street2?: string;
 }
 
-/** The global that the form's script makes. */
+/** The global object that the form's script creates. */
 interface Wpwl {
   readonly apiVersion: string;
   /** The form's build, as in the addresses of its files. */
   readonly cacheVersion: string;
-  /** The gateway's address, without a slash at its end. */
+  /** The gateway's address, without a trailing slash. */
   readonly endpoint: string;
   readonly url: string;
   readonly isTestSystem?: boolean;
@@ -126,9 +126,9 @@ interface Wpwl {
   readonly checkout: WpwlCheckout;
   /** Sends the form in the container with this class, or with all of these classes joined by dots. */
   executePayment(container: string): void;
-  /** Asks again which brands and stored accounts are offered. Call it after your server has updated the checkout. */
+  /** Reloads the offered brands and stored accounts. Call it after your server has updated the checkout. */
   refresh(): void;
-  /** Takes all forms away, with everything that belongs to them. The script may then be loaded again. */
+  /** Removes all forms, with everything that belongs to them. Afterwards the script may be loaded again. */
   unload(): void;
 }
 

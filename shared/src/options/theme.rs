@@ -24,15 +24,20 @@ const fn new_property(
 
 /// All properties, in the order of the style sheet.
 pub static THEME: &[ThemeProperty] = &[
-    new_property("--wpwl-accent", "#2456d6", Some("#9db8ff"), "The button, and the frame around the field in use."),
-    new_property("--wpwl-on-accent", "#fff", Some("#0d1836"), "Text on the button."),
-    new_property("--wpwl-error", "#b3261e", Some("#ff9d94"), "Hints, and the edge of fields that are wrong."),
+    new_property(
+        "--wpwl-accent",
+        "#2456d6",
+        Some("#9db8ff"),
+        "Colour of the button, and of the outline of the focused field.",
+    ),
+    new_property("--wpwl-on-accent", "#fff", Some("#0d1836"), "Colour of the text on the button."),
+    new_property("--wpwl-error", "#b3261e", Some("#ff9d94"), "Colour of hints, and of the border of invalid fields."),
     new_property(
         "--wpwl-height",
         "3rem",
         None,
-        "The height of fields and buttons; at least 44 pixels are good for thumbs.",
+        "Height of fields and buttons. At least 44 pixels are recommended for touch screens.",
     ),
-    new_property("--wpwl-radius", "0.625rem", None, "Radius of their corners."),
-    new_property("--wpwl-gap", "1rem", None, "The space between fields."),
+    new_property("--wpwl-radius", "0.625rem", None, "Corner radius of fields and buttons."),
+    new_property("--wpwl-gap", "1rem", None, "Space between fields."),
 ];

@@ -159,7 +159,7 @@ impl ParameterGroup {
     pub fn title(self) -> &'static str {
         match self {
             Self::BasicPayment => "Basic payment",
-            Self::Authentication => "Authentication in the body",
+            Self::Authentication => "Credentials in the body",
             Self::Card => "Card account",
             Self::Wallet => "Wallet payment",
             Self::VirtualAccount => "Virtual account",
@@ -177,7 +177,7 @@ impl ParameterGroup {
             Self::Airline => "Airline",
             Self::Registration => "Tokenization and registration",
             Self::RecurringMigration => "Recurring migration",
-            Self::ThreeDs => "3D authentication",
+            Self::ThreeDs => "3-D Secure",
             Self::Custom => "Custom parameters",
             Self::Asynchronous => "Asynchronous payments",
             Self::Reporting => "Reporting",

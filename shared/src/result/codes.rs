@@ -185,7 +185,7 @@ codes! {
     CAPTURE_TOO_LATE = "700.300.400";
     /// A refund or reversal of a payment that was charged back.
     REFERENCE_CHARGED_BACK = "700.300.600";
-    /// A reversal after the cut-off.
+    /// A reversal after the reversal window.
     REVERSAL_NOT_POSSIBLE = "700.300.700";
     /// A capture of more than the reserved amount.
     CAPTURE_VOLUME_EXCEEDED = "700.400.100";

@@ -205,7 +205,7 @@ fn build_risk_routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/v2/riskScreen", post(risk::screen::screen_order))
         .route("/v2/registrations/{id}/riskScreen", post(risk::screen::screen_registration))
-        .route("/v2/risk/audit", get(risk::audit::list_changes))
+        .route("/v2/risk/audit", get(risk::decision_log::list_changes))
         .route("/v2/risk/rules", post(risk::rules::add_rules).get(risk::rules::list_versions))
         .route("/v2/risk/rules/{version}", get(risk::rules::read_rules))
         .route("/v2/risk/rules/{version}/activate", post(risk::rules::activate))

@@ -291,7 +291,7 @@ fn render_error(state: &AppState, failure: &Failure) -> Response {
         Failure::Refused(refusal) if refusal.status == 404 => (
             StatusCode::NOT_FOUND,
             "There is no payment here",
-            "The address of this page is not that of a payment. Please go back to the shop.",
+            "There is no payment at this address. Please go back to the shop.",
         ),
         Failure::Refused(refusal) => (
             StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST),

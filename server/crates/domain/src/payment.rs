@@ -58,7 +58,7 @@ pub struct TimeLimits {
     /// Time in which a preauthorization may be captured or reversed. Afterwards the amount that was not captured is
     /// released.
     pub authorization_lifetime: SignedDuration,
-    /// The connector's cut-off: time in which a debit or credit may be reversed.
+    /// The connector's reversal window: time in which a debit or credit may be reversed.
     pub reversal_window: SignedDuration,
 }
 
@@ -82,7 +82,7 @@ impl ModificationType {
     /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
     ///
     /// A preauthorization is closed when its lifetime ends, and the amount that was not captured is released. A debit
-    /// or credit is closed when the connector's cut-off has passed and it is booked. After that it can only be
+    /// or credit is closed when the connector's reversal window has ended and it is booked. After that it can only be
     /// refunded, and a debit charged back.
     #[rustfmt::skip] // keeps each rule on one line
     pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {

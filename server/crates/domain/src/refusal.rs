@@ -216,7 +216,7 @@ impl Refusal {
     /// 403: the request is that of a clearing institute, which only a PSP or a division reports.
     pub fn institute_only() -> Self {
         let description = "Only the operator reports decisions of the institute: use a token of a PSP or division \
-                           above the merchant, or tillgate dispute";
+                           above the merchant";
         Self::new(403, codes::SENDER_NOT_ALLOWED, description)
     }
 

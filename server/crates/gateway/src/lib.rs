@@ -64,7 +64,7 @@ pub struct Gateway {
     pub vault: Arc<Vault>,
     /// The key of the account index, for the values `card` and `account` of risk checks.
     pub account_index: AccountIndexKey,
-    /// The velocity limits against card testing.
+    /// The card-testing limits.
     pub velocity: VelocityLimiter,
     /// The forms that await the merchant's confirmation.
     pub saved_forms: SavedForms,
@@ -94,7 +94,7 @@ pub struct GatewayOptions {
     /// Time in which an analyst decides about a held payment. At most the card window, within which the account of the
     /// payment is kept.
     pub review_lifetime: SignedDuration,
-    /// The caps of the velocity limits.
+    /// The caps of the card-testing limits.
     pub limits: VelocityLimits,
 }
 

@@ -26,11 +26,11 @@ use crate::risk::velocity::AttemptOutcome;
 
 impl Gateway {
     /// Verifies an account that the merchant sends and stores it, under a new id each time, also if the same account is
-    /// stored already. Counts as an attempt for the velocity limits.
+    /// stored already. Counts as a payment attempt for the card-testing limits.
     ///
     /// # Errors
-    /// A refusal that names the parameters at fault; 429 if a velocity limit is reached. An account that the connector
-    /// rejects is returned as a rejected registration, not as an error.
+    /// A refusal that names the parameters at fault; 429 if a card-testing limit is reached. An account that the
+    /// connector rejects is returned as a rejected registration, not as an error.
     pub async fn register_account(
         &self,
         entity: &Arc<Entity>,

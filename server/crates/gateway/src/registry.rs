@@ -35,7 +35,7 @@ pub fn warn_of_unknown_connectors(before: &Credentials, after: &Credentials) {
             tracing::error!(
                 entity = id.as_str(),
                 connector = name,
-                "this connector does not exist: the entity's payments are declined until `tillgate entity set --connector` names another"
+                "this connector does not exist: the entity's payments are declined until another connector is set"
             );
         }
     }

@@ -336,7 +336,7 @@ fn no_held_payment() -> Refusal {
 
 /// Returns a sentence about a review whose time is over, without its period.
 fn describe_missed_end(end: Timestamp) -> String {
-    format!("This payment is not held any more: nobody had decided until {}", format_time(end))
+    format!("This payment is not held any more: its review expired without a decision at {}", format_time(end))
 }
 
 /// Returns the connector's approval of a held payment.

@@ -265,7 +265,7 @@ fn check_payments(entity: &Entity, registration: &Registration, schedule: &Sched
     let mut errors = Vec::new();
     for (name, expected) in [("standingInstruction.mode", "REPEATED"), ("standingInstruction.source", "MIT")] {
         let sent = schedule.parameters.get(name).filter(|sent| *sent != expected);
-        let message = "must be that of a payment which the merchant initiates";
+        let message = "must be for a payment that the merchant initiates";
         errors.extend(sent.map(|sent| ParameterError::new(name, Some(sent), format!("{message}: {expected}"))));
     }
     let accounts = schedule.parameters.iter().filter(|(name, _)| is_account_parameter(name));

@@ -1,5 +1,5 @@
-//! Settles the payments of an entity: one batch for each cut-off that has passed, written part by part. Each part is
-//! prepared from the journal beside the writer, and continues from the state that the part before left.
+//! Settles the payments of an entity: one batch for each settlement cut-off that has passed, written part by part. Each
+//! part is prepared from the ledger without the writer, and continues from the state that the part before left.
 
 mod entries;
 pub mod file;

@@ -73,7 +73,7 @@ pub enum OutgoingError {
     #[error("the host is unknown")]
     UnknownHost,
     /// The address is not an HTTP or HTTPS address.
-    #[error("this is no address of http or https")]
+    #[error("this is not an address of http or https")]
     InvalidAddress,
     /// The message belongs to a webhook that was deleted.
     #[error("its webhook is gone")]

@@ -129,7 +129,7 @@ impl BinTable {
             if let (Some((size, line, _)), Some((other_size, other_line, _))) = (first, second)
                 && size == other_size
             {
-                let message = format!("this range and that of line {line} have the same size and overlap");
+                let message = format!("this range and the range of line {line} have the same size and overlap");
                 return Err(TextError { line: *other_line, column: 1, message });
             }
             let facts = first.and_then(|(.., index)| ranges.get(*index)).map(|range| range.facts).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The rule engine of the fraud check: reads a channel's rules from TOML, and assesses payments with them.
+//! The rule engine of the risk check: reads a channel's rules from TOML, and assesses payments with them.
 //!
 //! The engine is pure. It does no I/O and has no clock: [`RuleSet::parse`] takes the text of a rules file,
 //! [`RuleSet::evaluate`] takes the facts of a payment and its velocity counters, and

@@ -64,7 +64,7 @@ fn fill_input(input: &mut CheckInput, key: &VelocityKey, text: &str) -> Result<(
         }
         VelocityKey::Email => {
             if fold_mail_address(text).is_none() {
-                return Err("must be a mail address, such as jo@shop.example".to_owned());
+                return Err("must be an email address, such as jo@shop.example".to_owned());
             }
             set(&mut input.parameters, "customer.email", text);
         }

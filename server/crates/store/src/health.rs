@@ -86,7 +86,7 @@ impl Store {
         let result = match tokio::time::timeout(WRITE_TIMEOUT, self.write_and_read()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
-                tracing::error!(%error, "health");
+                tracing::error!(%error, "checking the health of the store failed");
                 Err(HealthFault::from_error(&error))
             }
             Err(_) => Err(HealthFault::Slow),

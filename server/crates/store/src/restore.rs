@@ -110,7 +110,7 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
     wal.push("-wal");
     if fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
         let reason =
-            "a write-ahead log lies beside it, so it is the file of a running store; make one with `tillgate backup`";
+            "the file has a write-ahead log, so it belongs to a running store: create a backup with `tillgate backup`";
         return Err(RestoreError::Backup(from.to_owned(), reason.to_owned()));
     }
     let mut source = File::open(from).map_err(failed(from))?;

@@ -5,10 +5,10 @@ pub mod file;
 pub mod ledger;
 pub mod ledger_migration;
 pub mod ledger_reads;
-pub mod queue;
 pub mod reconciliation;
 pub mod reconciliation_file;
 pub mod record_digest;
+pub mod unmatched;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -112,8 +112,8 @@ impl Store {
         })
     }
 
-    /// Loads the merchants with a cut-off that has passed by `now` and is not settled yet, by themselves or by one of
-    /// their channels.
+    /// Loads the merchants with a settlement cut-off that has passed by `now` and is not settled yet, by themselves or
+    /// by one of their channels.
     pub fn load_unsettled_entities(&self, now: Timestamp) -> Result<HashSet<EntityId>, StoreError> {
         self.run_read(|connection| {
             let query = "SELECT DISTINCT coalesce(entity.merchant, entity.id)

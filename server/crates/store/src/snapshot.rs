@@ -1,4 +1,4 @@
-//! A snapshot of the whole store, read row by row: for the verification of the books while a server goes on writing.
+//! A snapshot of the whole store, read row by row: for the verification of the ledger while a server goes on writing.
 //!
 //! While it is open, the write-ahead log cannot be shortened and grows.
 

@@ -28,8 +28,8 @@ pub enum TimerKind {
     /// the commit that reserves the amount, and is due at once: if the process dies in between, it shows which outcome
     /// is unknown.
     Inquire,
-    /// Settles the payments of an entity, at each of its cut-offs. Its subject is the entity. Starts with the entity's
-    /// first movement of money, and is postponed from cut-off to cut-off.
+    /// Settles the payments of an entity, at each of its settlement cut-offs. Its subject is the entity. Starts with
+    /// the entity's first movement of money, and is postponed from cut-off to cut-off.
     Settle,
     /// Reminds the merchant of the deadline of a dispute, ends the dispute at the deadline, and deletes its evidence
     /// some time after its end. Its row has the next moment of these.

@@ -40,7 +40,7 @@ impl Keyring {
             tracing::error!(%source, "the vault's key file lacks a key that is in use; the previous keys stay in use");
         } else if ids != vault.key_ids() {
             vault.replace_keys(&keys);
-            tracing::info!(keys = ?ids.iter().map(ToString::to_string).collect::<Vec<_>>(), "vault keys");
+            tracing::info!(keys = ?ids.iter().map(ToString::to_string).collect::<Vec<_>>(), "the vault's keys were loaded");
         }
         Ok(())
     }

@@ -12,43 +12,44 @@ use tillgate_gateway::registry;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Channel")]
 pub(in crate::cli) struct ChannelOptions {
-    /// The brands that it offers, with commas between; all of them without this.
+    /// Brands that the channel offers, separated by commas. Default: all.
     #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = parse_brand)]
     brands: Option<Vec<String>>,
-    /// The currencies that it takes, with commas between; all of them without this.
+    /// Currencies that the channel accepts, separated by commas. Default: all.
     #[arg(long, value_name = "CODES", value_delimiter = ',', value_parser = parse_currency)]
     currencies: Option<Vec<String>>,
-    /// The test modes that it takes as a sandbox, INTERNAL or EXTERNAL; both without this.
+    /// Test modes that the channel accepts as a sandbox, INTERNAL or EXTERNAL. Default: both.
     #[arg(long, value_name = "MODES", value_delimiter = ',', value_parser = ["INTERNAL", "EXTERNAL", ALL])]
     test_modes: Option<Vec<String>>,
-    /// The cards that need 3-D Secure; those that are enrolled without this.
+    /// Cards that need 3-D Secure. Default: enrolled cards.
     #[arg(long = "3d", value_name = "WHEN", value_enum)]
     three_ds: Option<ThreeDsChoice>,
-    /// Pass payments through the risk check; off without this.
+    /// Run the risk check for payments. Default: off.
     #[arg(long, value_name = "on|off", value_enum)]
     risk: Option<OnOff>,
-    /// Check before the connector is asked, or after its approval, which is then reversed if need be; before without
-    /// this.
+    /// Run the risk check before the request to the connector, or after the approval, which is reversed if necessary.
+    /// Default: before.
     #[arg(long, value_name = "WHEN", value_enum)]
     screen: Option<ScreenChoice>,
-    /// Decline payments that the rules want reviewed, hold them, or authorize and hold them; decline without this.
+    /// Decline payments that the rules send to review, hold them, or authorize and hold them. Default: decline.
     #[arg(long, value_name = "decline|hold|authorize", value_enum)]
     review: Option<ReviewChoice>,
-    /// Decline payments whose risk check fails, or accept them with a mark; deny without this.
+    /// Decline payments whose risk check fails, or accept and mark them. Default: deny.
     #[arg(long, value_name = "deny|accept", value_enum)]
     risk_error: Option<RiskErrorChoice>,
-    /// Demand the security code of a card that is typed into a form, whatever its page asks for; off without this.
+    /// Require the security code of a card that is typed into a form, even if the page does not ask for it. Default:
+    /// off.
     #[arg(long, value_name = "on|off", value_enum)]
     require_cvv: Option<OnOff>,
-    /// Demand the security code of a stored card in a form, whatever its page asks for; off without this.
+    /// Require the security code of a stored card in a form, even if the page does not ask for it. Default: off.
     #[arg(long, value_name = "on|off", value_enum)]
     registrations_require_cvv: Option<OnOff>,
     #[arg(long, value_name = "NAME", value_parser = parse_connector, help = connector_help())]
     connector: Option<String>,
-    /// The id by which the acquirer knows it, 1 to 64 visible characters, or `none`; its entityId without this.
+    /// Id of the channel at the acquirer, 1 to 64 visible characters, or `none`. Default: its entityId.
     #[arg(long, value_name = "ID", value_parser = parse_acquirer_merchant)]
     acquirer_merchant: Option<String>,
-    /// Its place among the merchant's channels: the lowest that takes a payment gets it; 100 without this.
+    /// Priority among the merchant's channels: the lowest number that accepts a payment gets it. Default: 100.
     #[arg(long, value_name = "NUMBER")]
     priority: Option<u32>,
 }
@@ -126,8 +127,8 @@ impl ChannelOptions {
 /// Describes the option that names a connector.
 fn connector_help() -> String {
     format!(
-        "The connector that its payments take, or `none`. `http` is the host that `serve --acquirer` names. Without one a \
-         sandbox takes the {}, and a live entity no payment",
+        "Connector of the channel's payments, or `none`. `http` is the host of `serve --acquirer`. Without a connector, a \
+         sandbox uses the {}, and a live entity accepts no payments",
         registry::default_name()
     )
 }

@@ -18,11 +18,11 @@ use crate::cli::serve::setup_check::warn_of_running_server;
 /// Entities.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum EntityCommand {
-    /// Create an entity with a first access token, which is shown this once.
+    /// Create an entity with a first access token, which is shown only once.
     Create(CreateEntity),
-    /// Change an entity's name and settings; a running server follows within a second.
+    /// Change an entity's name and settings. A running server applies them within a second.
     Set(SetEntity),
-    /// Show an entity with its settings, what it is below, and its channels.
+    /// Show an entity with its settings, the entities above it, and its channels.
     Show(ShowEntity),
     /// List the entities as a tree.
     List(ListEntities),
@@ -31,19 +31,19 @@ pub(in crate::cli) enum EntityCommand {
 /// Create an entity.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of it, for two brands in euro:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR\n\nA PSP with a division, and a merchant below that:\n  tillgate entity create --data ./tillgate-data --name 'Acme Payments' --level psp --3d required\n  tillgate entity create --data ./tillgate-data --name 'Acme North' --level division --parent 8a02…\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --parent 8a03…"
+    after_help = "Example:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --json\n\nA channel of this merchant, for two brands in euros:\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery EU' --merchant 8a01… \\\n      --brands VISA,MASTER --currencies EUR\n\nA PSP with a division, and a merchant below the division:\n  tillgate entity create --data ./tillgate-data --name 'Acme Payments' --level psp --3d required\n  tillgate entity create --data ./tillgate-data --name 'Acme North' --level division --parent 8a02…\n  tillgate entity create --data ./tillgate-data --name 'Corner Bakery' --parent 8a03…"
 )]
 pub(in crate::cli) struct CreateEntity {
     #[command(flatten)]
     common: CommonOptions,
-    /// Its name; shoppers see it on their statement.
+    /// Name of the entity, which shoppers see on their statement.
     #[arg(long, value_parser = parse_name)]
     name: String,
     #[command(flatten)]
     options: EntityOptions,
 }
 
-/// Change an entity. Settings that are not given stay as they are.
+/// Change an entity. Settings without an option do not change.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate entity set --data ./tillgate-data --entity 8a01… --brands VISA,MASTER --currencies all --strict off --3d required"
@@ -54,7 +54,7 @@ pub(in crate::cli) struct SetEntity {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Its name.
+    /// Name of the entity.
     #[arg(long, value_parser = parse_name)]
     name: Option<String>,
     #[command(flatten)]
@@ -130,7 +130,7 @@ impl CreateEntity {
             password: pair.password,
         };
         self.common.print_output(&created, |created| {
-            format!("entityId  {}\ntoken     {}\n\nThe token is shown this once.", created.entity_id, created.token)
+            format!("entityId  {}\ntoken     {}\n\nThe token is shown only once.", created.entity_id, created.token)
         })
     }
 }

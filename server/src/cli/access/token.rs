@@ -16,11 +16,11 @@ use crate::cli::CommonOptions;
 /// Access tokens.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum TokenCommand {
-    /// Create an access token for an entity. It is shown this once; the store keeps a hash.
+    /// Create an access token for an entity. It is shown only once; the store keeps a hash.
     Create(CreateToken),
     /// List the tokens, without their secret half.
     List(ListTokens),
-    /// Revoke a token; a running server stops taking it within a second.
+    /// Revoke a token. A running server refuses it within a second.
     Revoke(RevokeToken),
 }
 
@@ -39,14 +39,14 @@ pub(in crate::cli) struct CreateToken {
     /// The purpose of the token.
     #[arg(long, default_value = "")]
     label: String,
-    /// The time at which it ends: after a time such as 90d or 12h, at the beginning of a day (2027-01-31, UTC), or at
-    /// a moment (2027-01-31T12:00:00Z). Never, if not given.
+    /// Expiry time of the token: a duration such as 90d or 12h, a day (2027-01-31, at its beginning in UTC), or a time
+    /// (2027-01-31T12:00:00Z). Default: the token never expires.
     #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
     expires: Option<Timestamp>,
-    /// A network that it may be used from, such as 192.0.2.0/24. May be repeated; every network, if not given.
+    /// Network from which the token may be used, such as 192.0.2.0/24. May be repeated. Default: every network.
     #[arg(long = "network", value_name = "CIDR", value_parser = ip_text::parse_network)]
     networks: Vec<IpNet>,
-    /// A kind of requests that it may make: read, pay, refund or admin. May be repeated; all of them, if not given.
+    /// Scope of the token: read, pay, refund, review or admin. May be repeated. Default: all scopes.
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
 }
@@ -57,7 +57,7 @@ pub(in crate::cli) struct CreateToken {
 pub(in crate::cli) struct ListTokens {
     #[command(flatten)]
     common: CommonOptions,
-    /// Only those of this entity.
+    /// Only tokens of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
 }
@@ -68,7 +68,7 @@ pub(in crate::cli) struct ListTokens {
 pub(in crate::cli) struct RevokeToken {
     #[command(flatten)]
     common: CommonOptions,
-    /// The token's user id, as `token list` shows it.
+    /// User id of the token, from `token list`.
     #[arg(long, value_name = "USER_ID")]
     user: String,
 }
@@ -112,7 +112,7 @@ impl CreateToken {
             user_id: pair.user_id,
             password: pair.password,
         };
-        self.common.print_output(&created, |created| format!("{}\n\nThe token is shown this once.", created.token))
+        self.common.print_output(&created, |created| format!("{}\n\nThe token is shown only once.", created.token))
     }
 }
 

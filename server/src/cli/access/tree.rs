@@ -10,7 +10,7 @@ use tillgate_domain::schedule::retry::RetryPlan;
 use tillgate_gateway::access::entity::EntityOverview;
 
 /// Description of the compatibility mode.
-const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, telephone numbers of any characters, a name twice, \
+const COMPATIBLE: &str = "on: merchantTransactionId from 1 character, phone numbers of any characters, repeated names, \
                           entityId in the body of a GET, dates with a time";
 
 /// The output of `entity show`.
@@ -125,7 +125,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
     let channel = &settings.channel;
     let join_or = |list: &[String], none: &str| if list.is_empty() { none.to_owned() } else { list.join(",") };
     let on_off = |flag: bool| if flag { "on" } else { "off" };
-    let allowed_by = |browser: bool| if browser { "by browsers too" } else { "by the merchant" }.to_owned();
+    let allowed_by = |browser: bool| if browser { "by merchant and browsers" } else { "by the merchant" }.to_owned();
     let three_d = match channel.three_d {
         ThreeDsPolicy::Required => "required",
         ThreeDsPolicy::WhenEnrolled => "when enrolled",
@@ -135,10 +135,10 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("brands", join_or(&channel.brands, "all")),
         ("currencies", join_or(&channel.currencies, "all")),
         ("test modes", join_or(&channel.test_modes, "all")),
-        ("3D", three_d.to_owned()),
+        ("3-D Secure", three_d.to_owned()),
         ("risk check", describe_risk_check(channel)),
-        ("code", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
-        ("stored code", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
+        ("cvv", if channel.require_cvv { "required" } else { "optional" }.to_owned()),
+        ("stored cvv", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
         ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
         ("acquirer id", channel.acquirer_merchant.clone().unwrap_or_else(|| entity.id.to_string())),
         ("priority", channel.priority.to_string()),

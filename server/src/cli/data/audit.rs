@@ -1,4 +1,4 @@
-//! `tillgate audit` and `tillgate verify`: the audit log, and the books that it contains.
+//! `tillgate audit` and `tillgate verify`: the audit log, and the ledger that it contains.
 
 use std::io::Write as _;
 
@@ -14,18 +14,18 @@ use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_existing};
 
-/// The audit log: every movement of money, and every act of an administrator.
+/// The audit log: every movement of money and every act of an administrator.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum AuditCommand {
     /// Verify that no entry was changed, removed or inserted.
     #[command(after_help = "Example:\n  tillgate audit verify --head 51244:9f3c…")]
     Verify(VerifyOptions),
-    /// Print the entries, oldest first, as one JSON object a line.
+    /// Print the entries, oldest first, as one JSON object per line.
     Export(ExportAudit),
 }
 
-/// Verify the books of the whole store: payments, journal, settlement lines and balances have to agree to the cent, and
-/// no entry of the audit log may have changed. Works beside a running server.
+/// Verify the ledger of the whole store: payments, ledger, settlement lines and balances have to agree to the cent, and
+/// no entry of the audit log may have changed. A server may be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate verify --data ./tillgate-data")]
 pub(in crate::cli) struct Verify {
@@ -38,9 +38,9 @@ pub(in crate::cli) struct Verify {
 pub(in crate::cli) struct VerifyOptions {
     #[command(flatten)]
     common: CommonOptions,
-    /// A head that was noted earlier, as a verification or the log of the server printed it: number and hash of the
-    /// last entry of then. It has to be in the log unchanged, which no one who rewrites or cuts the whole log can
-    /// achieve.
+    /// Earlier head of the audit log, from a verification or the log of the server: number and hash of the last entry
+    /// at that time. The verification fails if the audit log does not contain this entry, for example because the whole
+    /// audit log was rewritten or cut.
     #[arg(long, alias = "entry", value_name = "NUMBER:HASH", value_parser = parse_expected_entry)]
     head: Option<ExpectedEntry>,
 }
@@ -80,7 +80,7 @@ impl AuditCommand {
 }
 
 impl Verify {
-    /// Verifies the books, and fails if something is wrong.
+    /// Verifies the ledger, and fails if something is wrong.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let options = self.options;
         let snapshot = options.open_snapshot()?;

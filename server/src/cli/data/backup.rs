@@ -13,11 +13,12 @@ use crate::cli::{CommonOptions, open_existing};
 /// Copy the whole store to a new file.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate backup --data ./tillgate-data --to /backups/tillgate-monday.db\n\n\
-    The vault's key is not in the copy: keep it apart, a copy without it opens no card number.")]
+    The copy does not contain the vault's key. Keep the key in a different place: without it, no card number in the \
+    copy can be decrypted.")]
 pub(in crate::cli) struct Backup {
     #[command(flatten)]
     common: CommonOptions,
-    /// The file to write; it must not exist.
+    /// File to write, which must not exist.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
 }

@@ -13,19 +13,19 @@ use tillgate_vault::Vault;
 use crate::cli::keys::vault_key::find_vault;
 use crate::cli::{CommonOptions, open_store};
 
-/// Put a backup in the place of the store, after checking it. The server must not be running.
+/// Replace the store with a backup, after verifying it. The server must not be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate restore --data ./tillgate-data --from /backups/tillgate-monday.db\n\n\
-    The files of before stay in the data folder, with `.damaged-` and the time at their ends. What was written after\n\
-    the backup was made is in these alone, and is taken back: tokens that were revoked since then are valid again.")]
+    The previous files stay in the data folder, with `.damaged-` and the time appended to their names. Changes after the\n\
+    backup are only in these files, and are undone in the store: tokens that were revoked later are valid again.")]
 pub(in crate::cli) struct Restore {
     #[command(flatten)]
     common: CommonOptions,
-    /// The file that `tillgate backup` wrote.
+    /// File that `tillgate backup` has written.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// Restore also a backup that `tillgate verify` would not call sound, or that is of an earlier version and can be
-    /// verified only afterwards. The audit log says so.
+    /// Restore the backup even if `tillgate verify` reports faults, or if it is of an earlier version and can be
+    /// verified only afterwards. The audit log records this.
     #[arg(long)]
     force: bool,
 }

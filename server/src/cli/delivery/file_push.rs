@@ -24,22 +24,22 @@ const MAX_FILE: u64 = 64 * 1024;
 /// Push of reconciliation files.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum FilePushCommand {
-    /// Set the server to which the files of a division or merchant are pushed, in place of the one before.
+    /// Set the server to which the files of a division or merchant are pushed, replacing the previous one.
     Set(SetPushTarget),
     /// List the servers.
     List(ListPushTargets),
-    /// Show which files were sent, which wait, and why.
+    /// Show the sent and waiting files, with the reasons for waiting.
     Status(ShowPushStatus),
-    /// Send files again at once: those that wait or were given up, or that of one day.
+    /// Resend files at once: the waiting and failed files, or the file of one day.
     Retry(RetryPushes),
-    /// Remove a server; its files are not sent any more.
+    /// Remove a server, so that no more files are sent to it.
     Remove(RemovePushTarget),
 }
 
 /// Set the server of an entity. Files that become complete from now on are pushed to it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url sftp://bakery@files.example/daily --private-key-file id_ed25519 --host-key SHA256:…\n\nFTP with TLS, and earlier files, too:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url ftps://bakery@files.example/daily --password-file password --from 2026-10-01"
+    after_help = "Example:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url sftp://bakery@files.example/daily --private-key-file id_ed25519 --host-key SHA256:…\n\nFTP with TLS, including existing files:\n  tillgate file-push set --data ./tillgate-data --entity 8a01… \\\n      --url ftps://bakery@files.example/daily --password-file password --from 2026-10-01"
 )]
 pub(in crate::cli) struct SetPushTarget {
     #[command(flatten)]
@@ -49,23 +49,23 @@ pub(in crate::cli) struct SetPushTarget {
     /// The id of the division or merchant.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The folder, which has to exist: sftp://USER@HOST/FOLDER, or ftps for FTP with TLS (AUTH TLS). Plain ftp is for
-    /// sandboxes only. The folder is below the one in which the server begins; //FOLDER is an absolute one.
+    /// Address of an existing folder: sftp://USER@HOST/FOLDER, or ftps for FTP with TLS (AUTH TLS). Plain ftp is for
+    /// sandboxes only. FOLDER is relative to the user's initial folder; //FOLDER is an absolute path.
     #[arg(long)]
     url: String,
-    /// A file with the password.
+    /// File with the password.
     #[arg(long, value_name = "FILE", conflicts_with = "private_key_file")]
     password_file: Option<PathBuf>,
-    /// A file with an Ed25519 or ECDSA key without a passphrase, for sftp.
+    /// File with an Ed25519 or ECDSA key without a passphrase, for sftp.
     #[arg(long, value_name = "FILE")]
     private_key_file: Option<PathBuf>,
-    /// The fingerprint of the server's host key, for sftp: SHA256:…, as `ssh-keygen -l` prints it.
+    /// Fingerprint of the server's host key, for sftp: SHA256:…, as `ssh-keygen -l` prints it.
     #[arg(long, value_name = "SHA256:…")]
     host_key: Option<String>,
-    /// Certificates in PEM, one of which has issued the server's certificate, for ftps; the system's ones without this.
+    /// File with the accepted issuers of the server's certificate in PEM, for ftps. Default: the system's certificates.
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// Send the complete files from this day on, too, also those that were sent before.
+    /// Also send the existing files from this day on, including files that were sent before.
     #[arg(long, value_name = "DAY")]
     from: Option<Date>,
     #[command(flatten)]
@@ -121,7 +121,7 @@ impl SetPushTarget {
         let waiting = administration.set_push_target(checked, credentials, self.from)?;
         let saved = SavedPushTarget { entity_id, url: self.url, waiting };
         self.common.print_output(&saved, |saved| {
-            format!("The files of {} go to {}; {} wait", saved.entity_id, saved.url, saved.waiting)
+            format!("The files of {} are pushed to {}; {} wait", saved.entity_id, saved.url, saved.waiting)
         })
     }
 

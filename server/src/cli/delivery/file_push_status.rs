@@ -14,7 +14,7 @@ use crate::cli::access::token::parse_entity_id;
 pub(in crate::cli) struct ListPushTargets {
     #[command(flatten)]
     common: CommonOptions,
-    /// Only that of this entity.
+    /// Only the server of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
 }
@@ -28,12 +28,12 @@ pub(in crate::cli) struct ShowPushStatus {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The maximum number of days.
+    /// Maximum number of days.
     #[arg(long, default_value_t = 31)]
     limit: u32,
 }
 
-/// Send files again at once.
+/// Resend files at once.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate file-push retry --data ./tillgate-data --entity 8a01… --day 2026-10-01")]
 pub(in crate::cli) struct RetryPushes {
@@ -42,7 +42,7 @@ pub(in crate::cli) struct RetryPushes {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Only the file of this day, also if it was sent. All that wait or were given up, if not given.
+    /// Only the file of this day, even if it was sent. Default: all waiting and failed files.
     #[arg(long)]
     day: Option<Date>,
 }

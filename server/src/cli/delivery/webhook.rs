@@ -19,19 +19,19 @@ use crate::cli::serve::ports::PortOptions;
 /// The webhooks of entities.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum WebhookCommand {
-    /// Create a webhook. Its key is shown this once; nothing is sent before `webhook test` was taken.
+    /// Create a webhook. Its key is shown only once, and nothing is sent until `webhook test` succeeds.
     Create(CreateWebhook),
     /// List webhooks, without their keys.
     List(ListWebhooks),
-    /// Send a test event. When the receiver takes it (2xx), the webhook is active from then on.
+    /// Send a test event, which activates the webhook if the receiver accepts it (2xx).
     Test(TestWebhook),
-    /// Rotate a webhook's secret: make the next one, and put it in the old one's place once the receiver takes it.
+    /// Rotate a webhook's secret: create the next one, and use it after the receiver has accepted it.
     Rotate(RotateWebhookSecret),
-    /// Delete a webhook, with what waits for it.
+    /// Delete a webhook with its waiting messages.
     Delete(DeleteWebhook),
-    /// Show what was sent, how it was taken, and what waits.
+    /// Show the delivery attempts with their responses, and the waiting messages.
     Log(ShowWebhookLog),
-    /// Send a message again, taken or not.
+    /// Resend a message, delivered or not.
     Replay(ReplayMessage),
 }
 
@@ -82,21 +82,21 @@ pub(in crate::cli) struct CreateWebhook {
     common: CommonOptions,
     #[command(flatten)]
     vault: VaultKeyOptions,
-    /// The entity's id; a merchant's webhook tells of its channels too.
+    /// The entity's id. A merchant's webhook also gets the events of its channels.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The address of the receiver, with http or https.
+    /// Address of the receiver, with http or https.
     #[arg(long)]
     url: String,
     #[command(flatten)]
     ports: PortOptions,
-    /// The events that it tells of, with commas between.
+    /// Types of events that are sent, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', ignore_case = true, default_value = "PAYMENT,REGISTRATION")]
     types: Vec<EventType>,
-    /// ALL tells everything, NON_CUSTOMER_DATA nothing of the shopper.
+    /// Fields in the events: ALL, or NON_CUSTOMER_DATA without the shopper's data.
     #[arg(long, value_enum, ignore_case = true, default_value = "ALL")]
     fields: FieldFilter,
-    /// Send JSON, {"encryptedBody": …}, in place of plain text.
+    /// Send JSON, {"encryptedBody": …}, instead of plain text.
     #[arg(long)]
     wrapper: bool,
 }
@@ -107,7 +107,7 @@ pub(in crate::cli) struct CreateWebhook {
 pub(in crate::cli) struct ListWebhooks {
     #[command(flatten)]
     common: CommonOptions,
-    /// Only those of this entity.
+    /// Only webhooks of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
 }
@@ -123,7 +123,7 @@ pub(in crate::cli) struct TestWebhook {
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
-    /// A network that it may be in although it is not public, as for `serve`. May be repeated.
+    /// Network that is not public but allowed for the receiver, as for `serve`. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
         value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
@@ -142,7 +142,7 @@ pub(in crate::cli) struct DeleteWebhook {
     webhook: String,
 }
 
-/// Show what was sent in the last 31 days.
+/// Show the delivery attempts of the last 31 days.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook log --data ./tillgate-data --webhook 8a02… --limit 20")]
 pub(in crate::cli) struct ShowWebhookLog {
@@ -151,18 +151,18 @@ pub(in crate::cli) struct ShowWebhookLog {
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
-    /// The maximum number of lines.
+    /// Maximum number of lines.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }
 
-/// Send a message again.
+/// Resend a message.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook replay --data ./tillgate-data --message 8a03…")]
 pub(in crate::cli) struct ReplayMessage {
     #[command(flatten)]
     common: CommonOptions,
-    /// The message's id, as `webhook log` shows it.
+    /// Id of the message, from `webhook log`.
     #[arg(long, value_name = "MESSAGE_ID")]
     message: String,
 }
@@ -239,7 +239,7 @@ impl CreateWebhook {
         self.common.print_output(&created, |created| {
             let secret = created.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(
-                "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver, then: tillgate webhook test",
+                "webhookId     {}\n{secret}\n\nThe keys are shown only once. Give them to the receiver, then: tillgate webhook test",
                 created.webhook_id
             )
         })

@@ -13,8 +13,8 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
 
-/// Rotate a webhook's secret. Without --finish and --cancel, the next secret is made and shown; events still come
-/// under the old one. The receiver takes both, told apart by the header webhook-key-id.
+/// Rotate a webhook's secret. Without --finish and --cancel, the next secret is created and shown, and events still
+/// use the old secret. The receiver has to accept both; the header webhook-key-id names the secret of an event.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate webhook rotate --data ./tillgate-data --webhook 8a02…\n  \
     tillgate webhook rotate --data ./tillgate-data --webhook 8a02… --finish")]
@@ -26,14 +26,14 @@ pub(in crate::cli) struct RotateWebhookSecret {
     /// The webhook's id.
     #[arg(long, value_name = "WEBHOOK_ID")]
     webhook: String,
-    /// Send a test event under the next secret. When the receiver takes it (2xx), all events come under that secret,
-    /// and the old one is deleted.
+    /// Send a test event with the next secret. If the receiver accepts it (2xx), all events use the next secret, and
+    /// the old one is deleted.
     #[arg(long)]
     finish: bool,
-    /// Delete the next secret; the old one stays in use.
+    /// Delete the next secret and keep the old one in use.
     #[arg(long, conflicts_with = "finish")]
     cancel: bool,
-    /// A network that it may be in although it is not public, as for `serve`. May be repeated.
+    /// Network that is not public but allowed for the receiver, as for `serve`. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
         value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
@@ -78,7 +78,7 @@ impl RotateWebhookSecret {
         self.common.print_output(&rotation, |begun| {
             let secret = begun.secret.as_ref().map(SecretOutput::format_lines).unwrap_or_default();
             format!(
-                "webhookId     {}\n{secret}\n\nThe keys are shown this once. Give them to the receiver beside the old ones, then: \
+                "webhookId     {}\n{secret}\n\nThe keys are shown only once. Give them to the receiver in addition to the old ones, then: \
                  tillgate webhook rotate --finish",
                 begun.webhook_id
             )

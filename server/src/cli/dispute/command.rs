@@ -31,9 +31,9 @@ use crate::cli::keys::vault_key::VaultKeyOptions;
 /// Disputes about charged payments.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum DisputeCommand {
-    /// Open a dispute about a payment: with a chargeback, or with a retrieval request.
+    /// Open a dispute about a payment, with a chargeback or a retrieval request.
     Open(OpenDispute),
-    /// Move a dispute to the next stage, as the institute reports it.
+    /// Advance a dispute to the next stage that the institute reports.
     Advance(AdvanceDispute),
     /// List disputes, newest first.
     List(ListDisputes),
@@ -46,24 +46,24 @@ pub(in crate::cli) enum DisputeCommand {
 /// Details that the institute reports with a stage.
 #[derive(Debug, Args)]
 struct ReportOptions {
-    /// The disputed amount, or the returned one, in the currency of the payment. Default: the whole amount.
+    /// Disputed or returned amount, in the currency of the payment. Default: the whole amount.
     #[arg(long, value_name = "AMOUNT")]
     amount: Option<String>,
-    /// The reason, a result code 000.100.2xx.
+    /// Reason of the chargeback, a result code 000.100.2xx.
     #[arg(long, value_name = "CODE")]
     reason: Option<String>,
-    /// The reason code of the card scheme, such as 10.4.
+    /// Reason code of the card scheme, such as 10.4.
     #[arg(long, value_name = "CODE")]
     scheme_reason: Option<String>,
-    /// Days for the merchant's answer. Default: those of the card scheme.
+    /// Days for the merchant's response. Default: the days that the card scheme grants.
     #[arg(long, value_name = "DAYS")]
     response_days: Option<String>,
-    /// A note for the merchant, without card numbers.
+    /// Note for the merchant, without card numbers.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }
 
-/// Open a dispute about a payment. A chargeback is made with it, so balances follow.
+/// Open a dispute about a payment. The stage chargeback also creates the chargeback, which changes the balances.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate dispute open --entity 8a01… 8a02… --reason 000.100.203 --scheme-reason 10.4"
@@ -77,14 +77,14 @@ pub(in crate::cli) struct OpenDispute {
     /// The payment's id.
     #[arg(value_name = "PAYMENT")]
     payment: String,
-    /// The first stage: chargeback or retrieval-request.
+    /// First stage: chargeback or retrieval-request.
     #[arg(long, value_name = "STAGE", default_value = "chargeback")]
     stage: String,
     #[command(flatten)]
     report: ReportOptions,
 }
 
-/// Move a dispute to the next stage. A chargeback or the reversal of one is made with it.
+/// Advance a dispute to the next stage. The stages chargeback and reversal also create the payment.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate dispute advance 8a02… reversal --note 'The bank accepts the evidence'")]
 pub(in crate::cli) struct AdvanceDispute {
@@ -93,29 +93,29 @@ pub(in crate::cli) struct AdvanceDispute {
     /// The dispute's id.
     #[arg(value_name = "DISPUTE")]
     dispute: String,
-    /// The stage: chargeback, pre-arbitration, reversal, lost or closed.
+    /// Next stage: chargeback, pre-arbitration, reversal, lost or closed.
     #[arg(value_name = "STAGE")]
     stage: String,
     #[command(flatten)]
     report: ReportOptions,
 }
 
-/// List disputes, all or those of an entity.
+/// List the disputes of all entities or of one entity.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate dispute list --entity 8a01… --state all")]
 pub(in crate::cli) struct ListDisputes {
     #[command(flatten)]
     common: CommonOptions,
-    /// The id of a merchant or channel.
+    /// Id of a merchant or channel.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
-    /// The state: open, ended or all.
+    /// State of the disputes: open, ended or all.
     #[arg(long, value_name = "STATE", default_value = "open", value_parser = ["open", "ended", "all"])]
     state: String,
-    /// The dispute after which the list begins: the last one of the list before.
+    /// Dispute after which the list begins: the last dispute of the previous list.
     #[arg(long, value_name = "DISPUTE")]
     after: Option<String>,
-    /// The maximum number of disputes.
+    /// Maximum number of disputes.
     #[arg(long, value_name = "N", default_value_t = PAGE)]
     limit: usize,
 }
@@ -147,10 +147,10 @@ pub(in crate::cli) struct EvidenceFile {
     /// The file to add.
     #[arg(long, value_name = "FILE", required_unless_present = "save", conflicts_with = "save")]
     add: Option<PathBuf>,
-    /// The id of the evidence to save.
+    /// Id of the evidence file to save.
     #[arg(long, value_name = "EVIDENCE", requires = "output")]
     save: Option<String>,
-    /// The new file to save it in.
+    /// New file to save the evidence in.
     #[arg(long, value_name = "FILE", requires = "save")]
     output: Option<PathBuf>,
 }
@@ -239,7 +239,7 @@ impl EvidenceFile {
         match (&self.add, &self.save, &self.output) {
             (Some(file), ..) => self.add_file(&administration, &dispute, file),
             (None, Some(id), Some(output)) => self.save_file(&administration, &dispute, id, output),
-            _ => bail!("name a file with --add, or an evidence with --save and --output"),
+            _ => bail!("name a file with --add, or an evidence file with --save and --output"),
         }
     }
 

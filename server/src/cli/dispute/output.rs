@@ -114,7 +114,7 @@ pub(in crate::cli) fn describe_evidence(evidence: &Evidence) -> EvidenceOutput {
 /// Formats a dispute as a line.
 fn format_line(dispute: &DisputeOutput) -> String {
     let DisputeOutput { dispute_id, amount, currency, payment_brand, stage, reason, .. } = dispute;
-    let deadline = dispute.deadline.map(|deadline| format!("answer until {deadline:.0}")).unwrap_or_default();
+    let deadline = dispute.deadline.map(|deadline| format!("respond until {deadline:.0}")).unwrap_or_default();
     to_printable(
         format!("{dispute_id}  {amount:>10} {currency}  {payment_brand}  {reason}  {stage}  {deadline}").trim_end(),
     )

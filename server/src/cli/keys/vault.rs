@@ -26,12 +26,13 @@ pub(in crate::cli) enum VaultCommand {
     Retire(RetireVaultKey),
 }
 
-/// Make a new key and seal everything under it, while a server may be running. Run it again if it was interrupted: it
-/// continues.
+/// Create a new key and encrypt all sealed records with it. A server may be running. If the command was interrupted,
+/// run it again to continue.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault rotate --data ./tillgate-data\n\n\
-    Progress is printed as lines, with --json as objects. Keys that come from TILLGATE_VAULT_KEY are not made here: put\n\
-    the new key on a line before the old one, restart the server, and run this command with the same variable.")]
+    Progress is printed as lines, or with --json as objects. The command creates no key if the keys are in\n\
+    TILLGATE_VAULT_KEY: add the new key on a line before the old one, restart the server, and run the command with the\n\
+    same variable.")]
 pub(in crate::cli) struct RotateVaultKey {
     #[command(flatten)]
     common: CommonOptions,
@@ -39,7 +40,7 @@ pub(in crate::cli) struct RotateVaultKey {
     vault: VaultKeyOptions,
 }
 
-/// List the vault's keys with what is sealed under each. The keys themselves are never shown.
+/// List the vault's keys with the number of records that each encrypts. The keys themselves are never shown.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault list --data ./tillgate-data")]
 pub(in crate::cli) struct ListVaultKeys {
@@ -49,7 +50,7 @@ pub(in crate::cli) struct ListVaultKeys {
     vault: VaultKeyOptions,
 }
 
-/// End a key under which nothing is sealed any more, and remove it from the key file.
+/// Retire a key that no longer encrypts any record, and remove it from the key file.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate vault retire --key 1a2b3c4d\n\n\
     A backup from before the rotation needs the retired key: keep the key with that backup, or destroy both.")]
@@ -58,7 +59,7 @@ pub(in crate::cli) struct RetireVaultKey {
     common: CommonOptions,
     #[command(flatten)]
     vault: VaultKeyOptions,
-    /// The key's id, as `vault list` shows it.
+    /// Id of the key, from `vault list`.
     #[arg(long, value_name = "ID", value_parser = parse_key_id)]
     key: KeyId,
 }
@@ -126,7 +127,7 @@ impl RotateVaultKey {
         ensure!(failed == 0, "{failed} records cannot be opened, and stay as they are: their bytes are damaged");
         self.common.print_output(&RotationOutput { key: id.to_string(), resealed }, |rotated| {
             format!(
-                "{} records sealed under {}\n\n`tillgate vault list` shows the keys of before, and `vault retire` ends them",
+                "{} records sealed under {}\n\n`tillgate vault list` shows the previous keys, and `vault retire` retires them",
                 rotated.resealed, rotated.key
             )
         })
@@ -139,8 +140,8 @@ impl RotateVaultKey {
         while tillgate_store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
             ensure!(
                 began.elapsed() < RELOAD_TIMEOUT,
-                "the running server has not loaded the key {id}: it reads its keys from another place than {source}, or \
-                 cannot read them; see its log. Nothing was sealed anew"
+                "the running server has not loaded the key {id}: it does not read its keys from {source}, or it \
+                 cannot read them; see its log. No record was changed"
             );
             store.touch_vault_key(id)?;
             std::thread::sleep(Duration::from_millis(50));

@@ -27,7 +27,7 @@ pub(in crate::cli) fn add_key_option(command: Command) -> Command {
         return command;
     }
     let option = Arg::new(OPTION).long("key-file").value_name("FILE").env("TILLGATE_KEY_FILE");
-    command.arg(option.value_parser(value_parser!(PathBuf)).help("The file with the vault's keys, as `serve` has it"))
+    command.arg(option.value_parser(value_parser!(PathBuf)).help("File with the vault's keys, as for `serve`"))
 }
 
 /// Keeps the option of the command that runs.
@@ -65,9 +65,9 @@ pub(in crate::cli) fn find_vault(data: &Path) -> Option<Vault> {
 /// The source of the vault's keys.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct VaultKeyOptions {
-    /// The file with the vault's keys, one a line: the first seals, all open. Made on first use. Default: the data
-    /// folder's name with `.key` at its end, beside it. The environment variable TILLGATE_VAULT_KEY (the keys
-    /// themselves) overrides the file.
+    /// File with the vault's keys, one per line: the first encrypts, and all decrypt. Created on first use. Default:
+    /// the path of the data folder with `.key` appended. The environment variable TILLGATE_VAULT_KEY, with the keys
+    /// themselves, overrides the file.
     #[arg(long, value_name = "FILE", env = "TILLGATE_KEY_FILE")]
     key_file: Option<PathBuf>,
 }
@@ -93,7 +93,11 @@ impl VaultKeyOptions {
             }
         };
         let inside = resolve_path(&path)?.starts_with(data.canonicalize()?);
-        anyhow::ensure!(!inside, "{} is inside the data folder: a copy of the data would open itself", path.display());
+        anyhow::ensure!(
+            !inside,
+            "{} is inside the data folder: a copy of the data folder would contain its own key",
+            path.display()
+        );
         Ok(KeySource::File(path))
     }
 
@@ -117,12 +121,12 @@ impl VaultKeyOptions {
             if found.is_none() {
                 bail!(
                     "the store holds records that are sealed under the vault key {missing}, and the key file {source} does \
-                     not exist: put it back, or name it with --key-file. No new key is made beside sealed data"
+                     not exist: restore it, or name it with --key-file. No new key is created while the store has sealed records"
                 );
             }
             bail!(
-                "the store holds records that are sealed under the vault key {missing}, which is not in {source}: put that \
-                 key into it, on a line of its own"
+                "the store holds records that are sealed under the vault key {missing}, which is not in {source}: add that \
+                 key on a separate line"
             );
         }
         let keys = match (found, &source) {
@@ -155,7 +159,7 @@ fn resolve_path(path: &Path) -> anyhow::Result<PathBuf> {
         return Ok(path.canonicalize()?);
     }
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        anyhow::bail!("{} is no place for a file", path.display());
+        anyhow::bail!("{} is not the path of a file", path.display());
     };
     Ok(folder.canonicalize().with_context(|| folder.display().to_string())?.join(name))
 }

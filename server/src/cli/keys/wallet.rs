@@ -14,21 +14,21 @@ use tillgate_vault::wallet::Derivation;
 use crate::cli::CommonOptions;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 
-/// The keys that wallets encrypt for.
+/// Key pairs for which wallets encrypt their tokens.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum WalletKeyCommand {
     /// Create a key pair for an entity. The secret half is sealed in the vault and never shown.
     Create(CreateWalletKey),
-    /// List an entity's keys, public halves only, and which of them are active.
+    /// List the public halves of an entity's keys, with their state.
     List(ListWalletKeys),
-    /// Retire a key: its tokens are refused from now on, and its secret half is deleted for good.
+    /// Retire a key, which refuses its tokens and deletes its secret half permanently.
     Retire(RetireWalletKey),
 }
 
-/// Tokens to try out a sandbox entity with.
+/// Wallet tokens for tests with a sandbox entity.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum WalletTokenCommand {
-    /// Make a token as a wallet would. Test cards only: what stands on a command line is no secret.
+    /// Create a token like a wallet does. Use test cards only, because other users can read a command line.
     Make(MakeWalletToken),
 }
 
@@ -67,7 +67,7 @@ pub(in crate::cli) struct RetireWalletKey {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The key's id, as `list` shows it.
+    /// Id of the key, from `wallet-key list`.
     #[arg(long, value_name = "KEY_ID")]
     key: String,
 }
@@ -90,7 +90,7 @@ impl From<KeyDerivation> for Derivation {
     }
 }
 
-/// Make a token.
+/// Create a token like a wallet does.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate wallet-token make --data ./tillgate-data --entity 8a01… --number 4200000000000000"
@@ -101,28 +101,28 @@ pub(in crate::cli) struct MakeWalletToken {
     /// The entity's id. It must be a sandbox entity with a key.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The id of one of the entity's active keys; the newest one by default.
+    /// Id of an active key of the entity. Default: the newest key.
     #[arg(long, value_name = "KEY_ID")]
     key: Option<String>,
-    /// The derivation of the token's key.
+    /// Key derivation of the token.
     #[arg(long, value_enum, default_value_t = KeyDerivation::Hkdf)]
     kdf: KeyDerivation,
     /// The card number.
     #[arg(long, default_value = "4200000000000000")]
     number: String,
-    /// The month in which the card expires, two digits.
+    /// Month of expiry, two digits.
     #[arg(long, default_value = "05")]
     expiry_month: String,
-    /// The year in which the card expires, four digits.
+    /// Year of expiry, four digits.
     #[arg(long, default_value = "2034")]
     expiry_year: String,
-    /// The name on the card.
+    /// Cardholder's name.
     #[arg(long)]
     holder: Option<String>,
-    /// The electronic commerce indicator.
+    /// Electronic commerce indicator (ECI).
     #[arg(long, default_value = "05")]
     eci: String,
-    /// The time for which the token is valid; at most 24h is accepted, and a negative time gives an expired token.
+    /// Time for which the token is valid, at most 24h. A negative time creates an expired token.
     #[arg(long, default_value = "10m", allow_hyphen_values = true)]
     valid: SignedDuration,
 }

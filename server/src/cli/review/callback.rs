@@ -25,30 +25,30 @@ const MAX_FILE: u64 = 64 * 1024;
 /// The callbacks about review decisions.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum ReviewCallbackCommand {
-    /// Set an entity's configuration from a file, in place of the one before. It holds for the entities below, too.
+    /// Set the configuration of an entity and the entities below it from a file, replacing the previous one.
     Set(SetCallback),
     /// Show the configuration that applies to an entity, without its secrets.
     Show(ShowCallback),
-    /// Choose the destination that gets the callbacks.
+    /// Select the destination of the callbacks.
     Activate(ActivateDestination),
     /// Remove an entity's configuration.
     Remove(RemoveCallback),
-    /// Send a sample decision, marked as such by its ids.
+    /// Send a sample decision.
     Test(TestCallback),
-    /// List the callbacks that no attempt delivered.
+    /// List the callbacks whose delivery failed.
     Failed(ListFailedCallbacks),
-    /// Send a callback of that list again, which is possible once.
+    /// Resend a failed callback, which is possible once.
     Resubmit(ResubmitCallback),
-    /// Delete a callback of that list.
+    /// Delete a failed callback.
     Delete(DeleteCallback),
-    /// Show what was sent and how it was taken, or who did what.
+    /// Show delivery attempts with their responses, or the callback log.
     Log(ShowCallbackLog),
 }
 
 /// The person that a command is recorded for.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ActorOptions {
-    /// Name of the person who acts, for the audit.
+    /// Name of the operator, for the callback log.
     #[arg(long = "by", value_name = "NAME", env = "USER", default_value = "operator")]
     actor: String,
 }
@@ -60,11 +60,12 @@ impl ActorOptions {
     }
 }
 
-/// Set an entity's configuration. Faults are printed as FILE:LINE:COLUMN: message, and nothing is changed then.
+/// Set an entity's configuration. Errors are printed as FILE:LINE:COLUMN: message, and a file with errors changes
+/// nothing.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate review-callback set --data ./tillgate-data --entity 8a01… callback.toml\n\n\
-    docs/review-callbacks.md has a file to begin with."
+    docs/review-callbacks.md contains an example file."
 )]
 pub(in crate::cli) struct SetCallback {
     #[command(flatten)]
@@ -86,7 +87,7 @@ pub(in crate::cli) struct SetCallback {
 /// Networks and ports of destinations, as for `serve`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AddressOptions {
-    /// A network that a destination may be in although it is not public, as for `serve`. May be repeated.
+    /// Network that is not public but allowed for destinations, as for `serve`. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
         value_parser = ip_text::parse_network)]
     allowed_networks: Vec<IpNet>,
@@ -109,12 +110,12 @@ pub(in crate::cli) struct ShowCallback {
     common: CommonOptions,
     #[command(flatten)]
     vault: VaultKeyOptions,
-    /// The entity's id. One without a configuration shows that of the nearest entity above.
+    /// The entity's id. If it has no configuration, the configuration of the nearest entity above is shown.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
 }
 
-/// Choose the destination that gets the callbacks, including those that wait.
+/// Select the destination of the callbacks, including waiting callbacks.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review-callback activate --data ./tillgate-data --entity 8a01… --url 2")]
 pub(in crate::cli) struct ActivateDestination {
@@ -127,7 +128,7 @@ pub(in crate::cli) struct ActivateDestination {
     /// The entity that has the configuration.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The destination's number in the configuration; the first is 1.
+    /// Number of the destination in the configuration, starting at 1.
     #[arg(long, value_name = "NUMBER")]
     url: usize,
 }
@@ -143,7 +144,7 @@ pub(in crate::cli) struct RemoveCallback {
     /// The entity that has the configuration.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Delete the callbacks that wait or are in the failed list, too.
+    /// Also delete the callbacks that wait or are in the failed list.
     #[arg(long)]
     discard: bool,
 }
@@ -214,6 +215,6 @@ impl RemoveCallback {
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         administration.remove_review_callback(&entity, self.discard, self.actor.name())?;
         let removed = RemovedOutput { entity_id: entity.id.to_string(), removed: true };
-        self.common.print_output(&removed, |removed| format!("{} has no configuration of its own", removed.entity_id))
+        self.common.print_output(&removed, |removed| format!("{} has no own configuration now", removed.entity_id))
     }
 }

@@ -9,18 +9,18 @@ use crate::cli::access::token::parse_entity_id;
 use crate::cli::delivery::webhook::format_delivery;
 use crate::cli::review::callback::ActorOptions;
 
-/// List the callbacks that no attempt delivered, oldest first.
+/// List the callbacks whose delivery failed, oldest first.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review-callback failed --data ./tillgate-data --entity 8a01… --json")]
 pub(in crate::cli) struct ListFailedCallbacks {
     #[command(flatten)]
     common: CommonOptions,
-    /// Only those of the configuration of this entity.
+    /// Only callbacks of this entity's configuration.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
 }
 
-/// Send a callback of the failed list again, with all its retries. If it fails again, it can only be deleted.
+/// Resend a callback of the failed list, with all its retries. If it fails again, it can only be deleted.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review-callback resubmit --data ./tillgate-data --message 8a03…")]
 pub(in crate::cli) struct ResubmitCallback {
@@ -33,7 +33,7 @@ pub(in crate::cli) struct ResubmitCallback {
     message: String,
 }
 
-/// Delete a callback of the failed list. The audit keeps its transaction id.
+/// Delete a callback of the failed list. The callback log keeps its transaction id.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review-callback delete --data ./tillgate-data --message 8a03…")]
 pub(in crate::cli) struct DeleteCallback {
@@ -46,7 +46,7 @@ pub(in crate::cli) struct DeleteCallback {
     message: String,
 }
 
-/// Show the attempts of the last 31 days and what waits, or with --audit what was done and by whom.
+/// Show the delivery attempts of the last 31 days and the waiting callbacks, or the callback log with --audit.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review-callback log --data ./tillgate-data --entity 8a01… --limit 20")]
 pub(in crate::cli) struct ShowCallbackLog {
@@ -55,15 +55,15 @@ pub(in crate::cli) struct ShowCallbackLog {
     /// The entity that has the configuration.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Show changes of the configuration and of the failed list.
+    /// Show the callback log: changes of the configuration and of the failed list, with their authors.
     #[arg(long)]
     audit: bool,
-    /// The maximum number of lines.
+    /// Maximum number of lines.
     #[arg(long, default_value_t = 100)]
     limit: u32,
 }
 
-/// A message that something was done with, in the output.
+/// A changed message in the output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MessageOutput {
@@ -114,7 +114,7 @@ fn format_failed(failed: &FailedCallback) -> String {
     let outcome = match (failed.status, &failed.fault) {
         (Some(status), _) => status.to_string(),
         (None, Some(fault)) => fault.clone(),
-        (None, None) => "no attempt".to_owned(),
+        (None, None) => "no delivery attempt".to_owned(),
     };
     let resubmitted = if failed.resubmitted { "  sent again already" } else { "" };
     format!(

@@ -22,7 +22,7 @@ pub(in crate::cli) struct CallbackOutput {
     pub(in crate::cli) keys: Vec<KeyOutput>,
     pub(in crate::cli) headers: Vec<KeyOutput>,
     pub(in crate::cli) receives: bool,
-    /// Names of the headers and keys with credentials of the outside review system.
+    /// Names of the headers and keys with credentials of the external review system.
     pub(in crate::cli) receiving_credentials: Vec<String>,
 }
 

@@ -40,7 +40,7 @@ pub(in crate::cli) struct TestCallback {
     /// The decision.
     #[arg(long, value_enum, ignore_case = true, default_value = "approve")]
     decision: SampleDecision,
-    /// Send it once from here, without the outbox, and show how it was taken.
+    /// Send the sample directly from this command, once and without the outbox, and show the response.
     #[arg(long)]
     now: bool,
 }
@@ -79,7 +79,7 @@ impl TestCallback {
         self.common.print_output(&output, |output| match (&output.message_id, output.status) {
             (Some(message), _) => format!("{message} is queued for {}: {}", output.url, output.transaction_id),
             (None, status) => {
-                format!("{} took {} with {}", output.url, output.transaction_id, status.unwrap_or_default())
+                format!("{} accepted {} with {}", output.url, output.transaction_id, status.unwrap_or_default())
             }
         })
     }

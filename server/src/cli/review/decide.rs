@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 /// Interval of checks for the answer.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Approve a held payment: it is executed, or captured.
+/// Approve a held payment, which executes or captures it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review approve 8a02… --note 'Known customer' --data ./tillgate-data")]
 pub(in crate::cli) struct ApprovePayment {
@@ -32,7 +32,7 @@ pub(in crate::cli) struct ApprovePayment {
     note: NoteOptions,
 }
 
-/// Cancel a held payment: it is declined, or reversed.
+/// Cancel a held payment, which declines or reverses it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review cancel 8a02… --reason 7 --data ./tillgate-data")]
 pub(in crate::cli) struct CancelPayment {
@@ -40,12 +40,12 @@ pub(in crate::cli) struct CancelPayment {
     target: ReviewTarget,
     #[command(flatten)]
     note: NoteOptions,
-    /// The numeric reason, of at most nine digits.
+    /// Numeric reason, of at most nine digits.
     #[arg(long, value_name = "NUMBER", value_parser = parse_reason)]
     reason: u32,
 }
 
-/// Keep a payment held, and tell the merchant so. The end of the review stays as it is.
+/// Keep a payment held, and notify the merchant. The deadline of the review does not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate review pend 8a02… --note 'Asked the bank' --data ./tillgate-data")]
 pub(in crate::cli) struct PendPayment {
@@ -107,7 +107,7 @@ fn request_decision(
             DecisionOutput::new(payment, decision, false, answer)
         }
         None => {
-            let message = "no gateway is running: the decision is stored, and carried out when one starts, if the payment is still held then";
+            let message = "no gateway is running: the decision is stored, and is executed at the next start if the payment is still held";
             DecisionOutput::new(payment, decision, true, ReviewAnswer::refused(message.to_owned()))
         }
     };
@@ -134,8 +134,8 @@ fn wait_for_answer(administration: &Administration, payment: &PaymentId) -> anyh
         sleep(CHECK_INTERVAL);
     }
     bail!(
-        "the gateway has not answered within {} seconds: the decision still waits, and `tillgate review show {payment}` \
-         shows what becomes of it",
+        "the gateway has not responded within {} seconds: the decision still waits, and `tillgate review show {payment}` \
+         shows its outcome",
         TIMEOUT.as_secs()
     )
 }

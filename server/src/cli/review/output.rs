@@ -116,7 +116,7 @@ pub(in crate::cli) fn describe_review(review: &QueuedReview, payment: &Payment, 
     }
 }
 
-/// Describes a review with its payment, its audit, and the request about it.
+/// Describes a review with its payment, its actions, and the request about it.
 pub(in crate::cli) fn describe_record(
     (review, payment, actions): ReviewRecord,
     request: Option<&StoredRequest>,
@@ -166,7 +166,7 @@ pub(in crate::cli) fn format_list(list: &ReviewListOutput) -> String {
     list.reviews.iter().map(format_review).chain(more).collect::<Vec<_>>().join("\n")
 }
 
-/// Formats a review with its payment and its audit.
+/// Formats a review with its payment and its actions.
 pub(in crate::cli) fn format_record(record: &ReviewRecordOutput) -> String {
     let mut lines = vec![format_review(&record.review)];
     let mut push = |name: &str, value: &str| lines.push(to_printable(&format!("{name:<12}{value}")));

@@ -27,13 +27,13 @@ use crate::cli::{CommonOptions, describe_refusal};
 /// Length of the progress bar: tenths of a percent.
 const BAR_LENGTH: u32 = 1_000;
 
-/// Replay stored payments with a version, and report what it would have decided. Nothing is changed.
+/// Replay stored payments with a version, and report its decisions. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk dry-run --entity 8a01… 0123456789abcdef --from 2026-10-01 --to 2026-10-31\n  \
     tillgate risk dry-run --entity 8a01… rules.toml --from 2026-10-31T18:00:00 --to 2026-10-31T23:59:59 --json\n\n\
-    It covers the entity and what is below it, except entities with an active version of their own.\n\
-    It works for an eighth of the time, so that a running server is not slowed down."
+    It covers the entity and the entities below it, except entities with an active version.\n\
+    It pauses for seven eighths of the time, so that it does not slow down a running server."
 )]
 pub(in crate::cli) struct DryRunRules {
     #[command(flatten)]
@@ -45,19 +45,19 @@ pub(in crate::cli) struct DryRunRules {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The version, as `risk versions` shows it, or a rules file.
+    /// Version, from `risk versions`, or a rules file.
     #[arg(value_name = "VERSION|FILE")]
     rules: String,
-    /// The first day, or a time, in UTC: 2026-10-01 or 2026-10-01T12:00:00.
+    /// First day or time in UTC: 2026-10-01 or 2026-10-01T12:00:00.
     #[arg(long, value_name = "DATE|TIME")]
     from: String,
-    /// The last day, or a time, in UTC. It is included.
+    /// Last day or time in UTC, inclusive.
     #[arg(long, value_name = "DATE|TIME")]
     to: String,
-    /// The number of payments that are named for each kind of change, 0 to 20.
+    /// Number of example payments for each kind of change, 0 to 20.
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_EXAMPLES)]
     examples: usize,
-    /// Do not pause. Payments of a running server may become slower.
+    /// Run without pauses, which may slow down the payments of a running server.
     #[arg(long)]
     full_speed: bool,
 }

@@ -107,7 +107,7 @@ fn format_notes(report: &DryRunReport) -> String {
         (report.counted_before, "payments before the period were counted by velocity counters".to_owned()),
         (
             report.forgotten_counters,
-            "keys of velocity counters were forgotten because there were too many: counts may be too low".to_owned(),
+            "keys of velocity counters were dropped because there were too many: counts may be too low".to_owned(),
         ),
     ];
     let lines = notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, note)| format!("{count} {note}"));

@@ -9,7 +9,7 @@ use tillgate_domain::risk::{RiskDecision, ShadowDecision};
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
 
-/// Show the decision of a payment's check: outcome, score, the rules that fired, and the names of their inputs.
+/// Show the decision of a payment's risk check: outcome, score, the rules that fired, and the names of their inputs.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk explain --entity 8a01… 8a02… --data ./tillgate-data")]
 pub(in crate::cli) struct ExplainPayment {
@@ -30,7 +30,7 @@ struct ExplanationOutput {
     result: &'static str,
     /// `None` if the payment was not checked.
     decision: Option<RiskDecision>,
-    /// Decision of the version that only records.
+    /// Decision of the shadow version.
     shadow: Option<ShadowDecision>,
 }
 

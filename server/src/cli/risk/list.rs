@@ -1,4 +1,4 @@
-//! `tillgate risk list`: the lists of an entity for the fraud check.
+//! `tillgate risk list`: the lists of an entity for the risk check.
 
 use std::io::stdin;
 
@@ -11,7 +11,7 @@ use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue, parse_lifetim
 use tillgate_gateway::risk::versions::ChangeNote;
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 use zeroize::Zeroizing;
 
 use crate::cli::CommonOptions;
@@ -25,9 +25,9 @@ const FROM_INPUT: &str = "-";
 /// Lists of an entity, which also apply to the entities below it.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum RiskListCommand {
-    /// Add an entry, or replace the one with the same value.
+    /// Add an entry, or replace the entry with the same value.
     Add(AddListEntry),
-    /// Remove an entry. The audit keeps it.
+    /// Remove an entry. The decision log records the removal.
     Remove(RemoveListEntry),
     /// Show entries, and the latest changes.
     Show(ShowList),
@@ -39,14 +39,14 @@ struct EntryOptions {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The list: allow, review or deny.
+    /// List: allow, review or deny.
     #[arg(value_name = "LIST", value_parser = parse_list)]
     list: RiskListKind,
-    /// The key: card, email, ip, network, device, account, holder or address.
+    /// Key: card, email, ip, network, device, account, holder or address.
     #[arg(value_name = "KEY", value_parser = parse_key)]
     key: ListKey,
-    /// The value; `-` reads it from the standard input, as numbers of cards and accounts always are. An address is
-    /// STREET|POSTCODE|COUNTRY.
+    /// Value of the entry. `-` reads it from the standard input, which is required for numbers of cards and accounts.
+    /// An address is STREET|POSTCODE|COUNTRY.
     #[arg(value_name = "VALUE")]
     value: String,
 }
@@ -59,7 +59,7 @@ struct ListKey(&'static str, VelocityKey);
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk list add --entity 8a01… deny email jo@shop.example --expires 30d --reason 'Chargeback'\n\n\
-    The number of a card is read from the standard input; the store keeps a blind index of it:\n  \
+    The number of a card is read from the standard input, and the store keeps only a blind index:\n  \
     tillgate risk list add --entity 8a01… deny card - < number.txt\n\n\
     An account is an IBAN (iban:DE89…), an account at a brand (virtual:PAYPAL:jo@shop.example), a national bank account\n\
     (bank:COUNTRY:BANK:NUMBER) or a card (card:NUMBER)."
@@ -73,11 +73,11 @@ pub(in crate::cli) struct AddListEntry {
     author: AuthorOptions,
     #[command(flatten)]
     entry: EntryOptions,
-    /// The time after which it ends, such as 30d or 12h, by the entity's clock. Never, if not given.
+    /// Time after which the entry expires, such as 30d or 12h, by the entity's clock. Default: never.
     #[arg(long, value_name = "DURATION", value_parser = parse_lifetime)]
     expires: Option<SignedDuration>,
-    /// The party whose word about a payment counts: server (the merchant's server and the gateway) or any (the
-    /// shopper's browser as well). Without it, server for the list allow, any for the others.
+    /// Accepted source of a payment's facts: server (the merchant's server and the gateway) or any (also the shopper's
+    /// browser). Default: server for the list allow, any for the other lists.
     #[arg(long, value_name = "SOURCE", value_parser = parse_source)]
     source: Option<ListSource>,
     /// The reason.
@@ -89,7 +89,7 @@ pub(in crate::cli) struct AddListEntry {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk list remove --entity 8a01… deny email jo@shop.example --data ./tillgate-data\n\n\
-    The value of a card or account is its number from the standard input, or its index as `risk list show` shows it."
+    The value of a card or account is its number from the standard input, or its index from `risk list show`."
 )]
 pub(in crate::cli) struct RemoveListEntry {
     #[command(flatten)]
@@ -105,7 +105,7 @@ pub(in crate::cli) struct RemoveListEntry {
     reason: String,
 }
 
-/// Show the entries of an entity, all or those of a list and key.
+/// Show all entries of an entity, or the entries of a list and key.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk list show --entity 8a01… deny email --data ./tillgate-data")]
 pub(in crate::cli) struct ShowList {
@@ -139,7 +139,7 @@ struct ListEntryOutput {
 #[derive(Serialize)]
 struct ListOutput {
     entries: Vec<ListEntryOutput>,
-    changes: Vec<RiskAuditRow>,
+    changes: Vec<DecisionLogRow>,
 }
 
 impl RiskListCommand {
@@ -159,7 +159,7 @@ impl EntryOptions {
         let value = if EntryValue::is_secret(&key) && self.value != FROM_INPUT {
             let index = EntryValue::parse_index(&key, &self.value).filter(|_| takes_index);
             index.context(
-                "numbers of cards and accounts are read from the standard input: write - in place of the value",
+                "numbers of cards and accounts are read from the standard input: write - instead of the value",
             )?
         } else if self.value == FROM_INPUT {
             EntryValue::Plain(read_value()?)
@@ -193,7 +193,7 @@ impl AddListEntry {
 }
 
 impl RemoveListEntry {
-    /// Removes an entry. The audit keeps a row of it.
+    /// Removes an entry. The decision log gets a row.
     fn run(self) -> anyhow::Result<()> {
         let administration = self.vault.open_administration(&self.common.data)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
@@ -218,7 +218,7 @@ impl ShowList {
         let output = ListOutput { entries, changes };
         self.common.print_output(&output, |output| {
             let entries = output.entries.iter().map(format_entry);
-            let changes = output.changes.iter().map(RiskAuditRow::format_line);
+            let changes = output.changes.iter().map(DecisionLogRow::format_line);
             entries.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
         })
     }

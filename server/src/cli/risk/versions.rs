@@ -11,7 +11,7 @@ use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
@@ -20,10 +20,10 @@ use crate::cli::risk::load_rules;
 /// The name for no version.
 const NONE: &str = "none";
 
-/// The author of a change, for the audit.
+/// The author of a change, for the decision log.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AuthorOptions {
-    /// The name in the audit. Default: the user who runs the command.
+    /// Name in the decision log. Default: the user who runs the command.
     #[arg(long, value_name = "NAME", value_parser = parse_author)]
     author: Option<String>,
 }
@@ -42,7 +42,7 @@ pub(in crate::cli) fn parse_author(text: &str) -> Result<String, String> {
         .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
 }
 
-/// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.
+/// Check a rules file, and store it as a version of an entity. It decides nothing until `risk activate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate risk add --entity 8a01… rules.toml --data ./tillgate-data")]
 pub(in crate::cli) struct AddRules {
@@ -53,7 +53,7 @@ pub(in crate::cli) struct AddRules {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The rules file; `-` is the standard input.
+    /// Rules file. `-` is the standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -78,12 +78,12 @@ pub(in crate::cli) struct ShowRules {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The version, as `risk versions` shows it.
+    /// Version, from `risk versions`.
     #[arg(value_name = "VERSION")]
     version: String,
 }
 
-/// Use a version; a running server follows within a second.
+/// Use a version. A running server applies it within a second.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate risk activate --entity 8a01… 0123456789abcdef --data ./tillgate-data\n  tillgate risk shadow --entity 8a01… none --data ./tillgate-data"
@@ -96,10 +96,10 @@ pub(in crate::cli) struct UseRules {
     /// The entity's id.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The version, as `risk versions` shows it. `none` uses what the entity above uses.
+    /// Version, from `risk versions`. `none` uses the version of the entity above.
     #[arg(value_name = "VERSION|none")]
     version: String,
-    /// The reason in the audit.
+    /// Reason in the decision log.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
     reason: String,
 }
@@ -120,7 +120,7 @@ struct RuleVersionsOutput {
     active: Option<String>,
     shadow: Option<String>,
     versions: Vec<RuleVersionOutput>,
-    changes: Vec<RiskAuditRow>,
+    changes: Vec<DecisionLogRow>,
 }
 
 #[derive(Serialize)]
@@ -191,7 +191,7 @@ fn format_versions(output: &RuleVersionsOutput) -> String {
             .trim_end()
             .to_owned()
     });
-    let changes = output.changes.iter().map(RiskAuditRow::format_line);
+    let changes = output.changes.iter().map(DecisionLogRow::format_line);
     versions.chain(["\nchanges".to_owned()]).chain(changes).collect::<Vec<_>>().join("\n")
 }
 
@@ -219,10 +219,14 @@ impl UseRules {
             match role { VersionRole::Active => "active", VersionRole::Shadow => "shadow" }: version,
         });
         self.common.print_output(&used, |_| match (role, version) {
-            (VersionRole::Active, Some(version)) => format!("{version} decides"),
-            (VersionRole::Shadow, Some(version)) => format!("{version} records only"),
-            (VersionRole::Active, None) => "no version of its own decides".to_owned(),
-            (VersionRole::Shadow, None) => "no version of its own records".to_owned(),
+            (VersionRole::Active, Some(version)) => format!("{version} is active"),
+            (VersionRole::Shadow, Some(version)) => format!("{version} is in shadow mode"),
+            (VersionRole::Active, None) => {
+                "the entity has no active version, and uses the version of the entity above if there is one".to_owned()
+            }
+            (VersionRole::Shadow, None) => {
+                "the entity has no shadow version, and uses the version of the entity above if there is one".to_owned()
+            }
         })
     }
 }

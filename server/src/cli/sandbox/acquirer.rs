@@ -26,34 +26,34 @@ const FOLDER: &str = "acquirer-host";
 /// The acquirer of a gateway.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AcquirerOptions {
-    /// The address of the acquirer's host that the connector `http` uses: https://, or http:// on this machine.
-    /// Without one, external payments of sandboxes go to a host inside this process that moves play money.
+    /// Address of the acquirer's host for the connector `http`: https://, or http:// on this machine.
+    /// Default for sandboxes: a host with play money inside this process.
     #[arg(long, value_name = "URL", env = "TILLGATE_ACQUIRER", value_parser = parse_address, requires = "acquirer_key_file")]
     acquirer: Option<HostAddress>,
-    /// The file with the key that the gateway shares with the acquirer's host: 64 hexadecimal digits, mode 0600.
+    /// File with the key that the gateway shares with the acquirer's host: 64 hexadecimal digits, mode 0600.
     #[arg(long, value_name = "FILE", env = "TILLGATE_ACQUIRER_KEY_FILE", requires = "acquirer")]
     acquirer_key_file: Option<PathBuf>,
-    /// Longest time for the acquirer's host to answer. A payment without an answer is pending until its outcome is
-    /// found out.
+    /// Maximum time for the acquirer's host to respond. A payment without a response is pending until its outcome is
+    /// known.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_ACQUIRER_TIMEOUT", default_value = "15s")]
     #[arg(value_parser = parse_limited_timeout)]
     acquirer_timeout: Duration,
-    /// The payment types that the acquirer takes, follow-up payments among them, with commas between; all without this.
+    /// Payment types that the acquirer supports, including follow-up payments, separated by commas. Default: all.
     #[arg(long, value_name = "TYPES", env = "TILLGATE_ACQUIRER_PAYMENT_TYPES", value_delimiter = ',')]
     #[arg(value_parser = parse_payment_type)]
     acquirer_payment_types: Option<Vec<PaymentType>>,
-    /// The brands that the acquirer takes, with commas between; all without this.
+    /// Brands that the acquirer supports, separated by commas. Default: all.
     #[arg(long, value_name = "CODES", env = "TILLGATE_ACQUIRER_BRANDS", value_delimiter = ',', value_parser = parse_brand)]
     acquirer_brands: Option<Vec<String>>,
-    /// The currencies that the acquirer takes, with commas between; all without this.
+    /// Currencies that the acquirer supports, separated by commas. Default: all.
     #[arg(long, value_name = "CODES", env = "TILLGATE_ACQUIRER_CURRENCIES", value_delimiter = ',')]
     #[arg(value_parser = parse_currency)]
     acquirer_currencies: Option<Vec<String>>,
-    /// The captures of a preauthorization that the acquirer takes: several parts, one part, or once the whole amount.
+    /// Captures of a preauthorization that the acquirer supports: several parts, one part, or the whole amount once.
     #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_CAPTURES", value_enum, default_value = "parts")]
     acquirer_captures: CaptureChoice,
-    /// The time of the day, UTC, at which the acquirer books debits and credits: they can be refunded from then on, not
-    /// reversed. Without one, `--reversal-window` applies.
+    /// Time of day, UTC, at which the acquirer books debits and credits, which ends their reversal window: later they
+    /// can only be refunded. Default: `--reversal-window` applies.
     #[arg(long, value_name = "HH:MM", env = "TILLGATE_ACQUIRER_CUT_OFF", value_parser = parse_cut_off)]
     acquirer_cut_off: Option<Time>,
 }

@@ -17,34 +17,34 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::CommonOptions;
 use crate::cli::serve::{create_runtime, stop_signal};
 
-/// Run an acquirer's host that moves play money.
+/// Run an acquirer's host with play money.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate acquirer-host --data ./acquirer-data --listen 127.0.0.1:8090 --key-file ./acquirer.key\n\n\
-    It prints `listening on http://ADDR` when it is ready, and ends what is under way on SIGTERM. It takes documented test\n\
-    cards only, and speaks no TLS: outside of one machine, put it behind a proxy that does."
+    It prints `listening on http://ADDR` when it is ready. On SIGTERM it completes the requests in flight. It accepts\n\
+    documented test cards only, and has no TLS: between machines, put it behind a proxy with TLS."
 )]
 pub(in crate::cli) struct AcquirerHostCommand {
     #[command(flatten)]
     common: CommonOptions,
-    /// The address to listen on; port 0 takes a free one.
+    /// Address to listen on. Port 0 selects a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
-    /// The file with the key that the host shares with its gateway: 64 hexadecimal digits. Made on first use. Default:
-    /// the data folder's name with `.acquirer-key` at its end, beside it.
+    /// File with the key that the host shares with its gateway: 64 hexadecimal digits. Created on first use. Default:
+    /// the path of the data folder with `.acquirer-key` appended.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The address under which shoppers' browsers reach the host, for payments that a shopper decides on a page of it.
-    /// Default: the address that it listens on.
+    /// Address at which shoppers' browsers reach the host, for payments that a shopper decides on a page of the host.
+    /// Default: the address to listen on.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Open a route that has the next requests meet a fault (`POST /control/faults`).
+    /// Enable a route that plans faults for the next requests (`POST /control/faults`).
     #[arg(long)]
     control: bool,
-    /// Delay of an answer that is slow on request (amount 2000.01).
+    /// Delay of a slow response (amount 2000.01).
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_delay)]
     slow: Duration,
-    /// Delay of a booking that is late on request (amount 2000.05).
+    /// Delay of a late booking (amount 2000.05).
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_delay)]
     late: Duration,
 }

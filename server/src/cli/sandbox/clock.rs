@@ -12,19 +12,19 @@ use crate::cli::access::token::parse_entity_id;
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum ClockCommand {
-    /// Move a clock forward, for tests of what happens later; a running server notices within a second.
+    /// Move a clock forward, for tests of later events. A running server uses the new time within a second.
     Advance(AdvanceClock),
-    /// Show what a clock shows.
+    /// Show the time of a clock.
     Show(ShowClock),
 }
 
-/// Move the clock of a sandbox entity forward. A merchant and its channels share one, and it never goes back.
+/// Move the clock of a sandbox entity forward. A merchant and its channels share a clock, which never goes back.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate clock advance 30m --data ./tillgate-data --entity 8a01…")]
 pub(in crate::cli) struct AdvanceClock {
     #[command(flatten)]
     common: CommonOptions,
-    /// The time to advance by: 30m, 25h, 2h 30m.
+    /// Duration to advance by: 30m, 25h, 2h 30m.
     #[arg(value_name = "DURATION", allow_hyphen_values = true)]
     by: String,
     /// The entity's id.
@@ -32,7 +32,7 @@ pub(in crate::cli) struct AdvanceClock {
     entity: String,
 }
 
-/// Show what the clock of an entity shows.
+/// Show the time of an entity's clock.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate clock show --data ./tillgate-data --entity 8a01… --json")]
 pub(in crate::cli) struct ShowClock {

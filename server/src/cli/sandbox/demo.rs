@@ -27,10 +27,10 @@ use crate::cli::{CommonOptions, open_store};
 pub(in crate::cli) struct Demo {
     #[command(flatten)]
     common: CommonOptions,
-    /// The gateway's address; port 0 takes a free one.
+    /// Address of the gateway. Port 0 selects a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The shop's address.
+    /// Address of the shop.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081")]
     shop: SocketAddr,
     #[command(flatten)]

@@ -14,21 +14,22 @@ const OTHER_FILES: u64 = 512;
 /// Limits on the number of connections and on their slowness.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConnectionOptions {
-    /// Connections that may be open at once. Beyond it the oldest idle one is closed. Less if the process may not open
-    /// enough files.
+    /// Maximum number of open connections. Above it, the oldest idle connection is closed. Lower if the process may not
+    /// open enough files.
     #[arg(long, value_name = "N", env = "TILLGATE_CONNECTIONS", default_value_t = 10_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
-    /// Connections of one address (IPv6: of one /64); 0 is without a limit. Trusted proxies have none.
+    /// Maximum number of connections of one address (IPv6: of one /64). 0 means no limit. Trusted proxies have no
+    /// limit.
     #[arg(long, value_name = "N", env = "TILLGATE_CONNECTIONS_PER_ADDRESS", default_value_t = 256)]
     connections_per_address: u32,
-    /// Longest time for the head of a request to arrive.
+    /// Maximum time for the head of a request to arrive.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_HEAD_TIMEOUT", default_value = "10s", value_parser = parse_timeout)]
     head_timeout: Duration,
-    /// Longest idle time of a connection between two requests. Longer than a proxy keeps it.
+    /// Maximum idle time of a connection between two requests. It should be longer than the idle time of a proxy.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_IDLE_TIMEOUT", default_value = "75s", value_parser = parse_timeout)]
     idle_timeout: Duration,
-    /// Longest time for a client to take 32 KiB of its answer.
+    /// Maximum time for a client to receive 32 KiB of a response.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_SEND_TIMEOUT", default_value = "30s", value_parser = parse_timeout)]
     send_timeout: Duration,
 }
@@ -63,6 +64,6 @@ pub(in crate::cli) fn parse_timeout(text: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 10s, 2m"))?;
     match Duration::try_from(duration) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("a timeout is longer than nothing".to_owned()),
+        _ => Err("a timeout must be longer than 0".to_owned()),
     }
 }

@@ -17,31 +17,31 @@ use crate::cli::serve::connection_options::parse_timeout;
 /// The FTP server for reconciliation files.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FtpArguments {
-    /// Serve reconciliation files by FTP at this address; port 0 takes a free one. `tillgate ftp-user create` makes the
-    /// users.
+    /// Address at which reconciliation files are served by FTP. Port 0 selects a free port. `tillgate ftp-user create`
+    /// creates the users.
     #[arg(long = "ftp", value_name = "ADDR", env = "TILLGATE_FTP", group = "ftp_server")]
     ftp_address: Option<SocketAddr>,
-    /// The certificate of the FTP server with those of its issuers, in PEM. Clients then have to use TLS (AUTH TLS).
+    /// Certificate chain of the FTP server, in PEM. With a certificate, clients have to use TLS (AUTH TLS).
     #[arg(long = "ftp-certificate", value_name = "FILE", env = "TILLGATE_FTP_CERTIFICATE", requires_all = ["ftp_server", "ftp_key"])]
     ftp_certificate: Option<PathBuf>,
-    /// The private key of the certificate, in PEM.
+    /// Private key of the certificate, in PEM.
     #[arg(long = "ftp-key", value_name = "FILE", env = "TILLGATE_FTP_KEY", requires = "ftp_certificate")]
     ftp_key: Option<PathBuf>,
-    /// Serve FTP without encryption although the address is not this machine's own, behind a tunnel. Users of live
-    /// entities still cannot log in.
+    /// Serve FTP without encryption on an address that other machines can reach, for servers behind a tunnel. Users of
+    /// live entities still cannot log in.
     #[arg(long = "ftp-plain", env = "TILLGATE_FTP_PLAIN", requires = "ftp_server", conflicts_with = "ftp_certificate")]
     ftp_plain: bool,
-    /// The ports of data connections, such as 50000-50099. Free ones that the system selects, if not given.
+    /// Ports of data connections, such as 50000-50099. Default: free ports that the system selects.
     #[arg(long = "ftp-passive-ports", value_name = "FROM-TO", env = "TILLGATE_FTP_PASSIVE_PORTS", value_parser = parse_ports)]
     ftp_passive_ports: Option<RangeInclusive<u16>>,
-    /// The address that clients connect to for data, behind a router that translates addresses.
+    /// Address to which clients connect for data, if a router translates addresses.
     #[arg(long = "ftp-public-address", value_name = "IPV4", env = "TILLGATE_FTP_PUBLIC_ADDRESS")]
     ftp_public_address: Option<Ipv4Addr>,
-    /// FTP sessions that may be open at once. Further ones are refused.
+    /// Maximum number of open FTP sessions. Further sessions are refused.
     #[arg(long = "ftp-sessions", value_name = "N", env = "TILLGATE_FTP_SESSIONS", default_value_t = 200)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     ftp_sessions: u16,
-    /// FTP sessions of one address (IPv6: of one /64).
+    /// Maximum number of FTP sessions of one address (IPv6: of one /64).
     #[arg(
         long = "ftp-sessions-per-address",
         value_name = "N",
@@ -50,7 +50,7 @@ pub(in crate::cli) struct FtpArguments {
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     ftp_sessions_per_address: u16,
-    /// Longest time between two commands of an FTP session.
+    /// Maximum time between two commands of an FTP session.
     #[arg(long = "ftp-idle-timeout", value_name = "DURATION", env = "TILLGATE_FTP_IDLE_TIMEOUT", default_value = "5m")]
     #[arg(value_parser = parse_timeout)]
     ftp_idle_timeout: Duration,

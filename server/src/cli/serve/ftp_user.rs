@@ -12,11 +12,11 @@ use crate::cli::access::token::parse_entity_id;
 /// Users of the FTP server.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum FtpUserCommand {
-    /// Create a user who reads the reconciliation files of a division or merchant. The password is shown this once.
+    /// Create a user who reads the reconciliation files of a division or merchant. The password is shown only once.
     Create(CreateFtpUser),
     /// List the users.
     List(ListFtpUsers),
-    /// Revoke a user; a running server refuses the user from the next command on.
+    /// Revoke a user. A running server refuses the user from the next command on.
     Revoke(RevokeFtpUser),
 }
 
@@ -31,8 +31,8 @@ pub(in crate::cli) struct CreateFtpUser {
     /// The id of the division or merchant.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The user's name: 1 to 32 lowercase letters, digits and hyphens. A random one, if not given. Names of revoked
-    /// users cannot be used again.
+    /// Name of the user: 1 to 32 lowercase letters, digits and hyphens. Default: a random name. Names of revoked users
+    /// cannot be used again.
     #[arg(long, value_parser = parse_user_name)]
     name: Option<String>,
     /// `off` for a client that cannot resume the TLS session of its control connection in data connections, such as
@@ -47,7 +47,7 @@ pub(in crate::cli) struct CreateFtpUser {
 pub(in crate::cli) struct ListFtpUsers {
     #[command(flatten)]
     common: CommonOptions,
-    /// Only those of this entity.
+    /// Only users of this entity.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
 }
@@ -58,7 +58,7 @@ pub(in crate::cli) struct ListFtpUsers {
 pub(in crate::cli) struct RevokeFtpUser {
     #[command(flatten)]
     common: CommonOptions,
-    /// The user's name, as `ftp-user list` shows it.
+    /// Name of the user, from `ftp-user list`.
     #[arg(long)]
     name: String,
 }
@@ -97,7 +97,7 @@ impl CreateFtpUser {
         let CreatedFtpUser { user, password } = administration.create_ftp_user(&id, self.name, session_reuse)?;
         let created = FtpUserOutput { entity_id: id, user, password, session_reuse };
         self.common.print_output(&created, |created| {
-            format!("user      {}\npassword  {}\n\nThe password is shown this once.", created.user, created.password)
+            format!("user      {}\npassword  {}\n\nThe password is shown only once.", created.user, created.password)
         })
     }
 }

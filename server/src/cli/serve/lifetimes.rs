@@ -12,10 +12,10 @@ const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// Time limits of payments.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LifetimeOptions {
-    /// The time for which the encrypted number of an unregistered card is kept after a successful payment.
+    /// Time for which the encrypted number of an unregistered card is kept after a successful payment.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_CARD_WINDOW", default_value = "24h", value_parser = parse_duration)]
     pub(super) card_window: SignedDuration,
-    /// The time in which a preauthorization may be captured or reversed; afterwards what was not captured is released.
+    /// Time in which a preauthorization may be captured or reversed. Afterwards the remaining amount is released.
     #[arg(
         long,
         value_name = "DURATION",
@@ -24,15 +24,14 @@ pub(in crate::cli) struct LifetimeOptions {
         value_parser = parse_duration
     )]
     authorization_lifetime: SignedDuration,
-    /// The time in which a debit or credit may be reversed; afterwards it can be refunded.
+    /// Time in which a debit or credit may be reversed. Afterwards it can only be refunded.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = parse_duration)]
     reversal_window: SignedDuration,
-    /// The time for which a pending payment waits for its shopper to come back from the brand's page; afterwards it
-    /// has failed.
+    /// Time for which a pending payment waits for its shopper to return from the brand's page. Afterwards it fails.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = parse_duration)]
     pub(super) pending_lifetime: SignedDuration,
-    /// The time in which an analyst decides about a held payment; afterwards it is cancelled. At most `--card-window`;
-    /// 24h, or that window if it is shorter, without this.
+    /// Time in which an analyst has to decide about a held payment. Afterwards it is cancelled. At most
+    /// `--card-window`. Default: 24h, or the card window if it is shorter.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_REVIEW_LIFETIME", value_parser = parse_duration)]
     review_lifetime: Option<SignedDuration>,
 }
@@ -45,7 +44,7 @@ impl LifetimeOptions {
     pub(super) fn check_review(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             self.review_lifetime.is_none_or(|lifetime| lifetime <= self.card_window),
-            "--review-lifetime is at most --card-window: the card of a held payment is kept no longer"
+            "--review-lifetime must not exceed --card-window, because the card of a held payment is not kept longer"
         );
         Ok(())
     }

@@ -11,22 +11,23 @@ const NONE: &str = "none";
 /// An entity's place in the tree.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PlaceOptions {
-    /// Real money. An entity that has taken or stored anything stays what it is; what is below it becomes live with it.
+    /// Make the entity live, with real money, together with the entities below it. An entity that has payments or
+    /// registrations cannot change.
     #[arg(long)]
     live: bool,
-    /// No real money, which is what an entity is without --live.
+    /// Make the entity a sandbox without real money, which is the default.
     #[arg(long, conflicts_with = "live")]
     sandbox: bool,
-    /// psp, division, merchant or channel; a new entity is a merchant without this. PSPs and divisions take no
-    /// payments: their settings and tokens hold for what is below them. docs/entities.md explains them.
+    /// Level of the entity: psp, division, merchant or channel. Default for a new entity: merchant. PSPs and divisions
+    /// have no payments, but their settings and tokens apply to the entities below them. See docs/entities.md.
     #[arg(long, value_name = "LEVEL", value_parser = parse_level)]
     level: Option<Level>,
-    /// The entity that it stands directly below: a division below a PSP, a merchant below either, a channel below a
-    /// merchant. `none` puts it at the top.
+    /// Parent of the entity: a PSP for a division, a PSP or division for a merchant, a merchant for a channel. `none`
+    /// moves the entity to the top.
     #[arg(long, value_name = "ENTITY_ID|none", value_parser = parse_parent)]
     parent: Option<ParentChoice>,
-    /// The merchant whose channel it becomes, as --level channel --parent ID does: payments of the merchant go to the
-    /// first channel that takes them. `none` makes a channel stand for itself again.
+    /// Merchant whose channel the entity becomes, like --level channel --parent ID. Payments of the merchant are routed
+    /// to the first channel that accepts them. `none` makes the channel independent again.
     #[arg(long, value_name = "ENTITY_ID|none", value_parser = parse_parent, conflicts_with_all = ["level", "parent"])]
     merchant: Option<ParentChoice>,
 }

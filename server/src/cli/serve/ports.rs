@@ -6,7 +6,7 @@ use tillgate_net::outgoing::Ports;
 /// Ports that requests to merchants may use.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PortOptions {
-    /// A port that requests to merchants may go to, beside 80, 443 and the ports from 1024 that belong to no database,
+    /// Additional port for requests to merchants, besides 80, 443 and the ports from 1024 that belong to no database,
     /// mail server, cache or administration service. May be repeated.
     #[arg(long = "allow-port", value_name = "PORT", env = "TILLGATE_ALLOW_PORTS", value_delimiter = ',')]
     allowed_ports: Vec<u16>,

@@ -53,18 +53,17 @@ const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 /// Settings of the gateway.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct GatewaySettings {
-    /// The address under which shoppers' browsers reach the gateway; taken from each request's Host when absent.
+    /// Address at which shoppers' browsers reach the gateway. Default: the Host header of each request.
     #[arg(long, value_name = "URL", env = "TILLGATE_PUBLIC_URL", value_parser = parse_public_url)]
     pub(in crate::cli) public_url: Option<String>,
-    /// The address of the card frames, under a host name of its own, so that no other page of the gateway shares their
-    /// origin.
+    /// Address of the card frames with a separate host name, so that no other page of the gateway shares their origin.
     #[arg(long, value_name = "URL", env = "TILLGATE_FIELDS_URL", value_parser = parse_public_url, requires = "public_url")]
     pub(in crate::cli) fields_url: Option<String>,
-    /// A network whose X-Forwarded-For, -Host and -Proto are believed, such as 10.0.0.0/8. May be repeated.
+    /// Network of proxies whose X-Forwarded-For, -Host and -Proto are trusted, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", env = "TILLGATE_TRUSTED_PROXIES", value_delimiter = ',',
         value_parser = ip_text::parse_network)]
     pub(in crate::cli) trusted_proxies: Vec<IpNet>,
-    /// A network that messages to merchants may go to although it is not public, such as 10.0.0.0/8. May be repeated.
+    /// Network that is not public but allowed for messages to merchants, such as 10.0.0.0/8. May be repeated.
     #[arg(long = "allow-network", value_name = "CIDR", env = "TILLGATE_ALLOW_NETWORKS", value_delimiter = ',',
         value_parser = ip_text::parse_network)]
     pub(in crate::cli) allowed_networks: Vec<IpNet>,
@@ -72,18 +71,17 @@ pub(in crate::cli) struct GatewaySettings {
     ports: PortOptions,
     #[command(flatten)]
     vault: VaultKeyOptions,
-    /// This node's name, the end of its checkout ids: 1 to 15 lowercase letters, digits and hyphens.
+    /// Name of this node, with which its checkout ids end: 1 to 15 lowercase letters, digits and hyphens.
     #[arg(long, env = "TILLGATE_NODE", default_value = "tx01", value_parser = parse_node)]
     node: String,
     #[command(flatten)]
     lifetimes: LifetimeOptions,
-    /// Requests that may wait for the disk. More are answered 503 at once, so that clients come again. A slow disk
-    /// wants a shorter queue.
+    /// Length of the write queue, in requests that wait for the disk. Further requests get 503 at once, so that clients
+    /// retry. A slow disk needs a shorter write queue.
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     write_queue: u32,
-    /// The time for which a write waits for another process's transaction, such as that of a backup, before it is
-    /// answered 503.
+    /// Time for which a write waits for another process's transaction, such as a backup, before the request gets 503.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_LOCK_TIMEOUT", default_value = "10s", value_parser = parse_timeout)]
     lock_timeout: Duration,
     #[command(flatten)]
@@ -94,14 +92,14 @@ pub(in crate::cli) struct GatewaySettings {
     acquirer: AcquirerOptions,
     #[command(flatten)]
     risk_files: RiskFileOptions,
-    /// Serve the form from a folder that `cargo xtask form` wrote, instead of the one inside this binary.
+    /// Folder of a form that `cargo xtask form` has built, instead of the form in this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
-    /// The Ed25519 public key (base64) of whoever signs builds of the form: the gateway does not start with a form
-    /// that is not signed by it.
+    /// Ed25519 public key (base64) that verifies builds of the form. The gateway does not start with a form that is not
+    /// signed with this key.
     #[arg(long, value_name = "KEY", env = "TILLGATE_FORM_KEY", value_parser = parse_form_key)]
     form_key: Option<FormKey>,
-    /// The format of log lines. TILLGATE_LOG filters them, e.g. `info,tillgate::access=off`.
+    /// Format of log lines. TILLGATE_LOG filters the lines, for example `info,tillgate::access=off`.
     #[arg(long, value_enum, env = "TILLGATE_LOG_FORMAT", default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 }
@@ -246,8 +244,8 @@ fn correct_bookings(data: &Path, vault: &Vault) -> Result<(), StoreError> {
         let amount = Decimal::new(receivable, 2);
         tracing::warn!(
             entity = entity.as_str(), currency, bookings, settled, %amount,
-            "reversals of voided payments had been booked, and are corrected in the ledger; the next batch pays out or \
-             takes back what was settled"
+            "reversals of voided payments had been booked, and are corrected in the ledger; the next batch pays or collects \
+             the settled amounts"
         );
     }
     Ok(())
@@ -265,7 +263,7 @@ fn create_id_clock(store: &Store, now: Timestamp) -> Result<IdClock, StoreError>
         tracing::warn!(
             newest = %format_args!("{newest:.0}"),
             behind = %format_args!("{:#.0}", newest.duration_since(now)),
-            "the machine's clock is behind the newest id in the store: check the clock. New ids go on from that time until \
+            "the machine's clock is behind the newest id in the store: check the clock. New ids continue from that time until \
              the clock has caught up, and queries by day find them on that day"
         );
     }

@@ -17,7 +17,7 @@ use crate::cli::input_file::read_input_file;
 const MAX_MAPPING: u64 = 1024 * 1024;
 
 /// Import a settlement file of a clearing institute: each line becomes a reconciliation record, is matched with its
-/// payment, and moves its money. The same file twice changes nothing. Works beside a running server.
+/// payment, and moves its money. Importing a file again changes nothing. A server may be running.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement import payout.csv --institute 'Acme Clearing' --entity 8a01… \
     --mapping acme.toml --on-error skip")]
@@ -27,19 +27,19 @@ pub(in crate::cli) struct ImportFile {
     /// The file.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The name of the institute. Its files and lines are known by it.
+    /// Name of the institute, which identifies its files and lines.
     #[arg(long, value_name = "NAME")]
     institute: String,
-    /// The id of the merchant or division whose payments the file settles.
+    /// Id of the merchant or division whose payments the file settles.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// The mapping of the institute's columns and formats. Without one, the file has the documented format.
+    /// Mapping of the institute's columns and formats. Default: the documented format.
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// With a broken line: take nothing, or leave out the line.
+    /// Treatment of an invalid line: import nothing, or skip the line.
     #[arg(long, value_name = "ACTION", value_enum, default_value = "stop")]
     on_error: ErrorAction,
-    /// Only show the result.
+    /// Show the result without importing the file.
     #[arg(long)]
     dry_run: bool,
 }
@@ -92,7 +92,7 @@ fn read_mapping(path: &Path) -> anyhow::Result<FileMapping> {
 /// Formats the result as text.
 fn format_summary(summary: &ImportSummary) -> String {
     if summary.already_imported {
-        return format!("the file was imported before, nothing changes (SHA-256 {})", summary.file);
+        return format!("the file was imported before, so nothing changes (SHA-256 {})", summary.file);
     }
     let mut lines: Vec<String> = summary.errors.iter().map(format_fault).collect();
     let unlisted = summary.broken.saturating_sub(summary.errors.len() as u64);
@@ -108,7 +108,7 @@ fn format_summary(summary: &ImportSummary) -> String {
         lines.push(format!("line {line}: {amount} {currency} of {whole} {currency}, payment {payment}"));
     }
     for line in &summary.changed_lines {
-        lines.push(format!("line {line}: was taken before with another content, and is left as it was"));
+        lines.push(format!("line {line}: was imported before with different content, and is not changed"));
     }
     let ImportSummary { records, matched, multiple_matches, not_matched, known, broken, .. } = summary;
     let written = if summary.dry_run { "would be written" } else { "written" };

@@ -7,7 +7,7 @@ use crate::format::Format;
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
     Parameter::new(ParameterGroup::Asynchronous, "shopperResultUrl", Conditional, Format::ReturnUrl,
-        "Your page or app that the shopper comes back to; it gets id and resourcePath."),
+        "Address of your page or app to which the shopper returns. The parameters id and resourcePath are added to it."),
     Parameter::new(ParameterGroup::Asynchronous, "notificationUrl", Optional, Format::Url,
-        "Your address that is told when an asynchronous payment is decided."),
+        "Address on your server that the gateway notifies when an asynchronous payment has its final result."),
 ];

@@ -12,8 +12,8 @@ const fn new_row(name: &'static str, format: Format, note: &'static str) -> Para
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    new_row("authentication.userId", verbatim(1, 64), "The user, where no Authorization header is sent."),
-    new_row("authentication.password", verbatim(1, 255), "The user's password."),
+    new_row("authentication.userId", verbatim(1, 64), "User id, for requests without an Authorization header."),
+    new_row("authentication.password", verbatim(1, 255), "Password of the user."),
     new_row("authentication.entityId", Format::Characters { class: Class::LowerHex, min: 32, max: 32 },
-        "The channel, like entityId."),
+        "The channel. Same meaning as entityId."),
 ];

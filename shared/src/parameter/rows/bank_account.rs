@@ -16,14 +16,14 @@ const fn alphanumeric_format(min: u16, max: u16) -> Format {
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    new_row("bankAccount.holder", Required, text(4, 128), "Account holder's name."),
+    new_row("bankAccount.holder", Required, text(4, 128), "Name of the account holder."),
     new_row("bankAccount.bankName", Conditional, text(1, 255), "Name of the bank."),
-    new_row("bankAccount.number", Conditional, alphanumeric_format(3, 64), "Number of the account; or send the IBAN.").marked_secret().with_single_value(),
-    new_row("bankAccount.iban", Conditional, Format::Iban, "IBAN of the account; or send its number.").marked_secret().with_single_value(),
-    new_row("bankAccount.bankCode", Conditional, alphanumeric_format(1, 12), "Code of the bank; or send the BIC."),
-    new_row("bankAccount.bic", Conditional, Format::Bic, "BIC of the bank; or send its code."),
+    new_row("bankAccount.number", Conditional, alphanumeric_format(3, 64), "Account number. Alternatively, send the IBAN.").marked_secret().with_single_value(),
+    new_row("bankAccount.iban", Conditional, Format::Iban, "IBAN of the account. Alternatively, send the account number.").marked_secret().with_single_value(),
+    new_row("bankAccount.bankCode", Conditional, alphanumeric_format(1, 12), "Bank code. Alternatively, send the BIC."),
+    new_row("bankAccount.bic", Conditional, Format::Bic, "BIC of the bank. Alternatively, send the bank code."),
     new_row("bankAccount.country", Conditional, Format::CountryAnyCase, "Country of the account, two letters."),
-    new_row("bankAccount.mandate.id", Conditional, alphanumeric_format(1, 35), "Id of the mandate to debit the account."),
+    new_row("bankAccount.mandate.id", Conditional, alphanumeric_format(1, 35), "Id of the direct debit mandate."),
     new_row("bankAccount.mandate.dateOfSignature", Conditional, Format::Date, "Day on which the mandate was signed."),
     new_row("bankAccount.mandate.reference", Conditional, alphanumeric_format(1, 32), "Reference of the mandate."),
     // Only the merchant may set the due date.

@@ -12,9 +12,9 @@ const fn new_row(name: &'static str, need: Need, format: Format, note: &'static 
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    new_row("card.holder", Optional, text(3, 128), "The name on the card."),
+    new_row("card.holder", Optional, text(3, 128), "Cardholder's name, as on the card."),
     new_row("card.number", Required, Format::CardNumber, "The card number, digits only.").marked_secret().with_single_value(),
-    new_row("card.expiryMonth", Required, Format::ExpiryMonth, "The month at the end of which the card expires."),
-    new_row("card.expiryYear", Required, Format::ExpiryYear, "The year in which the card expires."),
+    new_row("card.expiryMonth", Required, Format::ExpiryMonth, "Month of expiry. The card is valid until the end of this month."),
+    new_row("card.expiryYear", Required, Format::ExpiryYear, "Year of expiry."),
     new_row("card.cvv", Conditional, Format::SecurityCode, "The security code printed on the card. It is never stored.").marked_secret(),
 ];

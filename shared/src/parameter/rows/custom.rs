@@ -10,7 +10,7 @@ pub(super) static ROWS: &[Parameter] = &[Parameter::new(
     "customParameters[name]",
     Conditional,
     Format::Lines { min: 0, max: 2048 },
-    "Anything of your own; the response repeats it. Names have 3 to 64 letters, digits, dots and underscores; those \
-     that come from the form begin with SHOPPER_.",
+    "Your own data. The response repeats it. Names have 3 to 64 letters, digits, dots and underscores. Names \
+     that the form sends begin with SHOPPER_.",
 )
 .allowed_in_browser()];

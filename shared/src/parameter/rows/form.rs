@@ -8,5 +8,5 @@ use super::verbatim;
 pub(super) static ROWS: &[Parameter] = &[
     Parameter::new(ParameterGroup::Form, "shopOrigin", Optional, verbatim(1, 2048), "Origin of the page that the form is in.")
         .allowed_in_browser(),
-    Parameter::new(ParameterGroup::Form, "forceUtf8", Optional, verbatim(1, 64), "Makes old browsers send UTF-8.").allowed_in_browser(),
+    Parameter::new(ParameterGroup::Form, "forceUtf8", Optional, verbatim(1, 64), "Forces old browsers to send UTF-8.").allowed_in_browser(),
 ];

@@ -39,6 +39,6 @@ const OCCASIONS: Format = Format::OneOf(&[
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
     Parameter::new(ParameterGroup::GiftCard, "giftCard.message", Optional, Format::Lines { min: 2, max: 160 },
-        "Text on the card."),
-    Parameter::new(ParameterGroup::GiftCard, "giftCard.type", Optional, OCCASIONS, "The occasion."),
+        "Text on the gift card."),
+    Parameter::new(ParameterGroup::GiftCard, "giftCard.type", Optional, OCCASIONS, "Occasion of the gift."),
 ];

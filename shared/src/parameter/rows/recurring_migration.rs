@@ -13,10 +13,10 @@ const fn new_row(name: &'static str, need: Need, format: Format, note: &'static 
 pub(super) static ROWS: &[Parameter] = &[
     new_row("recurringMigration.paymentType", Required, Format::OneOf(&["DB", "CD", "PA"]), "Type of the first payment."),
     new_row("recurringMigration.amount", Optional, Format::Decimal { whole: 8, min: 2, max: 2 },
-        "Its amount, up to eight digits and optionally two decimals."),
+        "Amount of the first payment, up to eight digits and optionally two decimals."),
     new_row("recurringMigration.requestTimestamp", Conditional, Format::DateTime { t: true },
-        "When it was requested: date and time in 19 characters."),
-    new_row("recurringMigration.connectorTxId1", Conditional, verbatim(1, 128), "First id in the acquirer's answer to it."),
-    new_row("recurringMigration.connectorTxId2", Conditional, verbatim(1, 128), "Second id in the acquirer's answer to it."),
-    new_row("recurringMigration.connectorTxId3", Conditional, verbatim(1, 128), "Third id in the acquirer's answer to it."),
+        "Time of the first payment's request, in 19 characters."),
+    new_row("recurringMigration.connectorTxId1", Conditional, verbatim(1, 128), "First id in the acquirer's response to the first payment."),
+    new_row("recurringMigration.connectorTxId2", Conditional, verbatim(1, 128), "Second id in the acquirer's response to the first payment."),
+    new_row("recurringMigration.connectorTxId3", Conditional, verbatim(1, 128), "Third id in the acquirer's response to the first payment."),
 ];

@@ -12,19 +12,19 @@ const fn new_row(name: &'static str, need: Need, format: Format, note: &'static 
 
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
-    new_row("createRegistration", Optional, Format::Flag, "Stores the payment data; the response names the registration.")
+    new_row("createRegistration", Optional, Format::Flag, "Stores the payment data. The response contains the id of the registration.")
         .allowed_in_browser(),
     new_row("overrideHolder", Optional, Format::Flag,
-        "Lets the holder sent now stand in for an empty holder of the registration, for this payment only."),
+        "Uses the holder in the request if the registration has none, for this payment only."),
     new_row("registrations[n].id", Optional, ID, "A registration that the checkout offers to the shopper.").with_single_value(),
     new_row("registrationsDeletable", Optional, Format::Flag,
-        "Lets the shopper delete the registrations that the checkout offers, in the form."),
+        "Allows the shopper to delete, in the form, the registrations that the checkout offers."),
     new_row("registrationsRequireCvv", Optional, Format::Flag,
-        "Indicates whether a stored card needs its security code in this checkout. Our addition, like requireCvv."),
+        "Indicates whether a stored card needs its security code in this checkout. Extension of the specification, like requireCvv."),
     new_row("registrationsCreatable", Optional, Format::Flag,
-        "Says if the shopper may store the account in this checkout, so that createRegistration counts from the form. \
-         Without it the entity's setting decides, which is yes (entity set --browser-registrations). Our addition."),
-    new_row("registrationId", Conditional, ID, "The registration that the shopper chose among those of the checkout.")
+        "Indicates whether the shopper may store the account in this checkout, by createRegistration from the form. \
+         If it is not sent, the entity's setting applies (entity set --browser-registrations), which allows it unless changed. Extension of the specification."),
+    new_row("registrationId", Conditional, ID, "Registration that the shopper selected from the registrations of the checkout.")
         .allowed_in_browser()
         .with_single_value(),
     new_row("recurring.numberOfInstallments", Optional, super::digits(1, 3), "Number of installments that the shopper chose.")

@@ -7,5 +7,5 @@ use super::verbatim;
 #[rustfmt::skip] // a row reads as a line
 pub(super) static ROWS: &[Parameter] = &[
     Parameter::new(ParameterGroup::VirtualAccount, "virtualAccount.accountId", Required, verbatim(1, 100),
-        "The shopper's account at the brand, for ways to pay that have one.").allowed_in_browser().with_single_value(),
+        "Id of the shopper's account with the brand, for brands that have accounts.").allowed_in_browser().with_single_value(),
 ];

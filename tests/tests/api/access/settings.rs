@@ -271,9 +271,9 @@ async fn a_setting_that_would_have_no_effect_is_refused_and_changes_nothing() ->
     std::fs::write(&terms, "cut_off = \"00:00\"\n")?;
     let terms = terms.to_string_lossy();
     for (entity, command, message) in [
-        (&live, &["settlement", "set", "--file", &terms][..], "settlement import"),
-        (&live, &["entity", "set", "--test-modes", "EXTERNAL"], "has no test modes"),
-        (&live, &["entity", "set", "--sandbox-any-number"], "is for a sandbox"),
+        (&live, &["settlement", "set", "--file", &terms][..], "settlement files"),
+        (&live, &["entity", "set", "--test-modes", "EXTERNAL"], "test modes would have no effect"),
+        (&live, &["entity", "set", "--sandbox-any-number"], "only a sandbox"),
         (&live, &["clock", "advance", "30m"], "its clock cannot be moved"),
         (&channel, &["entity", "set", "--compatible", "off"], &compatible.entity_id),
     ] {

@@ -32,7 +32,7 @@ async fn no_level_is_put_below_itself_a_lower_one_or_nothing_that_there_is() -> 
         (bakery, &["--parent", &florist.entity_id], "a merchant cannot stand below it"),
         (bakery, &["--parent", &till.entity_id], "a merchant cannot stand below it"),
         (till, &["--parent", &north.entity_id], "a channel cannot stand below it"),
-        (till, &["--parent", "none"], "a channel has a merchant"),
+        (till, &["--parent", "none"], "a channel needs a merchant"),
         (florist, &["--merchant", &north.entity_id], "a channel cannot stand below it"),
         (florist, &["--level", "channel", "--parent", &till.entity_id], "is a channel itself"),
         (florist, &["--parent", &nobody], "there is no entity"),
@@ -132,7 +132,7 @@ async fn an_entity_shows_the_way_up_and_what_it_inherits_from_where() -> anyhow:
         format!("channel of  {}", bakery.entity_id),
         format!("below       division {}", north.entity_id),
         format!("below       psp {}", psp.entity_id),
-        "3D          required".to_owned(),
+        "3-D Secure  required".to_owned(),
         format!("inherited   3d from psp {}", psp.entity_id),
     ] {
         assert!(text.lines().any(|shown| shown.starts_with(&line)), "{line} in {text}");

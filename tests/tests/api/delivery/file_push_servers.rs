@@ -95,5 +95,5 @@ async fn a_server_that_refuses_to_tell_sizes_gets_its_files() -> anyhow::Result<
         let receiver = PasswordSftpReceiver::start_with(&options)?;
         assert_eq!(push_with_password(&receiver).await?, None, "{status}");
     }
-    push_gateway().wait_for_log("failed to tell the size of a file").await
+    push_gateway().wait_for_log("failed to report the size of a file").await
 }

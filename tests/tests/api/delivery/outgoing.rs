@@ -99,7 +99,10 @@ async fn an_address_with_a_port_of_another_service_is_refused_when_it_is_set() -
         let command = ["webhook", "create", "--entity", &shop.entity_id, "--url", url];
         gateway.run_command(&[&command, options].concat())
     };
-    assert!(create("https://shop.example:5432/", &[]).is_err_and(|error| error.to_string().contains("--allow-port")));
+    assert!(
+        create("https://shop.example:5432/", &[])
+            .is_err_and(|error| error.to_string().contains("port that is not allowed"))
+    );
     create("https://shop.example:5432/", &["--allow-port", "5432"])?;
     create("https://shop.example:8443/", &[])?;
     Ok(())

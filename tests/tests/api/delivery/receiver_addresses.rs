@@ -52,7 +52,7 @@ async fn each_option_and_parameter_names_the_fault_of_an_address() -> anyhow::Re
         ("sftp://shop@/in", "names no valid host"),
         ("sftp://shop@a..b/in", "names no valid host"),
         ("sftp://shop@files.example:x/", "names no valid port"),
-        ("http://shop@files.example/", "is no address of ftps, sftp or ftp"),
+        ("http://shop@files.example/", "is not an address of ftps, sftp or ftp"),
     ] {
         let set = ["file-push", "set", "--entity", &shop.entity_id, "--url", address];
         let said = gateway.run_command(&set).expect_err("a refusal").to_string();

@@ -263,7 +263,7 @@ async fn keys_that_do_not_fit_what_is_sealed_stop_every_command_and_no_key_is_ma
             let output = std::process::Command::new(binary_path()).args(command).args(["--data", path]).output()?;
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(
-                !output.status.success() && said.contains(&id) && said.contains("put it back"),
+                !output.status.success() && said.contains(&id) && said.contains("restore it"),
                 "{command:?}: {said}"
             );
             assert!(!key.exists(), "{command:?} made a key beside sealed data");

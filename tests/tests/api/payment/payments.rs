@@ -100,7 +100,7 @@ async fn a_long_descriptor_is_cut_behind_a_number_that_stays_whole_and_the_refer
         assert_eq!(found.id(), paid.id(), "{}", found.text);
     }
     let reference = shop.client.get(format!("{}reference", shop.base)).send().await?.text().await?;
-    assert!(reference.contains("of a longer text its first 112 are kept"));
+    assert!(reference.contains("a longer text is cut to its first 112 characters"));
     Ok(())
 }
 
@@ -179,7 +179,7 @@ async fn network_address_and_browser_data_alone_ask_for_no_names() -> anyhow::Re
         assert_errors(&shop.pay_by_card(&named).await?, &["customer.givenName", "customer.surname"]);
     }
     let reference = shop.client.get(format!("{}reference", shop.base)).send().await?.text().await?;
-    assert!(reference.contains("alone ask for no names"));
+    assert!(reference.contains(" as well, except for "));
     Ok(())
 }
 

@@ -214,7 +214,7 @@ async fn the_option_is_of_one_entity_and_a_sandboxs_own() -> anyhow::Result<()> 
         .create_merchant_with(&["--live", "--sandbox-any-number"])
         .map(|shop| shop.entity_id)
         .expect_err("the two options contradict each other");
-    assert!(refused.to_string().contains("takes real cards"), "{refused}");
+    assert!(refused.to_string().contains("accepts real cards"), "{refused}");
     Ok(())
 }
 

@@ -204,7 +204,7 @@ async fn a_retired_key_opens_no_token_and_its_secret_half_is_gone() -> anyhow::R
     // The other key is still active, and new tokens are made for it.
     assert_result(&pay_by_wallet(&shop, &make_token(&gateway, &shop, &[])?).await?, 200, "000.100.110");
     let refused = make_token(&gateway, &shop, &["--key", &old]).err().context("a token was made for a retired key")?;
-    assert!(refused.to_string().contains("no such key"), "{refused}");
+    assert!(refused.to_string().contains("no such active wallet key"), "{refused}");
     let listed = gateway.run_command(&["wallet-key", "list", "--entity", &shop.entity_id])?;
     let active = |key: &str| {
         let mut keys = listed.as_array().into_iter().flatten();
@@ -229,10 +229,13 @@ async fn a_key_is_retired_once_and_by_its_own_entity() -> anyhow::Result<()> {
     let retire =
         |entity: &str, key: &str| gateway.run_command(&["wallet-key", "retire", "--entity", entity, "--key", key]);
     for (entity, key) in [(stranger.entity_id.as_str(), key), (&shop.entity_id, "0000000000000000")] {
-        assert!(retire(entity, key).is_err_and(|error| error.to_string().contains("no active key")), "{entity} {key}");
+        assert!(
+            retire(entity, key).is_err_and(|error| error.to_string().contains("no active wallet key")),
+            "{entity} {key}"
+        );
     }
     retire(&shop.entity_id, key)?;
-    assert!(retire(&shop.entity_id, key).is_err_and(|error| error.to_string().contains("no active key")));
+    assert!(retire(&shop.entity_id, key).is_err_and(|error| error.to_string().contains("no active wallet key")));
     Ok(())
 }
 
@@ -245,7 +248,7 @@ async fn tokens_are_made_for_sandbox_entities_with_a_key_only() -> anyhow::Resul
     assert!(refused.to_string().contains("is live"), "{refused}");
     let bare = gateway.create_merchant()?;
     let refused = make_token(gateway, &bare, &[]).err().context("a token was made for no key")?;
-    assert!(refused.to_string().contains("no such key"), "{refused}");
+    assert!(refused.to_string().contains("no such active wallet key"), "{refused}");
     let unknown = gateway.run_command(&["wallet-key", "create", "--entity", &"0".repeat(32)]);
     assert!(unknown.is_err_and(|error| error.to_string().contains("there is no entity")));
     Ok(())

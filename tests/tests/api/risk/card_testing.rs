@@ -8,7 +8,8 @@ use tokio::task::JoinSet;
 
 use crate::support::*;
 
-/// Disables all velocity limits except the one that a test sets. A sandbox has the same limits as a live entity here.
+/// Disables all card-testing limits except the one that a test sets. A sandbox has the same limits as a live entity
+/// here.
 const OFF: [&str; 12] = [
     "--sandbox-factor",
     "1",
@@ -26,7 +27,7 @@ const OFF: [&str; 12] = [
 
 pub const DECLINE: (&str, &str) = ("card.number", "4200000000000001");
 
-/// Returns the arguments of a gateway that enforces only this velocity limit, and trusts this machine as its proxy.
+/// Returns the arguments of a gateway that enforces only this card-testing limit, and trusts this machine as its proxy.
 pub fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
     let mut arguments = OFF;
     let place = arguments.iter().position(|argument| *argument == option);
@@ -34,7 +35,7 @@ pub fn limit_arguments<'a>(option: &str, cap: &'a str) -> Vec<&'a str> {
     [&arguments[..], &["--trusted-proxy", "127.0.0.1/32"]].concat()
 }
 
-/// Starts a gateway that enforces only this velocity limit.
+/// Starts a gateway that enforces only this card-testing limit.
 pub fn start_with_limit(option: &str, cap: &str) -> anyhow::Result<TestGateway> {
     TestGateway::start_with(&limit_arguments(option, cap))
 }

@@ -1,4 +1,4 @@
-//! Lists of the fraud check: by command line and API, without a card number in the data folder, and with entries that
+//! Lists of the risk check: by command line and API, without a card number in the data folder, and with entries that
 //! expire.
 
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Risk: rules, lists, counters, dry runs, and attacks by card testers.
 
 pub mod attempt_outcomes;
-pub mod audit;
 pub mod card_testing;
 pub mod challenge;
+pub mod decision_log;
 pub mod dry_run;
 pub mod dry_run_api;
 pub mod dry_run_counters;

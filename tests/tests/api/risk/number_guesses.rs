@@ -71,12 +71,12 @@ async fn a_check_without_payment_is_an_attempt_whatever_the_rules_ask() -> anyho
         // The right number, and other routes, are refused as well.
         assert_throttled(&screen(STORED).await?);
         assert_throttled(&shop.pay_by_card(&[("card.number", STORED)]).await?);
-        let audit = tillgate_tests::poll_until("the audit", async || {
+        let log = tillgate_tests::poll_until("the decision log", async || {
             let changes = shop.get("v2/risk/audit").await?;
             Ok(changes.text.contains("alike-numbers 420000").then_some(changes))
         })
         .await?;
-        assert!(!audit.text.contains("4200001"), "{}", audit.text);
+        assert!(!log.text.contains("4200001"), "{}", log.text);
         gateway.wait_for_log("show the same first six and last four digits").await?;
         assert!(!gateway.read_log().contains("4200001"));
     }

@@ -18,8 +18,8 @@ use crate::payment::held_payments::{REVIEW_EVERYTHING, create_reviewed_shop};
 use crate::review::callback::{set_config, write_config};
 use crate::service::command_line::{output_text, read_command_helps, run_tillgate};
 use crate::settlement::files::{FileLine, format_file, import_text, pay_externally, write_file};
-use crate::settlement::queue::{read_queue, text};
 use crate::settlement::reconciliation_files::today;
+use crate::settlement::unmatched::{read_unmatched, text};
 
 /// Number of commands that run at once, each on a copy of the store.
 const CONCURRENT_COMMANDS: usize = 4;
@@ -220,8 +220,8 @@ impl PreparedStore {
         self.values.insert("external", external.id().to_owned());
         let line = FileLine { reference: "1", order: "order-0001", amount: "9.00", ..Default::default() };
         import_text(&self.gateway, &shop, format_file(&[line]), &[])?;
-        let queue = read_queue(&self.gateway, &shop)?;
-        let line = queue.first().context("no line is unmatched")?;
+        let unmatched = read_unmatched(&self.gateway, &shop)?;
+        let line = unmatched.first().context("no line is unmatched")?;
         self.values.insert("record", text(line, "recordId").to_owned());
         set_server_with_password(&self.gateway, &shop, "ftps://a@127.0.0.1/b", &["--from", &today().to_string()])?;
         Ok(shop)

@@ -189,7 +189,7 @@ async fn options_and_mappings_that_cannot_be_meant_are_refused() -> anyhow::Resu
     let name = path.to_string_lossy();
     for institute in ["", " Acme", "A\nB", &"x".repeat(65)] {
         let arguments = ["settlement", "import", &name, "--institute", institute, "--entity", &shop.entity_id];
-        assert!(error_text(gateway.run_command(&arguments)).contains("--institute"), "{institute:?}");
+        assert!(error_text(gateway.run_command(&arguments)).contains("the institute's name"), "{institute:?}");
     }
     let mapping = gateway.folder().join(format!("mapping-{}.toml", shop.entity_id));
     for (text, message) in [

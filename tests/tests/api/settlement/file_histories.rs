@@ -133,11 +133,12 @@ async fn assert_balanced(shop: &MerchantClient, history: &FileHistory) -> anyhow
     Ok(())
 }
 
-/// Matches the lines of the queue that name exactly one payment which they can settle. Returns their number.
+/// Matches the unmatched lines that name exactly one payment which they can settle. Returns their number.
 fn match_queue(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<usize> {
-    let queue = gateway.run_command(&["settlement", "unmatched", "--entity", &shop.entity_id, "--limit", "1000"])?;
+    let unmatched =
+        gateway.run_command(&["settlement", "unmatched", "--entity", &shop.entity_id, "--limit", "1000"])?;
     let mut matched = 0;
-    for line in queue["lines"].as_array().into_iter().flatten() {
+    for line in unmatched["lines"].as_array().into_iter().flatten() {
         let candidates = line["candidates"].as_array().cloned().unwrap_or_default();
         let fitting: Vec<&str> = candidates
             .iter()

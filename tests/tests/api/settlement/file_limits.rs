@@ -5,8 +5,8 @@ use tillgate_tests::{MerchantClient, TestGateway};
 
 use crate::settlement::file_attacks::start_import;
 use crate::settlement::files::*;
-use crate::settlement::queue::{assert_refused, match_line, read_queue, text};
 use crate::settlement::reconciliation_files::ReconciliationScene;
+use crate::settlement::unmatched::{assert_refused, match_line, read_unmatched, text};
 
 /// Imports a file of one line that names merchants, in these columns with these values. Returns the number of matches.
 fn import_named(
@@ -41,9 +41,9 @@ async fn a_line_settles_at_most_what_its_payment_has_open() -> anyhow::Result<()
     assert_eq!(counts(&result, ["matched", "notMatched"]), [1, 1], "{result}");
     let result = import_text(&gateway, &shop, format_file(&[by_id("32.02"), refunded("20.00")]), &[])?;
     assert_eq!(counts(&result, ["matched", "notMatched"]), [1, 1], "{result}");
-    let queue = read_queue(&gateway, &shop)?;
-    assert_eq!(queue.len(), 7, "{queue:?}");
-    for line in &queue {
+    let unmatched = read_unmatched(&gateway, &shop)?;
+    assert_eq!(unmatched.len(), 7, "{unmatched:?}");
+    for line in &unmatched {
         let candidate = &line["candidates"][0];
         let message = if text(candidate, "open") == "0.00" { "is settled already" } else { "less to settle" };
         assert!(text(candidate, "mismatch").contains(message), "{line}");
@@ -134,8 +134,8 @@ async fn a_line_settles_payments_of_the_merchant_that_it_names_only() -> anyhow:
     // A line of a merchant that has another id by now waits, and is matched once the id is known.
     let text_of_line = format!("{HEADER};ClearingInstituteMerchantId\n{};mid-new\n", by_id.format());
     import_text(&gateway, &scene.division, &text_of_line, &[])?;
-    let queue = read_queue(&gateway, &scene.division)?;
-    let record = text(&queue[0], "recordId");
+    let unmatched = read_unmatched(&gateway, &scene.division)?;
+    let record = text(&unmatched[0], "recordId");
     assert_refused(match_line(&gateway, record, &[paid.id()]), "another merchant than the line names");
     name_merchant(&scene.butcher, "mid-new")?;
     match_line(&gateway, record, &[paid.id()])?;

@@ -1,4 +1,4 @@
-//! Settlements of sandboxes: lines, fees and reserves, and the books that agree to the cent.
+//! Settlements of sandboxes: lines, fees and reserves, and a ledger that agrees to the cent.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A store of an earlier version whose journal books reversals of voided payments, some of them settled. The first
+//! A store of an earlier version whose ledger has reversals of voided payments, some of them settled. The first
 //! start corrects it by entries.
 
 use std::collections::BTreeMap;

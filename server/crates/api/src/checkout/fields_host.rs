@@ -30,7 +30,9 @@ impl FieldsUrl {
         let (scheme, name) = scheme_and_host(base);
         let (public_scheme, public_name) = scheme_and_host(public);
         if name == public_name {
-            return Err("needs a host name of its own: browsers and proxies tell the frames from other pages by it");
+            return Err(
+                "needs a separate host name, by which browsers and proxies distinguish the frames from other pages",
+            );
         }
         if scheme != public_scheme {
             return Err("and --public-url have to begin with the same scheme");

@@ -22,8 +22,8 @@ const PURPOSES: &[(&str, &str)] = &[
     ("static/frame/frame.wasm", "Checks of card number and code in their frames"),
     ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
     ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),
-    ("pciIframe.html", "Document of the frame in which the card number is typed"),
-    ("textIframe.html", "Document of the frames in which holder and expiry date are typed"),
+    ("pciIframe.html", "Document of the frame for the card number"),
+    ("textIframe.html", "Document of the frames for holder and expiry date"),
     ("internalRequestIframe.html", "Document of the hidden frame that sends forms without a card number"),
 ];
 

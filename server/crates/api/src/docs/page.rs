@@ -39,10 +39,10 @@ fn render_page() -> Markup {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                a.skip href="#content" { "To the content" }
+                a.skip href="#content" { "Skip to content" }
                 header {
                     h1 { "Tillgate reference" }
-                    p { "Everything that the service understands: " b { (table::ROUTES.len()) } " routes, "
+                    p { "All requests that the service supports: " b { (table::ROUTES.len()) } " routes, "
                         b #parameter-count { (count) } " parameters in " (schema::parameter_groups().len()) " groups, "
                         b { (ResultCode::all().count()) } " result codes. For programs: "
                         a href="openapi.json" { "/openapi.json" } "." }
@@ -87,7 +87,7 @@ fn render_contents() -> Markup {
                             }
                         }
                     }
-                    li { a href="#fields" { "Fields of an answer" } }
+                    li { a href="#fields" { "Fields of a response" } }
                     li { a href="#parameters" { "Parameters" }
                         ul {
                             @for group in schema::parameter_groups() {
@@ -142,21 +142,21 @@ fn render_route(route: &Route) -> Markup {
                         @if let Some(scope) = route.scope { " Scope: " code { (scope.as_str()) } "." } }
                     Caller::Shopper => { "Anyone with the checkout's id." }
                     Caller::ReviewSystem => { "A review system, with the credentials agreed with the operator." }
-                    Caller::Everybody => { "Everybody." }
+                    Caller::Everybody => { "Anyone." }
                 }
                 @match route.host {
                     RouteHost::Public => {}
                     RouteHost::Fields => { " With " code { "--fields-url" } " on that host only." }
-                    RouteHost::Both => { " With " code { "--fields-url" } " on that host too." }
+                    RouteHost::Both => { " With " code { "--fields-url" } " also on that host." }
                 } }
                 @match route.browser_access {
                     BrowserAccess::Refused => { dt { "Browsers" } dd { "Refused: 403 with " code { "800.900.100" } "." } }
                     BrowserAccess::OwnPages => { dt { "Browsers" } dd { "Pages of the gateway's own origin only; others get 403 with " code { "800.900.100" } "." } }
-                    BrowserAccess::Visits => { dt { "Browsers" } dd { "The fields of a form that a page of another origin posts are dropped. The request is a visit then." } }
+                    BrowserAccess::Visits => { dt { "Browsers" } dd { "The fields of a form that a page of another origin posts are dropped, so the request is handled as a visit." } }
                     BrowserAccess::Allowed => {}
                 }
                 @if route.is_idempotent() {
-                    dt { "Sending it again" }
+                    dt { "Repeated requests" }
                     dd { "Safe with an " a href="#idempotency" { code { "Idempotency-Key" } } "." }
                 }
                 (render_accepted_parameters(route))
@@ -216,7 +216,7 @@ fn render_accepted_parameters(route: &Route) -> Markup {
 fn render_response_fields() -> Markup {
     html! {
         section #fields {
-            h2 { "Fields of an answer" }
+            h2 { "Fields of a response" }
             div.wide { table {
                 thead { tr { th { "Field" } th { "Content" } } }
                 tbody { @for (name, meaning) in responses::FIELDS { tr { td { code { (name) } } td { (meaning) } } } }
@@ -230,10 +230,10 @@ fn render_parameters() -> Markup {
     html! {
         section #parameters {
             h2 { "Parameters" }
-            p { "There are " b { (all_parameters().count()) } ". " span.need.required { "required" } " stands where the group is used and the \
-                parameter must be there, " span.need.conditional { "conditional" } " where that depends on others, "
-                span.need.optional { "optional" } " where it never must. " span.tag { "form" } " marks what a browser may set, "
-                span.tag.secret { "secret" } " what is never shown again." }
+            p { "There are " b { (all_parameters().count()) } ". " span.need.required { "required" } " parameters must be sent if their group is used, \
+                " span.need.conditional { "conditional" } " parameters depend on other parameters, and "
+                span.need.optional { "optional" } " parameters are never required. A browser may set parameters with the mark " span.tag { "form" } ", and values with the mark "
+                span.tag.secret { "secret" } " are never shown again." }
             @for group in schema::parameter_groups() {
                 h3 #(group_anchor(group)) { (group.title()) " " small { (schema::parameters_of_group(group).count()) }
                     a.anchor href={ "#" (group_anchor(group)) } aria-label="Link to this group" { "#" } }
@@ -264,7 +264,7 @@ fn render_parameter(row: &Parameter) -> Markup {
             td { (row.note)
                 @match row.default {
                     Some(DefaultValue::Value(value)) => { " Default: " code { (value) } "." }
-                    Some(DefaultValue::SameAs(other)) => { " Default: what " code { (other) } " is." }
+                    Some(DefaultValue::SameAs(other)) => { " Default: the value of " code { (other) } "." }
                     Some(DefaultValue::Now) => { " Default: the time of the request." }
                     None => {}
                 } }
@@ -284,8 +284,8 @@ fn render_brands() -> Markup {
     html! {
         section #brands {
             h2 { "Brands" }
-            p { "Values of " code { "paymentBrand" } ", " (Brand::all().len()) " in all. Those marked with an arrow → send the shopper \
-                away and are decided later; the others answer at once." }
+            p { "Values of " code { "paymentBrand" } ", " (Brand::all().len()) " in all. Brands with an arrow → send the shopper \
+                to another page, and their result comes later. The others have their result at once." }
             @for (kind, title) in kinds {
                 h3 { (title) }
                 p.brands { @for brand in Brand::all().iter().filter(|brand| brand.kind == kind) {
@@ -301,7 +301,7 @@ fn render_test_data() -> Markup {
     html! {
         section #test-data {
             h2 { "Test data" }
-            p { "For sandbox entities, which every entity is until it is made live."
+            p { "For sandbox entities. Every entity is a sandbox until it is made live."
                 @for sandbox in registry::all_sandboxes() { " " (sandbox.test_data.introduction) } }
             @for data in registry::all_sandboxes().flat_map(|sandbox| (sandbox.test_data.tables)()) {
                 h3 { (data.title) }
@@ -330,7 +330,7 @@ fn render_result_codes() -> Markup {
     html! {
         section #result-codes {
             h2 { "Result codes" }
-            p { "By group, which is what to branch on. As JSON: " a href="v1/resultcodes" { "/v1/resultcodes" } "." }
+            p { "Listed by group. Branch on the group of a code. As JSON: " a href="v1/resultcodes" { "/v1/resultcodes" } "." }
             @for (name, codes) in groups {
                 details #(anchor_of_title(&format!("codes {name}"))) {
                     summary { (name.replace('_', " ")) " " small { (codes.len()) } }

@@ -35,12 +35,12 @@ fn request_faults(route: &Route) -> Vec<(u16, &'static str)> {
         statuses.push((401, "The Authorization header is missing or malformed"));
         statuses.push((
             403,
-            "The access token is wrong, does not speak for this entityId, or lacks the scope (800.900.301); or a browser made the request; or the entity is live and the request came over plain HTTP",
+            "The access token is wrong, is not valid for this entityId, or lacks the scope (800.900.301); or a browser made the request; or the entity is live and the request used plain HTTP",
         ));
     }
     if route.caller == Caller::ReviewSystem {
         statuses.push((401, "A credential is missing"));
-        statuses.push((403, "A credential is wrong; or a browser made the request; or the entity is live and the request came over plain HTTP"));
+        statuses.push((403, "A credential is wrong; or a browser made the request; or the entity is live and the request used plain HTTP"));
     }
     if route.browser_access == BrowserAccess::OwnPages {
         statuses.push((403, "A page of another origin made the request"));
@@ -56,28 +56,28 @@ fn state_faults(route: &Route) -> Vec<(u16, &'static str)> {
         || matches!(route.body, ResponseContent::Payments | ResponseContent::ListEntry)
         || (route.caller == Caller::Shopper)
     {
-        statuses.push((404, "There is no such resource, or it is another entity's"));
+        statuses.push((404, "The resource does not exist, or belongs to another entity"));
     }
     if takes_body {
         statuses.push((408, "The body did not arrive within 15 seconds"));
     }
     if route.is_idempotent() {
-        statuses.push((409, "A request with the same Idempotency-Key is still under way"));
+        statuses.push((409, "A request with the same Idempotency-Key is in flight"));
     }
     if matches!(route.body, ResponseContent::ChangedReview) {
         statuses.push((
             409,
-            "Another analyst has claimed the payment, or it is not held any more; the description names who",
+            "Another analyst has claimed the payment, or it is not held any more; the description names the analyst",
         ));
     }
     if matches!(route.body, ResponseContent::Dispute | ResponseContent::StoredEvidence) && route.is_idempotent() {
         statuses.push((409, "The stage of the dispute does not allow this; the description names the stage"));
     }
     if takes_body && matches!(route.body, ResponseContent::Html) {
-        statuses.push((409, "The payment has ended already, in another way"));
+        statuses.push((409, "The payment has already ended with another decision"));
     }
     if takes_body {
-        statuses.push((413, "The body is larger than 1 MiB, or than the route says"));
+        statuses.push((413, "The body is larger than 1 MiB, or than the limit of the route"));
     }
     statuses
 }
@@ -89,10 +89,10 @@ fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
     if route.rate_limited {
         statuses.push((429, rate_limit_condition(route)));
     } else if merchant {
-        statuses.push((429, "Too many wrong credentials from one address; Retry-After says when to try again"));
+        statuses.push((429, "Too many wrong credentials from one address; try again after Retry-After"));
     }
     if matches!(route.body, ResponseContent::Payments | ResponseContent::PaymentOrList | ResponseContent::Reviews) {
-        statuses.push((429, "Too many queries of this merchant that read many payments; try again after Retry-After"));
+        statuses.push((429, "Too many long queries of this merchant; try again after Retry-After"));
     }
     if matches!(route.body, ResponseContent::Clock) {
         statuses
@@ -100,7 +100,7 @@ fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
     }
     if merchant || takes_body(route) || matches!(route.body, ResponseContent::Health) || route.caller == Caller::Shopper
     {
-        statuses.push((503, "The service is busy or its store does not answer; try again after Retry-After"));
+        statuses.push((503, "The service is busy or its store does not respond; try again after Retry-After"));
     }
     statuses
 }
@@ -109,45 +109,45 @@ fn load_faults(route: &Route) -> Vec<(u16, &'static str)> {
 fn rate_limit_condition(route: &Route) -> &'static str {
     match route.body {
         ResponseContent::DryRun => {
-            "A dry run of this merchant is running, or two others; or too many wrong credentials; Retry-After says when to try again"
+            "A dry run of this merchant or two other dry runs are in progress; or too many wrong credentials; try again after Retry-After"
         }
-        _ => "Too many attempts, or too many wrong credentials; Retry-After says when to try again",
+        _ => "Too many payment attempts, or too many wrong credentials; try again after Retry-After",
     }
 }
 
 /// Returns the description of a route's response with status 200.
 fn success_condition(route: &Route) -> &'static str {
     match route.body {
-        ResponseContent::Payment => "The payment; approved, or pending with a redirect",
+        ResponseContent::Payment => "The payment: approved, or pending with a redirect",
         ResponseContent::Payments => "The payments that were found",
-        ResponseContent::PaymentOrList => "The payment, or the payments that belong together",
+        ResponseContent::PaymentOrList => "The payment, or the list of linked payments",
         ResponseContent::Checkout => "The checkout's id",
-        ResponseContent::CheckoutStatus => "The payment, or that there is none yet",
+        ResponseContent::CheckoutStatus => "The payment, or the status of a checkout without a payment",
         ResponseContent::CheckoutState => "State of the checkout",
-        ResponseContent::Submitted => "An attempt is stored; where the shopper goes next",
+        ResponseContent::Submitted => "The payment attempt is stored; the response has the shopper's next page",
         ResponseContent::Registration => "The registration",
         ResponseContent::ResultCodes => "Every code with its group and its description",
-        ResponseContent::Health => "All is well",
+        ResponseContent::Health => "The service is healthy",
         ResponseContent::Clock => "Current time of the clock",
         ResponseContent::Scripts => "The inventory",
         ResponseContent::PolicyReports => "The violations",
-        ResponseContent::Noted => "The report was taken",
+        ResponseContent::Noted => "The report was accepted",
         ResponseContent::AddedRules => "The version",
         ResponseContent::UsedRules => "The versions in use",
         ResponseContent::Schedule => "The schedule and its next runs",
         ResponseContent::Schedules => "The schedule with its chain and runs, or the schedules of the registration",
         ResponseContent::RuleVersions => "The versions",
         ResponseContent::RulesText => "The file",
-        ResponseContent::DryRun => "The dry run has begun; the lines follow as it goes on",
+        ResponseContent::DryRun => "The dry run has begun; its lines follow",
         ResponseContent::RiskCheck => "The order is accepted",
         ResponseContent::ListEntry => "The entry",
         ResponseContent::ListEntries => "The entries",
         ResponseContent::Reviews => "The reviews",
-        ResponseContent::Review => "The review, its payment and its audit",
+        ResponseContent::Review => "The review, its payment and its actions",
         ResponseContent::ChangedReview => "The review and its payment",
-        ResponseContent::RiskChanges => "The changes",
+        ResponseContent::RiskChanges => "The rows of the decision log",
         ResponseContent::Totals => "The totals, or with format=csv the same as text/csv",
-        ResponseContent::Transactions => "The payments, one a line, or with format=csv as text/csv",
+        ResponseContent::Transactions => "The payments, one per line, or with format=csv as text/csv",
         ResponseContent::Chargebacks => "The chargebacks, or with format=csv the same as text/csv",
         ResponseContent::Dispute => "The dispute",
         ResponseContent::DisputeDetails => "The dispute and its evidence files",
@@ -160,9 +160,9 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Balances => "The balances",
         ResponseContent::ReconciliationFiles => "The files, oldest first",
         ResponseContent::ReconciliationFile => "The file",
-        ResponseContent::ReconciliationRecords => "The records, one a line",
+        ResponseContent::ReconciliationRecords => "The records, one per line",
         ResponseContent::Aggregations => "The totals, or with format=csv the same as text/csv",
-        ResponseContent::Empty => "The decision is carried out, or was before",
+        ResponseContent::Empty => "The decision is executed, or was executed before",
         ResponseContent::OpenApi => "The OpenAPI document",
         ResponseContent::Html => "The page",
         ResponseContent::Script => "The script",
@@ -255,12 +255,12 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
 
 /// Fields of a response for the reference page: name and content.
 pub(super) const FIELDS: &[(&str, &str)] = &[
-    ("id", "The resource's id: a checkout's is 32 to 48 characters, a payment's or registration's 32."),
+    ("id", "Id of the resource: 32 to 48 characters for a checkout, 32 for a payment or registration."),
     ("result.code", "Code of the result: 2 to 11 digits and dots. Branch on its group."),
-    ("result.description", "The code in words, up to 255 characters."),
+    ("result.description", "Description of the code, up to 255 characters."),
     (
         "result.parameterErrors[n]",
-        "name, value and message of every parameter that is wrong. The value is null where it is missing or secret.",
+        "Name, value and message of every wrong parameter. The value is null if it is missing or secret.",
     ),
     ("result.avsResponse", "Address check: A address, Z postal code, F both match, N neither, U not applicable."),
     (
@@ -269,26 +269,26 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     ("resultDetails", "Details from the acquirer, such as AcquirerResponse."),
     ("paymentType, paymentBrand", "Requested type and brand."),
-    ("amount, currency, descriptor", "Amount that was moved or reserved; declined payments have none."),
+    ("amount, currency, descriptor", "Amount that was moved or reserved. Declined payments have none."),
     (
         "risk.resultCode",
-        "100.400.145 if the risk check failed, also if the channel accepts such payments (`--risk-error accept`).",
+        "100.400.145 if the risk check failed, even if the channel accepts such payments (`--risk-error accept`).",
     ),
-    ("risk.score", "The score of the risk check, -99999 to 99999, in place of one that you sent; only after a check."),
     (
-        "referencedId",
-        "The payment that a capture, reversal or refund refers to; in the entries of a list and in webhooks.",
+        "risk.score",
+        "Score of the risk check, -99999 to 99999. It replaces a score in the request, and is missing without a check.",
     ),
-    ("registrationId", "The registration that was used or made."),
+    ("referencedId", "Id of the payment that a follow-up payment refers to, in the entries of lists and in webhooks."),
+    ("registrationId", "Id of the registration that was used or created."),
     (
         "card.bin, card.last4Digits, card.holder, card.expiryMonth, card.expiryYear",
-        "The card, as far as it may be shown.",
+        "Data of the card that may be shown.",
     ),
-    ("bankAccount.*, virtualAccount.*", "The account, as far as it may be shown; IBANs are masked."),
+    ("bankAccount.*, virtualAccount.*", "Data of the account that may be shown. IBANs are masked."),
     ("redirect.url, redirect.method, redirect.parameters[n]", "Page for the shopper while the payment is pending."),
     (
         "redirect.preconditions[n]",
-        "A page that the browser loads in a hidden frame before it goes there: url, method, parameters, description.",
+        "Page that the browser loads in a hidden frame before it opens redirect.url: url, method, parameters, description.",
     ),
     (
         "threeDSecure.*",
@@ -297,15 +297,15 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "flow",
-        "To the browser: now, redirect, popup or inline; whether and in which window the shopper visits a page. saved: \
-         nobody has been charged yet.",
+        "To the browser: now, redirect, popup or inline, for the window of the shopper's next page. saved: \
+         the input is kept, and nothing has been charged yet.",
     ),
     (
         "ignored[n]",
         "To the browser, in a sandbox only: a parameter of the form that a browser may not set and that had no effect.",
     ),
     ("checkoutState", "State of a checkout: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED."),
-    ("everything else you sent", "Comes back under its own name, nested at the dots; secrets never do."),
+    ("everything else you sent", "Returned under its own name, nested at the dots, except for secrets."),
     (
         "plan.*",
         "A schedule: active (true for the live request of its chain), timeZone, missedRuns, nextRuns, retryAt, endsAt \
@@ -313,7 +313,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "runs[n].*",
-        "The attempts of a schedule, newest first: occurrence, attempt, at, outcome (CHARGED, DECLINED, PENDING, REFUSED \
+        "The payment attempts of a schedule, newest first: occurrence, attempt, at, outcome (CHARGED, DECLINED, PENDING, REFUSED \
          or SKIPPED), result, paymentId, reason, missedSince and retryAt.",
     ),
     (
@@ -323,6 +323,6 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ),
     (
         "buildNumber, timestamp, ndc",
-        "For support: the build, when, and this request's identifier: a checkout's id, or entityId_ and 32 hexadecimal digits.",
+        "For support: the build, the time, and the identifier of the request, which is a checkout's id, or entityId_ and 32 hexadecimal digits.",
     ),
 ];

@@ -81,7 +81,7 @@ pub enum RouteSection {
     Queries,
     /// Reports about payments.
     Reports,
-    /// Rules and lists of the fraud check.
+    /// Rules and lists of the risk check.
     Risk,
     /// Payments that are held for review.
     Reviews,
@@ -206,11 +206,11 @@ pub enum ResponseContent {
     ListEntries,
     /// A page of the review queue.
     Reviews,
-    /// A review with its payment, its risk decision and its audit.
+    /// A review with its payment, its risk decision and its actions.
     Review,
     /// A review with its payment, after a change.
     ChangedReview,
-    /// Rows of the audit of risk.
+    /// Rows of the decision log.
     RiskChanges,
     /// Totals of payments.
     Totals,

@@ -52,7 +52,7 @@ pub(super) async fn archive_build(
         .as_ref()
         .is_some_and(|stored| is_intact(stored, vault) && digest_files(&stored.files) == digest_files(&files));
     if stored.is_some_and(|stored| stored.seal.is_some()) && !is_archived {
-        tracing::error!(build = id, "the stored form is not what this gateway stored: it is stored anew");
+        tracing::error!(build = id, "the stored form was changed by another program and is stored again");
     }
     store.delete_old_form_builds(now - BUILD_RETENTION).await?;
     if is_archived && store.mark_form_build_used(id.clone(), now).await? {

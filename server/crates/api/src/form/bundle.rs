@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub enum FormBuildError {
     /// This binary was compiled before the form was built.
     #[error(
-        "this binary carries no hosted form; build it with `cargo xtask form` and compile again, or name a folder with --form"
+        "this binary contains no hosted form: build it with `cargo xtask form` and compile again, or name a folder with --form"
     )]
     Missing,
     /// A file in the manifest is missing.

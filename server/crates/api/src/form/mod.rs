@@ -69,7 +69,7 @@ impl Builds {
             if !archive::is_intact(&stored, vault) {
                 tracing::error!(
                     build = stored.id,
-                    "an earlier build of the form is not what this gateway stored, and is not served"
+                    "an earlier build of the form was changed by another program, and is not served"
                 );
                 continue;
             }

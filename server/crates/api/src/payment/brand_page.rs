@@ -206,7 +206,7 @@ pub(crate) fn render_error(failure: &Failure) -> Response {
         Failure::Refused(_) => (
             StatusCode::NOT_FOUND,
             "There is no payment here",
-            "The address of this page is not that of a payment. Please go back to the shop.",
+            "There is no payment at this address. Please go back to the shop.",
         ),
         error => {
             tracing::error!(%error, "showing a brand's page failed");

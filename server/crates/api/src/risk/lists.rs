@@ -1,4 +1,4 @@
-//! `/v2/risk/lists`: a merchant adds, shows and removes entries of its lists for the fraud check.
+//! `/v2/risk/lists`: a merchant adds, shows and removes entries of its lists for the risk check.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::Failure;
 use tillgate_gateway::risk::rules::{AddedVersion, UsedVersions};
 use tillgate_risk::RuleSet;
-use tillgate_store::risk::audit::RiskAuditKind;
+use tillgate_store::risk::decision_log::DecisionLogKind;
 use tillgate_store::risk::rules::RiskKeys;
 
 use crate::AppState;
@@ -49,7 +49,7 @@ fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Re
     let (entity, store) = (&merchant.entity, &state.gateway.store);
     let now = state.gateway.now_of(entity);
     let stored = store.load_risk_state(&RiskKeys { entity: entity.id.clone(), position: None, now })?;
-    let changes = store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?;
+    let changes = store.load_risk_changes(&entity.id, DecisionLogKind::Rules, SHOWN_CHANGES)?;
     let in_force = state.gateway.directory.risk.find_rules(&entity.id).unwrap_or_default();
     let name = |rules: &Option<Arc<RuleSet>>| rules.as_ref().map(|rules| rules.version().to_string());
     let versions: Vec<JsonObject<'_>> = stored

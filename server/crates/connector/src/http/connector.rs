@@ -79,7 +79,7 @@ impl HttpConnector {
                 return not_executed_code().into();
             }
             CallResult::Unknown(fault) => {
-                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "the outcome is unknown");
+                tracing::warn!(connector = self.name, reference = log_tag(reference), %fault, "the outcome of a request is unknown");
                 return ConnectorOutcome::Unknown;
             }
         };
@@ -95,7 +95,7 @@ impl HttpConnector {
                     connector = self.name,
                     reference = log_tag(reference),
                     code,
-                    "the answer contradicts itself"
+                    "the response of the acquirer's host contradicts itself"
                 );
                 ConnectorOutcome::Unknown
             }

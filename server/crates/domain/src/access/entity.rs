@@ -176,7 +176,7 @@ impl Entity {
         }
         match self.ahead.checked_add(by) {
             Some(ahead) if ahead <= MAX_CLOCK_ADVANCE => Ok(by),
-            _ => Err(refuse("moves the clock more than ten years ahead of the machine's, which is as far as it goes")),
+            _ => Err(refuse("must not move the clock more than ten years ahead of the machine's clock")),
         }
     }
 

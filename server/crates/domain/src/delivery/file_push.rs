@@ -72,7 +72,7 @@ pub struct PushAddress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PushAddressError {
     /// The scheme is another one.
-    #[error("is no address of ftps, sftp or ftp, such as sftp://user@files.example/folder")]
+    #[error("is not an address of ftps, sftp or ftp, such as sftp://user@files.example/folder")]
     Scheme,
     /// The address is too long, or has characters that it may not have.
     #[error("has more than {MAX_ADDRESS} characters, spaces, control characters, `?` or `#`")]
@@ -81,7 +81,7 @@ pub enum PushAddressError {
     #[error("names no user, such as sftp://user@files.example/folder")]
     User,
     /// There is a password.
-    #[error("contains a password: write the password into a file, and name it with --password-file")]
+    #[error("contains a password: give the password separately")]
     Password,
     /// The host is missing or is none.
     #[error("names no valid host")]

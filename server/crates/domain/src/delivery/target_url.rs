@@ -27,7 +27,7 @@ pub enum TargetUrlError {
     #[error("may have {MAX_LENGTH} characters at most")]
     Length,
     /// The address has characters that clients read differently.
-    #[error("may not contain spaces, control characters, or a backslash beside the host")]
+    #[error("may not contain spaces, control characters, or a backslash next to the host")]
     Characters,
     /// The scheme is missing or another one.
     #[error("must be an address that starts with https:// or http://")]

@@ -46,7 +46,7 @@ pub enum PaymentState {
     Open,
     /// It was captured or refunded, in part or as a whole.
     Used,
-    /// Its time limit has passed: the authorization expired, or the cut-off for a reversal passed.
+    /// Its time limit has passed: the authorization expired, or the reversal window ended.
     Closed,
     /// It was reversed; for a chargeback, its amount was returned.
     Reversed,

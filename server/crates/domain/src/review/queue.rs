@@ -355,7 +355,7 @@ impl ReviewStatus {
         }
         if self.actions >= MAX_ACTIONS {
             return Err(Refusal::review_taken(format!(
-                "The audit of this payment is full after {MAX_ACTIONS} actions: it can only be approved or cancelled"
+                "The review of this payment has {MAX_ACTIONS} actions, which is the limit: it can only be approved or cancelled"
             )));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Lists of the fraud check: values whose payments are accepted, reviewed or denied.
+//! Lists of the risk check: values whose payments are accepted, reviewed or denied.
 
 use std::borrow::Cow;
 

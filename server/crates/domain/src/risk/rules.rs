@@ -19,7 +19,7 @@ pub enum VersionRole {
 }
 
 impl VersionRole {
-    /// Returns its name, as in the audit.
+    /// Returns its name, as in the decision log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "activate",
@@ -54,7 +54,7 @@ pub struct RiskState {
     pub entry: Option<RiskListEntry>,
 }
 
-/// An event in the audit of an entity: a change of its rules or lists, or a limit that was reached.
+/// An event in the decision log of an entity: a change of its rules or lists, or a limit that was reached.
 #[derive(Debug, Clone)]
 pub enum RiskAction {
     /// Stores a version, and deletes others.
@@ -77,7 +77,7 @@ pub enum RiskAction {
     PutEntry(RiskListEntry),
     /// Removes an entry.
     RemoveEntry(ListPosition),
-    /// Records that a limit against card testing refused attempts. Changes nothing but the audit.
+    /// Records that a card-testing limit refused payment attempts. Changes nothing but the decision log.
     ReachLimit {
         /// The name of the limit.
         limit: &'static str,
@@ -86,10 +86,10 @@ pub enum RiskAction {
     },
 }
 
-/// An event with its author, for the audit.
+/// An event with its author, for the decision log.
 #[derive(Debug, Clone)]
 pub struct RiskChange {
-    /// The entity whose audit it belongs to.
+    /// The entity whose decision log it belongs to.
     pub entity: EntityId,
     /// The change.
     pub action: RiskAction,

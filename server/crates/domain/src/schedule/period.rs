@@ -46,8 +46,8 @@ impl Period {
         let (number, unit) = (format!("job.{name}Number"), format!("job.{name}Unit"));
         match (job.get(&number), job.get(&unit)) {
             (None, None) => Ok(None),
-            (Some(_), None) => Err(Refusal::invalid_job(code, &unit, None, format!("is needed beside {number}"))),
-            (None, Some(_)) => Err(Refusal::invalid_job(code, &number, None, format!("is needed beside {unit}"))),
+            (Some(_), None) => Err(Refusal::invalid_job(code, &unit, None, format!("is required with {number}"))),
+            (None, Some(_)) => Err(Refusal::invalid_job(code, &number, None, format!("is required with {unit}"))),
             (Some(count), Some(text)) => {
                 let unit = PeriodUnit::parse(text);
                 let period = count.parse().ok().zip(unit).map(|(number, unit)| Self { number, unit });

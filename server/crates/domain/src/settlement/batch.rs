@@ -42,7 +42,7 @@ pub struct BatchDay<'a> {
     pub new_id: &'a mut dyn FnMut() -> RecordId,
 }
 
-/// An approved payment of the journal that is settled.
+/// An approved payment in the ledger that is settled.
 pub struct SettledEntry<'a> {
     /// The payment.
     pub payment: &'a Payment,

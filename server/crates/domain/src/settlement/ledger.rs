@@ -119,7 +119,7 @@ impl<'a> ApprovedPayment<'a> {
 pub struct ReferencedPayment {
     /// The payment type.
     pub payment_type: PaymentType,
-    /// True if it is approved, and therefore in the journal. False if the gateway has voided it: its connector had
+    /// True if it is approved, and therefore in the ledger. False if the gateway has voided it: its connector had
     /// approved it, and it was declined afterwards by its risk check, its review or its capture.
     pub is_approved: bool,
 }

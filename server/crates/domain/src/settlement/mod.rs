@@ -1,6 +1,6 @@
 //! Settlement: the clearing institute of the sandbox pays out a day's payments, less fees and reserve.
 //!
-//! A batch has the payments that were approved between two cut-offs, in the order of the ledger's journal. It is
+//! A batch has the payments that were approved between two settlement cut-offs, in the order of the ledger. It is
 //! written in parts, each in a commit of its own with the state that leads to the next.
 
 mod batch;

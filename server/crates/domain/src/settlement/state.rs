@@ -15,7 +15,7 @@ pub struct SettlementState {
     pub entity: EntityId,
     /// Grows by 1 with each write, so that only one of several processes continues from a state.
     pub version: u64,
-    /// Number of the last entry of the journal that was settled.
+    /// Number of the last entry of the ledger that was settled.
     pub settled: i64,
     /// The latest cut-off whose batch is complete.
     pub cut_off: Timestamp,
@@ -50,14 +50,14 @@ pub struct HeldReserve {
 /// A batch that is being written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenBatch {
-    /// Its cut-off.
+    /// Its settlement cut-off.
     pub cut_off: Timestamp,
     /// The day that ends with it.
     pub day: Date,
     /// True if it is the first one of a month, which has the fees for the month.
     #[serde(default)]
     pub begins_month: bool,
-    /// Number of the last entry of the journal before the batch.
+    /// Number of the last entry of the ledger before the batch.
     pub begins_after: i64,
     /// Number of its last entry.
     pub ends_at: i64,

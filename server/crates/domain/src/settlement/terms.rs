@@ -1,5 +1,5 @@
-//! The terms of settlement between a merchant and its clearing institute: cut-off, currency, fees and reserve. The
-//! operator writes them as TOML.
+//! The terms of settlement between a merchant and its clearing institute: settlement cut-off, currency, fees and
+//! reserve. The operator writes them as TOML.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -73,8 +73,8 @@ impl SettlementTerms {
         self.currency.as_deref().and_then(Currency::parse).unwrap_or(of)
     }
 
-    /// Returns the first cut-off after a moment, with the day that ends then: the day of the cut-off in the time zone,
-    /// or the day before if the cut-off is midnight.
+    /// Returns the first settlement cut-off after a moment, with the day that ends then: the day of the cut-off in the
+    /// time zone, or the day before if the cut-off is midnight.
     pub fn next_cut_off(&self, after: Timestamp, zone: &TimeZone) -> (Timestamp, Date) {
         let mut day = zone.to_datetime(after).date();
         loop {

@@ -190,7 +190,7 @@ async fn within_limit<T>(step: PushStep, work: impl Future<Output = T>) -> Resul
 
 /// Logs that the size of a sent file was not compared, because the server does not tell it.
 fn warn_unknown_size(host: &str, fault: &PushFault) {
-    tracing::warn!(host, %fault, "a server failed to tell the size of a file, so the size was not compared");
+    tracing::warn!(host, %fault, "a server failed to report the size of a file, so the size was not compared");
 }
 
 /// Returns a text of a library for a log line: without control characters, and at most 200 characters.

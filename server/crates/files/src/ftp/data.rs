@@ -70,7 +70,7 @@ pub(super) enum DataFault {
     #[error(transparent)]
     Connection(#[from] io::Error),
     /// Connections have come whose TLS session is not that of the control connection.
-    #[error("the TLS session is not that of the control connection")]
+    #[error("the data connection does not resume the TLS session of the control connection")]
     OtherTlsSession,
 }
 

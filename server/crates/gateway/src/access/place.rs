@@ -153,9 +153,7 @@ fn check_children(store: &AdminStore, entity: &Entity, before: Level, below: &[E
 fn check_parent(entity: &Entity, parent: Option<&Entity>) -> Result<(), ActError> {
     let level = entity.level;
     let Some(parent) = parent else {
-        return ensure(level != Level::Channel, "merchant", || {
-            "a channel has a merchant: name it with --merchant".to_owned()
-        });
+        return ensure(level != Level::Channel, "merchant", || "a channel needs a merchant".to_owned());
     };
     let id = &parent.id;
     let channels = level == Level::Channel && parent.level == Level::Channel;

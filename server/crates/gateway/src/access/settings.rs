@@ -102,11 +102,12 @@ impl SettingsChange {
     pub(super) fn check_effect(&self, store: &AdminStore, entity: &Entity) -> Result<(), ActError> {
         let id = &entity.id;
         if entity.live && self.sandbox_any_number == Some(true) {
-            let message = format!("{id} is live and takes real cards: --sandbox-any-number is for a sandbox");
+            let message =
+                format!("{id} is live and accepts real cards: only a sandbox can be set to accept any card number");
             return Err(ActError::refuse("sandbox-any-number", message));
         }
         if entity.live && self.channel.has_test_modes() {
-            let message = format!("{id} is live and has no test modes: --test-modes would have no effect");
+            let message = format!("{id} is live, so test modes would have no effect");
             return Err(ActError::refuse("test-modes", message));
         }
         // A channel has the mode with its merchant.
@@ -126,7 +127,7 @@ pub(super) fn check_connector(entity: &Entity) -> Result<(), ActError> {
     let name = entity.settings.channel.connector.as_deref().filter(|_| entity.live);
     let Some(name) = name.filter(|name| is_for_sandboxes_only(name)) else { return Ok(()) };
     let message = format!(
-        "{} cannot be live with its connector {name}, which moves no real money: give it another one",
+        "{} cannot be live with its connector {name}, which moves no real money: set another connector",
         entity.id
     );
     Err(ActError::refuse("connector", message))

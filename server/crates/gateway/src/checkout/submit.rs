@@ -316,8 +316,8 @@ impl Gateway {
         Ok(outcome??)
     }
 
-    /// Checks that a checkout has an attempt left, and returns the number of attempts that it allows. Records for the
-    /// audit if it has none left.
+    /// Checks that a checkout has a payment attempt left, and returns the number of payment attempts that it allows. If
+    /// it has none left, records the reached limit for the decision log.
     ///
     /// # Errors
     /// 429 if it has none left.
@@ -362,7 +362,7 @@ fn reminder_address(checkout: &Checkout, entity: &Entity, result: Option<&str>) 
     reminder.filter(|address| url::check(address).is_ok())
 }
 
-/// Returns the outcome to report to the velocity limiter. An attempt that was refused, or not written, was not made.
+/// Returns the outcome to report to the card-testing limits. An attempt that was refused, or not written, was not made.
 fn attempt_outcome(written: &UpdateResult<AttemptWrite>) -> AttemptOutcome {
     match written {
         Ok(Ok(AttemptWrite::Settled { attempt, .. })) => attempt.clone(),

@@ -47,16 +47,16 @@ impl Administration {
         let entity = self.load_entity(&new.entity)?;
         // The address is not repeated, because it may contain a password.
         let address =
-            PushAddress::parse(&new.url).map_err(|error| ActError::refuse("url", format!("--url {error}")))?;
+            PushAddress::parse(&new.url).map_err(|error| ActError::refuse("url", format!("the address {error}")))?;
         check_has_files(&entity)?;
         if entity.live && address.protocol == PushProtocol::Ftp {
-            let message = format!("--url is plain ftp, and {} is live: use ftps or sftp", entity.id);
+            let message = format!("the address is plain ftp, and {} is live: use ftps or sftp", entity.id);
             return Err(ActError::refuse("url", message));
         }
         let port = address.port;
         if port != address.protocol.usual_port() && !ports.allows(port) {
             let message =
-                format!("--url names the port {port}, which is not allowed; an operator may allow it: --allow-port");
+                format!("the address has the port {port}, which is not allowed unless the operator allows it");
             return Err(ActError::refuse("url", message));
         }
         check_credentials(&new, address.protocol)?;
@@ -105,7 +105,7 @@ impl Administration {
     /// If the entity has no server.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, ActError> {
         if self.store.load_push_target(entity)?.is_none() {
-            let message = format!("no files of {entity} are pushed; see: tillgate file-push set");
+            let message = format!("no files of {entity} are pushed: set a server first");
             return Err(ActError::refuse("entity", message));
         }
         Ok(self.store.load_push_deliveries(entity, limit)?)
@@ -121,7 +121,7 @@ impl Administration {
         if files > 0 {
             return Ok(files);
         }
-        let message = format!("there is no such file of {entity} to send; see: tillgate file-push status");
+        let message = format!("{entity} has no such file to send");
         Err(ActError::refuse("day", message))
     }
 }
@@ -131,21 +131,19 @@ fn check_credentials(new: &NewPushTarget, protocol: PushProtocol) -> Result<(), 
     let is_sftp = protocol == PushProtocol::Sftp;
     let refuse = |parameter, message| Err(ActError::refuse(parameter, message));
     if !is_sftp && new.has_private_key {
-        return refuse("private-key-file", "--private-key-file is for sftp");
+        return refuse("private-key-file", "a private key is for sftp only");
     }
     if !is_sftp && new.host_key.is_some() {
-        return refuse("host-key", "--host-key is for sftp");
+        return refuse("host-key", "a fingerprint of the host key is for sftp only");
     }
     if protocol != PushProtocol::Ftps && new.has_ca {
-        return refuse("ca-file", "--ca-file is for ftps");
+        return refuse("ca-file", "certificates of issuers are for ftps only");
     }
     match &new.host_key {
         Some(key) if HostKeyFingerprint::parse(key).is_none() => {
-            refuse("host-key", "--host-key is no fingerprint: SHA256:…, as `ssh-keygen -l` prints it")
+            refuse("host-key", "the host key is not a fingerprint such as SHA256:…, as `ssh-keygen -l` prints it")
         }
-        None if is_sftp => {
-            refuse("host-key", "sftp needs the fingerprint of the server's host key: --host-key SHA256:…")
-        }
+        None if is_sftp => refuse("host-key", "sftp needs the fingerprint of the server's host key, SHA256:…"),
         _ => Ok(()),
     }
 }

@@ -105,7 +105,7 @@ impl TestEvent {
         let delivery = WebhookDelivery { url, id, now: self.now, text, wrapped: *wrapped };
         let request = delivery
             .build_request(&self.secret, &random_bytes()?)
-            .ok_or_else(|| ActError::refuse("webhook", format!("{url} is no address")))?;
+            .ok_or_else(|| ActError::refuse("webhook", format!("{url} is not an address")))?;
         let response = outgoing.send(request).await.map_err(|error| ActError::in_step(url.clone(), error))?;
         if response.status.is_success() {
             return Ok(());
@@ -122,11 +122,10 @@ impl Administration {
     pub fn create_webhook(&self, new: NewWebhook, ports: &Ports) -> Result<(Webhook, CreatedSecret), ActError> {
         let entity = self.load_entity(&new.entity)?;
         // The address is not repeated, because a wrong one may contain a password.
-        let target = TargetUrl::parse(&new.url)
-            .map_err(|fault| ActError::refuse("url", format!("the address in --url {fault}")))?;
+        let target =
+            TargetUrl::parse(&new.url).map_err(|fault| ActError::refuse("url", format!("the address {fault}")))?;
         if !ports.allows(target.port()) {
-            let message =
-                format!("{} names a port that requests may not go to; an operator may allow it: --allow-port", new.url);
+            let message = format!("{} has a port that is not allowed unless the operator allows it", new.url);
             return Err(ActError::refuse("url", message));
         }
         let vault = self.open_vault()?;
@@ -185,7 +184,7 @@ impl Administration {
         if self.store.set_next_webhook_secret(&webhook.id, Some(&sealed))? {
             return Ok((webhook, secret));
         }
-        let message = format!("{} has a next secret already; end that rotation with --finish or --cancel", webhook.id);
+        let message = format!("{} has a next secret already: finish or cancel that rotation first", webhook.id);
         Err(ActError::refuse("webhook", message))
     }
 
@@ -211,7 +210,7 @@ impl Administration {
         if self.store.finish_webhook_rotation(&webhook.id, &sealed)? {
             return Ok(webhook);
         }
-        Err(ActError::refuse("webhook", format!("somebody else has rotated {}", webhook.id)))
+        Err(ActError::refuse("webhook", format!("{} was rotated by another command", webhook.id)))
     }
 
     /// Deletes the next secret of a webhook, so that the old one stays in use. Returns the webhook.
@@ -255,7 +254,7 @@ impl Administration {
         if self.store.replay_message(message, self.now())? {
             return Ok(());
         }
-        let text = format!("there is no message {message} of a webhook; see: tillgate webhook log");
+        let text = format!("no webhook has a message {message}");
         Err(ActError::refuse("message", text))
     }
 
@@ -288,12 +287,12 @@ fn open_secret(webhook: &Webhook, sealed: &Sealed, vault: &Vault) -> Result<Secr
 
 /// Loads a webhook. An unknown id is refused.
 fn find_webhook(store: &AdminStore, id: &str) -> Result<Webhook, ActError> {
-    let unknown = || ActError::refuse("webhook", format!("there is no webhook {id}; see: tillgate webhook list"));
+    let unknown = || ActError::refuse("webhook", format!("there is no webhook {id}"));
     store.load_webhook(id)?.ok_or_else(unknown)
 }
 
 fn no_next_secret(id: &MessageId) -> ActError {
-    ActError::refuse("webhook", format!("{id} has no next secret; make one first: tillgate webhook rotate"))
+    ActError::refuse("webhook", format!("{id} has no next secret: begin a rotation first"))
 }
 
 /// Creates a random secret, and seals it for the webhook with this record name. The caller stores it.

@@ -74,7 +74,7 @@ impl Administration {
     pub fn retire_wallet_key(&self, entity: &EntityId, key: &str) -> Result<StoredWalletKey, ActError> {
         let entity = self.load_entity(entity)?;
         if !self.store.retire_wallet_key(&entity.id, key, self.now())? {
-            let message = format!("entity {} has no active key {key}; see: tillgate wallet-key list", entity.id);
+            let message = format!("entity {} has no active wallet key {key}", entity.id);
             return Err(ActError::refuse("key", message));
         }
         let retired = self.store.load_wallet_keys(&entity.id)?.into_iter().find(|known| known.id == key);
@@ -93,9 +93,10 @@ impl Administration {
         }
         let is_selected =
             |key: &StoredWalletKey| key.retired.is_none() && request.key.as_ref().is_none_or(|id| *id == key.id);
-        let key = self.store.load_wallet_keys(&entity.id)?.into_iter().rfind(is_selected).ok_or_else(|| {
-            ActError::refuse("key", format!("entity {} has no such key; see: tillgate wallet-key", entity.id))
-        })?;
+        let key =
+            self.store.load_wallet_keys(&entity.id)?.into_iter().rfind(is_selected).ok_or_else(|| {
+                ActError::refuse("key", format!("entity {} has no such active wallet key", entity.id))
+            })?;
         let public = PublicWalletKey::from_bytes(&key.public)
             .ok_or_else(|| ActError::refuse("key", "the stored key is damaged"))?;
         let content = WalletTokenContent {

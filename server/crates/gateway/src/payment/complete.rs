@@ -360,9 +360,9 @@ impl Completion {
         }
     }
 
-    /// Returns the operation that reverses an approved payment: a reversal, or a refund if its connector books debits
-    /// and credits at a cut-off that has passed. A preauthorization has no cut-off, and the limit for reversals of
-    /// merchants does not apply.
+    /// Returns the operation that reverses an approved payment: a reversal, or a refund if the reversal window of its
+    /// connector has ended. A preauthorization has no reversal window, and the limit for reversals of merchants does
+    /// not apply.
     fn reversal_type(&self, payment: &Payment) -> ModificationType {
         let is_booked = payment.type_at_connector() != PaymentType::Preauthorization
             && self.reversal_window.is_some_and(|window| self.now.duration_since(payment.created) >= window);

@@ -130,15 +130,16 @@ impl Gateway {
         Ok(Box::pin(self.try_write_outcome(written, outcome, recorder)).await)
     }
 
-    /// Returns the time limits of the follow-up payments of a payment: the gateway's own, with the cut-off of its
-    /// external connector, if that has one, in place of the reversal window.
+    /// Returns the time limits of the follow-up payments of a payment: the gateway's own, with the reversal window
+    /// of its external connector, if the connector has one.
     pub(crate) fn time_limits_of(&self, payment: &Payment) -> TimeLimits {
         let time_limits = self.options.time_limits;
         let window = self.connector_reversal_window(payment);
         TimeLimits { reversal_window: window.unwrap_or(time_limits.reversal_window), ..time_limits }
     }
 
-    /// Returns the time from the creation of a payment to the cut-off of its external connector. `None` if it has none.
+    /// Returns the time from the creation of a payment to the end of its external connector's reversal window. `None`
+    /// if the connector has none.
     pub(crate) fn connector_reversal_window(&self, payment: &Payment) -> Option<SignedDuration> {
         let route = self.route_of(payment).filter(|_| payment.connector.is_some())?;
         route.connector.capabilities().reversal_window(payment.created)

@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | [`intake`] | the entity that processes the payment; brand, account, amount | [`RoutedRequest`], then [`Intake`] |
 //! | [`route`] | connector and authenticator | a [`tillgate_connector::PaymentRoute`] |
-//! | [`screen`] | velocity limits, then fraud checks before the payment | an [`AttemptGuard`] |
+//! | [`screen`] | card-testing limits, then risk checks before the payment | an [`AttemptGuard`] |
 //! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
-//! | [`screen`] | fraud checks of an approved payment | a [`RiskCheck`](crate::risk::check::RiskCheck) |
+//! | [`screen`] | risk checks of an approved payment | a [`RiskCheck`](crate::risk::check::RiskCheck) |
 //!
 //! The intake has two steps, with the routing between them: the key of a wallet's token and the required fields depend
 //! on the channel and on the card's enrolment. After the intake no code reads brand or account from the text of

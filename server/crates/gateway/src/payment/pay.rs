@@ -89,7 +89,7 @@ impl Gateway {
     }
 
     /// Makes a server-to-server payment with the account in `parameters`; `context` has the registration, if one is
-    /// used. Writes the payment, reports its outcome to the velocity limiter, and then asks an external connector.
+    /// used. Writes the payment, reports its outcome to the card-testing limits, and then asks an external connector.
     ///
     /// # Errors
     /// Same as [`Gateway::pay`]; also for the payment type of a follow-up payment.

@@ -29,7 +29,7 @@ impl Gateway {
             (Some(RequiredPage::ThreeDs(session)), _) => {
                 // The form returns to its own page, so an address is not required.
                 let return_url = match addresses
-                    .return_url(&intake.parameters, "the issuer asks the shopper, who comes back then")
+                    .return_url(&intake.parameters, "the issuer challenges the shopper, who returns afterwards")
                 {
                     Err(_) if context.is_in_form() => String::new(),
                     return_url => return_url?,

@@ -57,8 +57,8 @@ impl Gateway {
     }
 }
 
-/// Returns true if a payment is refunded after its reversal was declined, for example because the cut-off of its
-/// connector has passed. A preauthorization cannot be refunded: its amount is released when its lifetime ends. The
+/// Returns true if a payment is refunded after its reversal was declined, for example because the reversal window of
+/// its connector has ended. A preauthorization cannot be refunded: its amount is released when its lifetime ends. The
 /// refund is tried once, so a declined refund is not followed by another one.
 pub(super) fn can_refund_instead(reversal: &Payment, charged: &Payment) -> bool {
     reversal.payment_type == PaymentType::Reversal && charged.type_at_connector() != PaymentType::Preauthorization

@@ -1,4 +1,4 @@
-//! Screening of payments: the velocity limits against card testing before everything else, and the risk check of a
+//! Checks before a payment: the card-testing limits before everything else, and the risk check of a
 //! payment that its connector approves later. The risk check of a new payment is part of [`super::record`].
 
 use tillgate_connector::ConnectorResult;
@@ -11,11 +11,11 @@ use crate::risk::check::RiskCheck;
 use crate::risk::velocity::{AttemptGuard, ShopperAddress};
 
 impl Gateway {
-    /// Screens a payment before any request to a connector, and counts it as an attempt for the velocity limits. Stored
+    /// Screens a payment before any request to a connector, and counts it for the card-testing limits. Stored
     /// accounts are exempt and count nothing: they cannot be used for card testing.
     ///
     /// # Errors
-    /// 429 if a velocity limit is reached.
+    /// 429 if a card-testing limit is reached.
     pub(super) fn screen_request(&self, intake: &Intake, context: PaymentContext<'_>) -> Result<AttemptGuard, Failure> {
         if context.has_stored_account() {
             return Ok(AttemptGuard::default());

@@ -63,7 +63,7 @@ const NO_LIMITS: VelocityLimits =
 
 impl TestShop {
     /// Creates a gateway with a store in a temporary folder, one sandbox merchant, and the test host as its external
-    /// connector. There are no velocity limits, and a payment awaits its shopper for 30 minutes.
+    /// connector. There are no card-testing limits, and a payment awaits its shopper for 30 minutes.
     fn start_gateway() -> Self {
         Self::start_with(TestHost::new(), EntitySettings::default())
     }

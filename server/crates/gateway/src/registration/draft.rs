@@ -49,7 +49,8 @@ impl Gateway {
     ///
     /// # Errors
     /// A refusal that names the parameters at fault, for example if no account was sent or its brand is not offered;
-    /// 429 if a velocity limit is reached; a refusal if the connector's outcome is neither an approval nor a decline.
+    /// 429 if a card-testing limit is reached; a refusal if the connector's outcome is neither an approval nor a
+    /// decline.
     pub(crate) async fn draft_registration(
         &self,
         entity: &Arc<Entity>,

@@ -8,7 +8,7 @@ use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskList
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
 use tillgate_risk::VelocityKey;
 use tillgate_shared::format::mask::mask_card_numbers;
-use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
+use tillgate_store::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use tillgate_store::risk::list::ListSelection;
 use tillgate_store::risk::rules::RiskKeys;
 use tillgate_vault::AccountIndexKey;
@@ -77,7 +77,7 @@ impl Administration {
         })
     }
 
-    /// Removes an entry from a list. The audit keeps a row of it. Returns its place.
+    /// Removes an entry from a list, with a row in the decision log. Returns its place.
     ///
     /// # Errors
     /// If there is no such entry.
@@ -102,7 +102,7 @@ impl Administration {
         entity: &Entity,
         list: Option<RiskListKind>,
         key: Option<&'static str>,
-    ) -> Result<(Vec<RiskListEntry>, Vec<RiskAuditRow>), ActError> {
+    ) -> Result<(Vec<RiskListEntry>, Vec<DecisionLogRow>), ActError> {
         let mut selection = ListSelection { list, key, limit: PAGE, ..ListSelection::default() };
         let mut entries = Vec::new();
         loop {
@@ -112,7 +112,7 @@ impl Administration {
             let Some(last) = last else { break };
             selection.after = Some(last);
         }
-        Ok((entries, self.store.load_risk_changes(&entity.id, RiskAuditKind::List, SHOWN_CHANGES)?))
+        Ok((entries, self.store.load_risk_changes(&entity.id, DecisionLogKind::List, SHOWN_CHANGES)?))
     }
 
     /// Opens the key of the blind indexes of cards and accounts.
@@ -155,7 +155,7 @@ impl Administration {
         decide: impl FnOnce(&RiskState, Timestamp, &ChangeNote) -> Result<(RiskAction, T), ActError>,
     ) -> Result<T, ActError> {
         self.store.in_transaction(|store| {
-            // The time is read under the write lock, so that the audit is in the order of its times.
+            // The time is read under the write lock, so that the decision log is in the order of its times.
             let at = self.now() + entity.ahead;
             let keys = RiskKeys { entity: entity.id.clone(), position: Some(position.clone()), now: at };
             let (action, value) = decide(&store.load_risk_state(&keys)?, at, &note)?;

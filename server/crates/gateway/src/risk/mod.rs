@@ -1,4 +1,4 @@
-//! Risk: checks of payments, rules and lists, dry runs, and limits against card testing.
+//! Risk: checks of payments, rules and lists, dry runs, and card-testing limits.
 
 pub mod check;
 pub mod dry_run;

@@ -254,7 +254,7 @@ impl Gateway {
         Ok(changed)
     }
 
-    /// Removes an entry from a list. The audit keeps a row of it.
+    /// Removes an entry from a list, with a row in the decision log.
     ///
     /// # Errors
     /// 400 if a parameter is missing or wrong; 404 if there is no such entry; if the store fails.
@@ -272,8 +272,8 @@ impl Gateway {
         self.change_entry(entity, entry, recorder, |state, _| state.remove_entry()).await
     }
 
-    /// Changes the entry at a place, with the author, reason and time of `entry` in the audit. Returns the removed
-    /// entry, or `entry` itself if it was put.
+    /// Changes the entry at a place, with the author, reason and time of `entry` in the decision log. Returns the
+    /// removed entry, or `entry` itself if it was put.
     async fn change_entry(
         &self,
         entity: &Entity,

@@ -5,7 +5,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::rules::{RiskChange, RiskState, VersionRole};
 use tillgate_risk::RuleSet;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
-use tillgate_store::risk::audit::{RiskAuditKind, RiskAuditRow};
+use tillgate_store::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use tillgate_store::risk::rules::RiskKeys;
 
 use crate::administration::{ActError, Administration};
@@ -23,7 +23,7 @@ pub struct RulesFile<'a> {
     pub rules: &'a RuleSet,
 }
 
-/// The author and the reason of a change, for the risk audit.
+/// The author and the reason of a change, for the decision log.
 #[derive(Debug, Clone)]
 pub struct ChangeNote {
     /// Name of the person who acts.
@@ -53,9 +53,9 @@ impl Administration {
     }
 
     /// Loads the versions of an entity, oldest first, the versions in use, and the latest changes.
-    pub fn load_rule_versions(&self, entity: &Entity) -> Result<(RiskState, Vec<RiskAuditRow>), ActError> {
+    pub fn load_rule_versions(&self, entity: &Entity) -> Result<(RiskState, Vec<DecisionLogRow>), ActError> {
         let state = self.store.load_risk_state(&self.rule_keys(entity))?;
-        Ok((state, self.store.load_risk_changes(&entity.id, RiskAuditKind::Rules, SHOWN_CHANGES)?))
+        Ok((state, self.store.load_risk_changes(&entity.id, DecisionLogKind::Rules, SHOWN_CHANGES)?))
     }
 
     /// Loads the text of a version, as it was added.
@@ -76,9 +76,9 @@ impl Administration {
         read_version(version, &text)
     }
 
-    /// Loads the latest changes of an entity's rules and lists, and the limits against card testing that it reached.
-    pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, ActError> {
-        Ok(self.store.load_risk_audit(entity, limit)?)
+    /// Loads the latest changes of an entity's rules and lists, and the card-testing limits that it reached.
+    pub fn load_decision_log(&self, entity: &EntityId, limit: u32) -> Result<Vec<DecisionLogRow>, ActError> {
+        Ok(self.store.load_decision_log(entity, limit)?)
     }
 
     /// Lets a version of an entity decide or only record. `None` uses the version of the entity above.
@@ -114,7 +114,7 @@ impl Administration {
 }
 
 fn unknown_version(entity: &EntityId, version: &str) -> ActError {
-    ActError::refuse("version", format!("{entity} has no version {version}; see: tillgate risk versions"))
+    ActError::refuse("version", format!("{entity} has no version {version}"))
 }
 
 /// Reads the stored text of a version.

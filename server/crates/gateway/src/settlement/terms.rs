@@ -25,8 +25,8 @@ impl Administration {
         let entity = self.load_entity(entity)?;
         if terms.is_some() && entity.live {
             let message = format!(
-                "{} is live: its institute settles it, and the terms of a sandbox would have no effect; import the \
-                 institute's files with: tillgate settlement import",
+                "{} is live: its institute settles it, and terms for a sandbox would have no effect. Import the \
+                 institute's settlement files instead",
                 entity.id
             );
             return Err(ActError::refuse("entity", message));

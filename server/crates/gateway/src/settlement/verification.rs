@@ -1,5 +1,5 @@
-//! Verifies the books: the chain of the audit log, and that payments, journal, settlement lines and balances agree to
-//! the cent, in every currency.
+//! Verifies the ledger: the chain of the audit log, and that payments, movements, settlement lines and balances agree
+//! to the cent, in every currency.
 
 mod records;
 mod second_opinion;
@@ -66,9 +66,9 @@ pub struct ExpectedEntry {
     pub hash: ChainHash,
 }
 
-/// The movements of an entity in the journal.
+/// The movements of an entity in the ledger.
 #[derive(Default)]
-struct Journal {
+struct LedgerMovements {
     /// All movements together.
     total: Sums,
     /// Those of settlements.
@@ -121,7 +121,7 @@ impl Verification {
     /// Verifies the chain and the ledger.
     pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
         let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
-        let mut journals: HashMap<EntityId, Journal> = HashMap::new();
+        let mut ledgers: HashMap<EntityId, LedgerMovements> = HashMap::new();
         let mut faults = Vec::new();
         let (mut bound, mut accepted) = (None, Vec::new());
         let mut opinion = SecondOpinion::default();
@@ -137,8 +137,8 @@ impl Verification {
             }
             let Some(entity) = entity else { return };
             opinion.add_entry(entity, &entry);
-            let journal = journals.entry(entity.clone()).or_default();
-            if let Err(fault) = journal.add_entry(&entry) {
+            let ledger = ledgers.entry(entity.clone()).or_default();
+            if let Err(fault) = ledger.add_entry(&entry) {
                 faults.push(format!("entry {number}: {fault}"));
             }
         })?;
@@ -146,15 +146,15 @@ impl Verification {
         verification.accepted = accepted;
         snapshot.find_seal_differences()?.into_iter().for_each(|fault| verification.add_fault(fault));
         verification.verify_record_digest(snapshot, bound.as_deref())?;
-        verification.verify_balances(snapshot, &journals)?;
+        verification.verify_balances(snapshot, &ledgers)?;
         let balances = snapshot.load_all_balances()?;
         for entity in snapshot.load_paying_entities()? {
-            let journal = journals.remove(&entity).unwrap_or_default();
-            verification.verify_payments(snapshot, &entity, &journal)?;
+            let ledger = ledgers.remove(&entity).unwrap_or_default();
+            verification.verify_payments(snapshot, &entity, &ledger)?;
             opinion.compare_entity(&mut verification, snapshot, &entity, &balances)?;
-            verification.verify_records(snapshot, &entity, &journal)?;
-            verification.verify_reserves(snapshot, &entity, &journal)?;
-            let open: BTreeMap<String, i64> = journal
+            verification.verify_records(snapshot, &entity, &ledger)?;
+            verification.verify_reserves(snapshot, &entity, &ledger)?;
+            let open: BTreeMap<String, i64> = ledger
                 .total
                 .iter()
                 .filter(|(_, sums)| sums.receivable != 0)
@@ -164,9 +164,9 @@ impl Verification {
                 verification.open.insert(entity.as_str().to_owned(), open);
             }
         }
-        for (entity, journal) in journals {
-            if journal.total.values().any(|sums| *sums != LedgerSums::default()) {
-                verification.add_fault(format!("the journal has movements of {entity}, which has no payments"));
+        for (entity, ledger) in ledgers {
+            if ledger.total.values().any(|sums| *sums != LedgerSums::default()) {
+                verification.add_fault(format!("the ledger has movements of {entity}, which has no payments"));
             }
         }
         Ok(verification)
@@ -237,15 +237,15 @@ impl Verification {
         }
     }
 
-    /// Compares the stored balances with the sums of the journal.
+    /// Compares the stored balances with the sums of the ledger.
     fn verify_balances(
         &mut self,
         snapshot: &StoreSnapshot,
-        journals: &HashMap<EntityId, Journal>,
+        ledgers: &HashMap<EntityId, LedgerMovements>,
     ) -> Result<(), StoreError> {
         let mut unseen: HashMap<(EntityId, String), LedgerSums> = HashMap::new();
-        for (entity, journal) in journals {
-            let sums = journal.total.iter().map(|(currency, sums)| ((entity.clone(), currency.clone()), *sums));
+        for (entity, ledger) in ledgers {
+            let sums = ledger.total.iter().map(|(currency, sums)| ((entity.clone(), currency.clone()), *sums));
             unseen.extend(sums);
         }
         for (entity, balance) in snapshot.load_all_balances()? {
@@ -262,12 +262,12 @@ impl Verification {
         Ok(())
     }
 
-    /// Compares the approved payments of an entity with the entries of its journal.
+    /// Compares the approved payments of an entity with the entries of its ledger.
     fn verify_payments(
         &mut self,
         snapshot: &StoreSnapshot,
         entity: &EntityId,
-        journal: &Journal,
+        ledger: &LedgerMovements,
     ) -> Result<(), StoreError> {
         let mut stored = PaymentSet::default();
         snapshot.for_each_payment(entity, |payment| {
@@ -277,10 +277,10 @@ impl Verification {
             }
             Ok(())
         })?;
-        if stored == journal.payments { Ok(()) } else { self.describe_payment_faults(snapshot, entity) }
+        if stored == ledger.payments { Ok(()) } else { self.describe_payment_faults(snapshot, entity) }
     }
 
-    /// Finds the payments of an entity that differ from its journal.
+    /// Finds the payments of an entity that differ from its ledger.
     fn describe_payment_faults(&mut self, snapshot: &StoreSnapshot, entity: &EntityId) -> Result<(), StoreError> {
         let mut entries: HashMap<String, (Option<PaymentType>, Sums)> = HashMap::new();
         snapshot.for_each_entry_of(entity, |entry| {
@@ -293,28 +293,28 @@ impl Verification {
             }
             let AuditEntry { action, subject, payment_type, money, .. } = content;
             if action == PAYMENT && entries.insert(subject, (payment_type, money)).is_some() {
-                self.add_fault(format!("entry {}: its payment is in the journal twice", entry.number));
+                self.add_fault(format!("entry {}: its payment is in the ledger twice", entry.number));
             }
         })?;
         snapshot.for_each_payment(entity, |payment| {
             let Some(money) = compute_payment_money(snapshot, &payment)? else { return Ok(()) };
             match entries.remove(payment.id.as_str()) {
-                None => self.add_fault(format!("payment {} is not in the journal", payment.id)),
+                None => self.add_fault(format!("payment {} is not in the ledger", payment.id)),
                 Some(entry) if entry != (Some(payment.payment_type), money) => {
-                    self.add_fault(format!("payment {} differs from the journal", payment.id));
+                    self.add_fault(format!("payment {} differs from the ledger", payment.id));
                 }
                 Some(_) => {}
             }
             Ok(())
         })?;
         for id in entries.into_keys() {
-            self.add_fault(format!("the journal has payment {id}, which is not stored or not approved"));
+            self.add_fault(format!("the ledger has payment {id}, which is not stored or not approved"));
         }
         Ok(())
     }
 }
 
-impl Journal {
+impl LedgerMovements {
     /// Adds an entry. Fails with a description if its debits and credits differ.
     fn add_entry(&mut self, entry: &AuditEntry) -> Result<(), String> {
         for (currency, sums) in &entry.money {

@@ -86,13 +86,13 @@ impl ConnectionTable {
         // The limit per address comes first, so that a client above it loses its own connection and not another
         // client's.
         if !trusted && limit > 0 && from_source >= limit {
-            connections.log_limit_reached("an address has reached --connections-per-address");
+            connections.log_limit_reached("an address has reached its limit of connections");
             if connections.evict(Some(source), 1) == 0 {
                 return None;
             }
         }
         if connections.counted >= self.limits.connections {
-            connections.log_limit_reached("--connections are open");
+            connections.log_limit_reached("the limit of open connections is reached");
             if connections.evict(None, self.eviction_batch()) == 0 {
                 return None;
             }

@@ -173,8 +173,9 @@ impl<'t> Parser<'t, '_> {
             return Err(ConditionError::new(at, message));
         }
         if fact.row.is_for_offers && self.scope == ConditionScope::Payment {
-            let message =
-                format!("`{name}` is for offers: the score and the lists decide about a payment beside its rules");
+            let message = format!(
+                "`{name}` is for offers only: the score and the lists decide about a payment independently of its rules"
+            );
             return Err(ConditionError::new(at, message));
         }
         self.take_token();

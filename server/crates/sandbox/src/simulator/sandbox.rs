@@ -23,21 +23,21 @@ const BRAND_PAGE: BrandPage = BrandPage {
     answers: &BRAND_ANSWERS,
     show: RouteDescription {
         operation: "showSimulator",
-        summary: "Show the page that stands for a bank or a provider",
+        summary: "Show the simulated page of a bank or provider",
         note: "Page at redirect.url of a pending payment while the simulator processes it. The id is the capability. With \
                inline=true the merchant's pages may show it in a frame, and it does not redirect at the end.",
     },
     answer: RouteDescription {
         operation: "answerSimulator",
-        summary: "Answer on the page that stands for a bank or a provider",
-        note: "answer=success makes the payment (000.100.110), cancel cancels it (100.396.101), close ends it without an \
-               answer (100.396.104), later leaves it pending. The page then leads back to shopperResultUrl with id and \
-               resourcePath. A payment ends once: another answer is 409.",
+        summary: "Respond on the simulated page of a bank or provider",
+        note: "answer=success approves the payment (000.100.110), cancel cancels it (100.396.101), close ends it without a \
+               decision (100.396.104), and later leaves it pending. Afterwards the page redirects to shopperResultUrl with id and \
+               resourcePath. A payment ends once, so another answer gets 409.",
     },
     script: RouteDescription {
         operation: "loadSimulatorScript",
-        summary: "Close the page that stands for a bank or a provider",
-        note: "For a page in a popup, once it is done.",
+        summary: "Load the script of the simulated page of a bank or provider",
+        note: "The script closes a page in a popup at the end.",
     },
 };
 
@@ -67,18 +67,18 @@ const WALLET_SHEET: WalletSheet = WalletSheet {
     ],
     show: RouteDescription {
         operation: "showWalletSheet",
-        summary: "Show the sheet that stands for a wallet",
-        note: "In a frame of the form, for channels that are a sandbox and have a key for wallets. The checkout's id is the \
+        summary: "Show the sheet of the simulated wallet",
+        note: "Page in a frame of the form, for sandbox channels with a wallet key. The checkout's id is the \
                capability.",
     },
     answer: RouteDescription {
         operation: "answerWalletSheet",
-        summary: "Choose a card in the sheet that stands for a wallet",
-        note: "card is the place of a card in the sheet, from 0. The token is for the form's hidden frame; nobody else sees it.",
+        summary: "Choose a card in the sheet of the simulated wallet",
+        note: "card is the position of a card in the sheet, starting at 0. Only the form's hidden frame receives the token.",
     },
     script: RouteDescription {
         operation: "loadWalletScript",
-        summary: "Hand the token of the simulated wallet to the form",
+        summary: "Load the script that passes the token of the simulated wallet to the form",
         note: "",
     },
 };

@@ -57,9 +57,9 @@ fn outcome_table() -> TestTable {
         anchor: "test-outcomes",
         title: "Outcomes",
         note: format!(
-            "The same request has the same outcome, always. What is good ends with {}, or with 000.200.000 and a redirect \
-             where the brand has a page of its own. Any code of the table below can be forced, with any account. \
-             `testMode=EXTERNAL` goes to an acquirer's host, which takes the same accounts; what is good ends with {} there, and no \
+            "The same request always has the same outcome. A valid payment ends with {}, or with 000.200.000 and a redirect \
+             if the brand has a page for the shopper. Any code of the table below can be forced, with any account. \
+             `testMode=EXTERNAL` uses an acquirer's host, which accepts the same accounts; a valid payment ends with {} there, and no \
              outcome can be forced.",
             data::GOOD.result.code(),
             tillgate_shared::result::codes::TEST_CONNECTOR.code(),
@@ -92,8 +92,8 @@ fn card_table() -> TestTable {
     TestTable {
         anchor: "test-cards",
         title: "Cards",
-        note: "With any holder and any expiry date ahead. Cards with other outcomes stand in the next table, and more numbers \
-               that pay in the one after it; any other number is declined."
+        note: "With any holder and any expiry date in the future. The next table has cards with 3-D Secure, and the one after it has more \
+               numbers that are approved. Any other number is declined."
             .to_owned(),
         columns: &["card.number", "paymentBrand", "result.code", "Meaning"],
         rows: data::CARDS.iter().map(of).collect(),
@@ -113,15 +113,15 @@ fn three_ds_card_table() -> TestTable {
     };
     TestTable {
         anchor: "test-3d",
-        title: "Cards with 3D authentication",
-        note: "For `testMode=INTERNAL`, where the channel authenticates (`tillgate entity create --3d`), the shopper is there and \
-               you send no result of your own. Version 2 needs to know browser and billing address: `customer.browser.*`, \
-               `billing.*`. A channel that requires authentication declines a card that is not enrolled (000.400.102), whose \
+        title: "Cards with 3-D Secure",
+        note: "For `testMode=INTERNAL`, if the channel uses 3-D Secure (`tillgate entity create --3d`), the shopper is present and \
+               you send no external result. Version 2 needs the browser and the billing address: `customer.browser.*`, \
+               `billing.*`. A channel that requires 3-D Secure declines a card that is not enrolled (000.400.102), whose \
                issuer does not take part (000.400.101) or whose system is out of order (000.400.103), and any card that is not \
-               in this list (000.400.109); elsewhere such a card pays without. With any card, \
+               in this list (000.400.109). On other channels such a card pays without 3-D Secure. With any card, \
                `customParameters[3DS2_enrolled]=true` makes it enrolled, `customParameters[3DS2_flow]=challenge` or \
-               `frictionless` says how it goes on, and `threeDSecure.challengeIndicator=4` asks for a challenge. The amount that \
-               the shopper agrees to is `risk.amount` where you send it."
+               `frictionless` selects the next step, and `threeDSecure.challengeIndicator=4` requests a challenge. The amount that \
+               the shopper confirms is `risk.amount` if you send it."
             .to_owned(),
         columns: &["card.number", "paymentBrand", "Simulates", "threeDSecure.eci"],
         rows: three_ds::CARDS.iter().map(of).collect(),
@@ -130,10 +130,10 @@ fn three_ds_card_table() -> TestTable {
 
 /// Lists the parameters that change the simulated issuer's response or the page of the challenge.
 fn three_ds_preference_table() -> TestTable {
-    const MANDATE: &str = "a frictionless or attempted authentication becomes a challenge, also beside an exemption";
+    const MANDATE: &str = "a frictionless or attempted authentication becomes a challenge, even with an exemption";
     const EXEMPTION: &str = "a frictionless card is not authenticated: eci 07 (Mastercard and Maestro 06), no \
-                             authenticationStatus, no verificationId, and you bear the loss of a fraud. Any other card \
-                             does what it does without: a challenge card is challenged";
+                             authenticationStatus, no verificationId, and you bear the loss if the payment is fraudulent. Any other card \
+                             behaves as without an exemption: a challenge card is challenged";
     let page = |one: &AuthType| {
         let page = issuer::challenge_page(Some(*one));
         let description = format!("the page of the challenge: {}. {}", page.title, page.text);
@@ -145,13 +145,13 @@ fn three_ds_preference_table() -> TestTable {
         ["threeDSecure.challengeIndicator=09", MANDATE],
         ["threeDSecure.exemptionFlag=01 to 04", EXEMPTION],
         ["threeDSecure.challengeIndicator=05 to 08", EXEMPTION],
-        ["threeDSecure.challengeIndicator=01 to 03", "the card decides, as without"],
+        ["threeDSecure.challengeIndicator=01 to 03", "no effect: the card decides"],
     ];
     TestTable {
         anchor: "test-3d-wishes",
-        title: "Wishes for 3D authentication",
-        note: "Reactions of the simulated issuer to the challenge and exemption that a request asks for, with the cards of the \
-               table before in version 2. No exemption is requested if the channel requires authentication, nor for the first \
+        title: "Requests for challenges and exemptions",
+        note: "Responses of the simulated issuer to requests for a challenge or an exemption, with the cards of the \
+               previous table in version 2. No exemption is requested if the channel requires 3-D Secure, nor for the first \
                payment of a series without a security code. `customParameters[3DS2_flow]` overrides \
                `challengeMandatedIndicator` and `challengeIndicator=04`. No page asks for a real secret: the answer is chosen."
             .to_owned(),
@@ -170,10 +170,10 @@ fn test_number_table() -> TestTable {
         anchor: "test-numbers",
         title: "Published test numbers",
         note: format!(
-            "A sandbox takes the numbers of this table and of the two before it, in payments, checkouts, registrations and \
-             wallets' tokens, and these pay. Any other number may be a real cardholder's: it is declined with {}, whatever \
-             outcome is forced, and not stored. For generated numbers, `tillgate entity set --sandbox-any-number on` lifts \
-             that for one entity.",
+            "A sandbox accepts the numbers of this table and of the two before it in payments, checkouts, registrations and \
+             wallet tokens, and approves the numbers of this table. Any other number could belong to a real cardholder: it is declined with {}, even if an \
+             outcome is forced, and not stored. For generated numbers, `tillgate entity set --sandbox-any-number on` removes \
+             this restriction for one entity.",
             data::NO_TEST_NUMBER.result.code()
         ),
         columns: &["card.number", "paymentBrand", "Published by"],
@@ -189,12 +189,12 @@ fn challenge_table() -> TestTable {
     };
     TestTable {
         anchor: "test-challenge",
-        title: "Answers to a challenge",
+        title: "Responses to a challenge",
         note: "Values of `returnCode` that a test chooses on the issuer's page, or posts to `redirect.url` with the `transaction` \
-               of the page. After the first, the payment is authorized; any other becomes its `result.code`. Only the first \
-               answer counts."
+               of the page. With the first value, the payment is authorized; any other value becomes its `result.code`. Only the first \
+               response counts."
             .to_owned(),
-        columns: &["returnCode", "The issuer says", "transStatus", "threeDSecure.transactionStatusReason"],
+        columns: &["returnCode", "Response of the issuer", "transStatus", "threeDSecure.transactionStatusReason"],
         rows: issuer::CHALLENGE_ANSWERS.iter().map(of).collect(),
     }
 }
@@ -208,7 +208,7 @@ fn security_code_table() -> TestTable {
     TestTable {
         anchor: "test-codes",
         title: "Check of the security code",
-        note: "One digit more, `0001` and so on, where the brand's codes have four. The check does not change the outcome."
+        note: "With one more digit, `0001` and so on, for brands with four-digit codes. The check does not change the outcome."
             .to_owned(),
         columns: &["card.cvv", "result.cvvResponse", "Meaning"],
         rows: known.chain(others).collect(),
@@ -235,7 +235,7 @@ fn bank_account_table() -> TestTable {
     TestTable {
         anchor: "test-accounts",
         title: "Bank accounts",
-        note: "For direct debits (`SEPA`, `DIRECTDEBIT_SEPA`), with any holder of four letters or more. Any other account is good."
+        note: "For direct debits (`SEPA`, `DIRECTDEBIT_SEPA`), with any holder of four letters or more. Any other account is approved."
             .to_owned(),
         columns: &["bankAccount.iban", "bankAccount.bic", "result.code", "resultDetails.AcquirerResponse", "The account"],
         rows: data::ACCOUNTS.iter().map(of).collect(),
@@ -253,7 +253,7 @@ fn transfer_table() -> TestTable {
     TestTable {
         anchor: "test-transfers",
         title: "Transfers",
-        note: "By the shopper's own bank, or to an account that the answer names. Brands with a page of their own need `shopperResultUrl`.".to_owned(),
+        note: "Through the shopper's bank, or to an account in the response. Brands with a page for the shopper need `shopperResultUrl`.".to_owned(),
         columns: &["Send", "paymentBrand", "Answer"],
         rows: banks.chain(transfers).collect(),
     }
@@ -266,11 +266,11 @@ fn wallet_table() -> TestTable {
     TestTable {
         anchor: "test-wallets",
         title: "Wallets",
-        note: format!("For {}. The card may be any good one; a token pays once.", wallets.join(", ")),
+        note: format!("For {}, with any test card that is approved. A token can be used once.", wallets.join(", ")),
         columns: &["Send", "Meaning"],
         rows: vec![
-            table_row([&format_parameters(&data::DECRYPTED), "a token that the merchant has decrypted itself"]),
-            table_row(["walletPay.paymentToken=TOKEN", "an encrypted token, which tillgate wallet-token make prints"]),
+            table_row([&format_parameters(&data::DECRYPTED), "a token that the merchant has decrypted"]),
+            table_row(["walletPay.paymentToken=TOKEN", "an encrypted token from tillgate wallet-token make"]),
         ],
     }
 }

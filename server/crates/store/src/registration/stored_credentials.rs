@@ -284,7 +284,11 @@ fn end_expired_batch(
         match load_readable_registration(connection, entity, id)? {
             Some(registration) => changes = changes.with_registration(&end(&registration)),
             None => {
-                tracing::warn!(registration = id, entity, "expired account deleted; its registration is unreadable");
+                tracing::warn!(
+                    registration = id,
+                    entity,
+                    "an expired account was deleted, although its registration is unreadable"
+                );
                 delete_account(connection, id)?;
                 wrote_message |= schedule::end_schedules(connection, sources, id)?;
             }

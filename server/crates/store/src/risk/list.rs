@@ -1,4 +1,4 @@
-//! Lists of the fraud check: entries as rows, and the look-up of a payment's values.
+//! Lists of the risk check: entries as rows, and the look-up of a payment's values.
 
 use std::borrow::Cow;
 

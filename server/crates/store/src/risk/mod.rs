@@ -1,7 +1,7 @@
 //! Risk: rules, lists and counters as rows.
 
-pub mod audit;
 pub mod counters;
+pub mod decision_log;
 pub mod list;
 pub mod rules;
 #[cfg(test)]

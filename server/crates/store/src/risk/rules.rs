@@ -1,4 +1,4 @@
-//! Versions of risk rules as rows, and their use. The audit of rules and lists is in `audit.rs`.
+//! Versions of risk rules as rows, and their use. The decision log is in `decision_log.rs`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersio
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::directory::{Directory, StoredRisk};
-use crate::risk::audit;
+use crate::risk::decision_log;
 use crate::risk::list;
 use crate::{AdminStore, Changes, Store, StoreError};
 
@@ -58,7 +58,7 @@ fn load_text(connection: &Connection, entity: &EntityId, version: &str) -> Resul
     Ok(statement.query_row([entity.as_str(), version], |row| row.get(0)).optional()?)
 }
 
-/// Writes a change and its row in the audit.
+/// Writes a change and its row in the decision log.
 pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
     let RiskChange { entity, action, author, at, .. } = change;
     let id = entity.as_str();
@@ -92,7 +92,7 @@ pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Resu
         RiskAction::RemoveEntry(position) => list::delete_entry(connection, entity, position)?,
         RiskAction::ReachLimit { .. } => {}
     }
-    audit::insert_row(connection, change)
+    decision_log::insert_row(connection, change)
 }
 
 /// Fills the directory's risk rules with the stored ones. Reads only the texts of versions that are not compiled yet.
@@ -118,7 +118,7 @@ pub(crate) fn refill_rules(connection: &Connection, directory: &Directory) -> Re
 }
 
 impl Changes {
-    /// Writes a change of risk rules or lists, and its row in the audit.
+    /// Writes a change of risk rules or lists, and its row in the decision log.
     #[must_use]
     pub fn with_risk_change(self, change: RiskChange) -> Self {
         self.with(change)
@@ -166,7 +166,7 @@ impl AdminStore {
         load_state_for_change(&self.connection, keys)
     }
 
-    /// Writes a change of rules or lists, and its row in the audit.
+    /// Writes a change of rules or lists, and its row in the decision log.
     pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
         apply_change(&self.connection, change)
     }

@@ -13,7 +13,7 @@ use tillgate_domain::risk::rules::{RiskAction, RiskChange, VersionRole};
 use tillgate_risk::{ListedValue, RuleSet};
 
 use crate::directory::Directory;
-use crate::risk::audit::{RiskAuditKind, RiskAuditRow};
+use crate::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use crate::risk::rules::RiskKeys;
 use crate::suite::samples::{empty_directory, sample_entity, sample_time};
 use crate::{AdminStore, Sources, Store, StoreError};
@@ -221,7 +221,7 @@ fn every_look_up_of_a_payments_values_uses_the_primary_key() {
 }
 
 #[test]
-fn changes_are_counted_and_leave_rows_in_the_audit() {
+fn changes_are_counted_and_leave_rows_in_the_decision_log() {
     let tree = TestTree::create();
     let state = |position: Option<ListPosition>| {
         let now = sample_time(0) + SignedDuration::from_hours(1);
@@ -235,20 +235,20 @@ fn changes_are_counted_and_leave_rows_in_the_audit() {
     tree.apply(&tree.merchant, found.remove_entry().unwrap());
     assert_eq!((state(None).entries, state(Some(deny_email("a@x"))).entry), (1, None));
     let version = tree.use_rules(&tree.merchant, VersionRole::Active, &rules_with_amount(1));
-    let audit = |rows: Vec<RiskAuditRow>| -> Vec<String> {
+    let describe = |rows: Vec<DecisionLogRow>| -> Vec<String> {
         rows.into_iter().map(|row| format!("{} {} {}", row.author, row.action, row.subject)).collect()
     };
-    let changes = |entity, kind, limit| audit(tree.admin.load_risk_changes(entity, kind, limit).unwrap());
-    let lists = changes(&tree.merchant, RiskAuditKind::List, 2);
+    let changes = |entity, kind, limit| describe(tree.admin.load_risk_changes(entity, kind, limit).unwrap());
+    let lists = changes(&tree.merchant, DecisionLogKind::List, 2);
     assert_eq!(lists, ["jo remove deny email a@x", "jo put deny email b@x"]);
-    let rules = changes(&tree.merchant, RiskAuditKind::Rules, 9);
+    let rules = changes(&tree.merchant, DecisionLogKind::Rules, 9);
     assert_eq!(rules, [format!("jo activate {version}"), format!("jo add {version}")]);
-    assert!(changes(&tree.psp, RiskAuditKind::Rules, 9).is_empty());
+    assert!(changes(&tree.psp, DecisionLogKind::Rules, 9).is_empty());
     // All kinds together are in the order of the changes.
     let limit = RiskAction::ReachLimit { limit: "declines-per-bin", key: "420000".to_owned() };
     tree.apply(&tree.merchant, limit);
     tree.put_entry(&tree.merchant, &deny_email("c@x"), None);
-    let all = audit(tree.admin.load_risk_audit(&tree.merchant, 5).unwrap());
+    let all = describe(tree.admin.load_decision_log(&tree.merchant, 5).unwrap());
     let latest = ["jo put deny email c@x".to_owned(), "jo reach declines-per-bin 420000".to_owned()];
     assert_eq!(all, [&latest[..], &rules, &lists[..1]].concat());
 }

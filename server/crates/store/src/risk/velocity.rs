@@ -1,4 +1,4 @@
-//! Stored counters of the velocity limiter, so that limits survive a restart.
+//! Stored counts of the card-testing limits, so that the limits survive a restart.
 
 use jiff::Timestamp;
 use rusqlite::params;

@@ -146,7 +146,7 @@ impl AdminStore {
     }
 
     /// Writes a new line with its record, and the parts of payments that it settles. A record whose payment is not
-    /// found goes into the queue. Belongs into a transaction.
+    /// found becomes an unmatched line. Belongs into a transaction.
     pub fn add_settlement_line(
         &self,
         line: &NewSettlementLine<'_>,

@@ -103,7 +103,7 @@ fn every_row_is_among_these_or_checked_by_itself() {
 const COUNTS: [(&str, usize); 30] = [
     // Including two of ours: brands and requireCvv.
     ("Basic payment", 17),
-    ("Authentication in the body", 3),
+    ("Credentials in the body", 3),
     ("Card account", 5),
     ("Wallet payment", 2),
     ("Virtual account", 1),
@@ -122,7 +122,7 @@ const COUNTS: [(&str, usize); 30] = [
     // Including two of ours: registrationsCreatable and registrationsRequireCvv.
     ("Tokenization and registration", 8),
     ("Recurring migration", 6),
-    ("3D authentication", 36),
+    ("3-D Secure", 36),
     ("Custom parameters", 1),
     ("Asynchronous payments", 2),
     ("Reporting", 2),

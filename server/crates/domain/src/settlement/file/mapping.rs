@@ -161,11 +161,11 @@ impl FileMapping {
         };
         let day = write("date_format", &self.date_format)?;
         if self.parse_day(&day) != Some(sample.date()) {
-            return Err(format!("date_format: {} does not tell year, month and day", self.date_format.as_str()));
+            return Err(format!("date_format: {} does not contain year, month and day", self.date_format.as_str()));
         }
         let time = write("time_format", &self.time_format)?;
         if self.parse_time(&time).map(DateTime::date) != Some(sample.date()) {
-            return Err(format!("time_format: {} does not tell the day and the time", self.time_format.as_str()));
+            return Err(format!("time_format: {} does not contain the day and the time", self.time_format.as_str()));
         }
         Ok(())
     }

@@ -48,8 +48,13 @@ pub fn read_order(
     if !errors.is_empty() {
         return Err(Refusal::invalid_parameters(errors).into());
     }
-    let unknown_brand =
-        || Refusal::invalid_parameter("paymentBrand", None, "may not be empty: the card number tells no brand");
+    let unknown_brand = || {
+        Refusal::invalid_parameter(
+            "paymentBrand",
+            None,
+            "may not be empty: the card number does not identify the brand",
+        )
+    };
     let brand = brand.ok_or_else(unknown_brand)?;
     let token = parameters.get("walletPay.paymentToken").filter(|_| brand.kind == AccountType::Wallet);
     let mut account = match token {

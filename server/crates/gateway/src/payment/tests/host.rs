@@ -22,7 +22,7 @@ pub(super) enum ConnectionFault {
     LosesResponses,
     /// The host redirects the shopper to a page.
     RedirectsShopper,
-    /// The host declines reversals, as after its cut-off.
+    /// The host declines reversals, as after its reversal window.
     DeclinesReversals,
     /// The host declines captures.
     DeclinesCaptures,

@@ -1,4 +1,4 @@
-//! Reached limits, for the audit of risk: which limit refused an attempt, and for which masked key.
+//! Reached limits, for the decision log: the limit that refused a payment attempt, and its masked key.
 //!
 //! A refused attempt only adds a row in memory, at most one a minute for each entity and limit. The rows are written
 //! with the counts, every second and at shutdown.

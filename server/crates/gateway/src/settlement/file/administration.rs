@@ -8,7 +8,7 @@ use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_store::settlement::file::EntityScope;
 
 use super::import::{ImportRequest, import_file};
-use super::queue::{LineDecision, MatchCandidate, load_candidates, match_record, reject_record};
+use super::unmatched::{LineDecision, MatchCandidate, load_candidates, match_record, reject_record};
 use super::{ImportSummary, SettlementFileError};
 use crate::administration::Administration;
 

@@ -92,7 +92,8 @@ fn check_request(request: &ImportRequest<'_>) -> Result<(), SettlementFileError>
     let institute = request.institute;
     let is_name = institute.trim() == institute && PlainLine::<MAX_INSTITUTE>::parse_filled(institute).is_ok();
     if !is_name {
-        let message = format!("--institute must have 1 to {MAX_INSTITUTE} characters, without spaces around them");
+        let message =
+            format!("the institute's name must have 1 to {MAX_INSTITUTE} characters, without spaces around them");
         return Err(SettlementFileError::Refused(message));
     }
     if !matches!(request.entity.level, Level::Division | Level::Merchant) {

@@ -7,10 +7,10 @@ mod decoding;
 mod import;
 mod lines;
 mod parsed;
-pub mod queue;
 mod search;
 mod summary;
 mod take;
+pub mod unmatched;
 
 use std::io;
 

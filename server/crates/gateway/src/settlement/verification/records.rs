@@ -13,15 +13,15 @@ use tillgate_store::snapshot::StoreSnapshot;
 
 use crate::settlement::verification::add_sums;
 use crate::settlement::verification::describe_sums;
-use crate::settlement::verification::{Journal, Sums, Verification};
+use crate::settlement::verification::{LedgerMovements, Sums, Verification};
 
 impl Verification {
-    /// Compares the settlement lines of an entity, and the reserves of its batches, with the journal.
+    /// Compares the settlement lines of an entity, and the reserves of its batches, with the ledger.
     pub(super) fn verify_records(
         &mut self,
         snapshot: &StoreSnapshot,
         entity: &EntityId,
-        journal: &Journal,
+        ledger: &LedgerMovements,
     ) -> Result<(), StoreError> {
         let mut settled = Sums::new();
         let mut totals: BTreeMap<(Date, String), BatchTotals> = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Verification {
                 .map(|(day, currency)| format!("the batch of {entity} on {day} in {currency} is missing")),
         );
         faults.into_iter().for_each(|fault| self.add_fault(fault));
-        self.compare_settled(entity, &settled, &journal.settled);
+        self.compare_settled(entity, &settled, &ledger.settled);
         Ok(())
     }
     /// Compares the reconciliation records with the last digest that the audit log has. There is none before the first
@@ -85,43 +85,41 @@ impl Verification {
         Ok(())
     }
 
-    /// Compares the movements of the settlement lines of an entity with those of its journal.
-    fn compare_settled(&mut self, entity: &EntityId, settled: &Sums, journal: &Sums) {
-        let currencies = settled.keys().chain(journal.keys()).collect::<BTreeSet<_>>();
+    /// Compares the movements of the settlement lines of an entity with those of its ledger.
+    fn compare_settled(&mut self, entity: &EntityId, settled: &Sums, ledger: &Sums) {
+        let currencies = settled.keys().chain(ledger.keys()).collect::<BTreeSet<_>>();
         for currency in currencies {
             let sums = |of: &Sums| of.get(currency).copied().unwrap_or_default();
-            let (lines, entries) = (sums(settled), sums(journal));
+            let (lines, entries) = (sums(settled), sums(ledger));
             if lines != entries {
                 let (lines, entries) = (describe_sums(lines), describe_sums(entries));
                 self.add_fault(format!(
-                    "the settlement lines of {entity} in {currency} are {lines}; its journal has {entries}"
+                    "the settlement lines of {entity} in {currency} are {lines}; its ledger has {entries}"
                 ));
             }
         }
     }
 
-    /// Compares the reserves that an entity is still to be paid with its journal.
+    /// Compares the reserves that an entity is still to be paid with its ledger.
     pub(super) fn verify_reserves(
         &mut self,
         snapshot: &StoreSnapshot,
         entity: &EntityId,
-        journal: &Journal,
+        ledger: &LedgerMovements,
     ) -> Result<(), StoreError> {
         let mut held: BTreeMap<String, i64> = BTreeMap::new();
         for reserve in snapshot.load_settlement_state(entity)?.into_iter().flat_map(|state| state.reserves) {
             *held.entry(reserve.currency).or_default() += reserve.hundredths;
         }
-        for (currency, sums) in &journal.total {
+        for (currency, sums) in &ledger.total {
             let kept = held.remove(currency).unwrap_or_default();
             if kept != -sums.reserve {
                 let expected = -sums.reserve;
-                self.add_fault(format!(
-                    "the reserves of {entity} in {currency} are {kept}; its journal has {expected}"
-                ));
+                self.add_fault(format!("the reserves of {entity} in {currency} are {kept}; its ledger has {expected}"));
             }
         }
         for currency in held.into_keys() {
-            self.add_fault(format!("the journal has no reserves of {entity} in {currency}"));
+            self.add_fault(format!("the ledger has no reserves of {entity} in {currency}"));
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub enum AcceptError {
     #[error("the store is sealed: accepting rows needs the vault's key (--key-file)")]
     NeedsKey,
     /// The seal has no valid code, or its sums contradict each other.
-    #[error("the seal itself was changed, so it tells nothing about the rows: restore a backup")]
+    #[error("the seal itself was changed, so the rows cannot be verified: restore a backup")]
     ForgedSeal,
     /// The seal covers no table of this name.
     #[error("the seal covers no table {0}")]

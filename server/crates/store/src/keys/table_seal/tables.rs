@@ -72,7 +72,7 @@ pub const UNSEALED: &[(&str, &str)] = &[
     ("policy_report", "reports of browsers"),
     ("risk_counter", "counters of risk rules, written at every payment and forgotten after their window"),
     ("risk_counter_owner", "the owners of those counters"),
-    ("store_seal", "the seal itself, which has a code of its own"),
+    ("store_seal", "the seal itself, which has a separate code"),
     ("timer", "when something has to be looked at; what follows is decided by sealed rows"),
     ("velocity", "attempts against the limits, forgotten after their window"),
 ];

@@ -1,4 +1,4 @@
-//! The audit of risk: who changed rules and lists, and which limits against card testing were reached.
+//! The decision log: changes of rules and lists with their authors, and reached card-testing limits.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
@@ -16,16 +16,16 @@ const MAX_ROWS: i64 = 10_000;
 
 /// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RiskAuditKind {
+pub enum DecisionLogKind {
     /// Versions of rules.
     Rules,
     /// Entries of lists.
     List,
-    /// Limits against card testing.
+    /// Card-testing limits.
     Limit,
 }
 
-impl RiskAuditKind {
+impl DecisionLogKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
@@ -35,9 +35,9 @@ impl RiskAuditKind {
     }
 }
 
-/// A row of the audit.
+/// A row of the decision log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct RiskAuditRow {
+pub struct DecisionLogRow {
     /// Its number, which grows with every row of any entity.
     #[serde(skip)]
     pub number: i64,
@@ -55,7 +55,7 @@ pub struct RiskAuditRow {
     pub at: Timestamp,
 }
 
-impl RiskAuditRow {
+impl DecisionLogRow {
     /// Reads a row with the columns of [`load_rows`].
     fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
@@ -80,14 +80,14 @@ impl RiskAuditRow {
 pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
     let RiskChange { entity, action, reason, author, at } = change;
     let (kind, action, subject) = match action {
-        RiskAction::AddVersion { version, .. } => (RiskAuditKind::Rules, "add", version.clone()),
+        RiskAction::AddVersion { version, .. } => (DecisionLogKind::Rules, "add", version.clone()),
         RiskAction::UseVersion { role, version } => {
-            (RiskAuditKind::Rules, role.as_str(), version.clone().unwrap_or_else(|| "none".to_owned()))
+            (DecisionLogKind::Rules, role.as_str(), version.clone().unwrap_or_else(|| "none".to_owned()))
         }
-        RiskAction::PutEntry(entry) => (RiskAuditKind::List, "put", describe_position(&entry.position)),
-        RiskAction::RemoveEntry(position) => (RiskAuditKind::List, "remove", describe_position(position)),
+        RiskAction::PutEntry(entry) => (DecisionLogKind::List, "put", describe_position(&entry.position)),
+        RiskAction::RemoveEntry(position) => (DecisionLogKind::List, "remove", describe_position(position)),
         RiskAction::ReachLimit { limit, key } => {
-            (RiskAuditKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
+            (DecisionLogKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
         }
     };
     record_act(connection, change, kind, action)?;
@@ -112,7 +112,7 @@ pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result
 fn record_act(
     connection: &Connection,
     change: &RiskChange,
-    kind: RiskAuditKind,
+    kind: DecisionLogKind,
     action: &str,
 ) -> Result<(), StoreError> {
     let RiskChange { entity, action: act, author, at, .. } = change;
@@ -136,15 +136,15 @@ fn describe_position(position: &ListPosition) -> String {
 fn load_rows(
     connection: &Connection,
     entity: &EntityId,
-    kind: RiskAuditKind,
+    kind: DecisionLogKind,
     before: i64,
     limit: u32,
-) -> Result<Vec<RiskAuditRow>, StoreError> {
+) -> Result<Vec<DecisionLogRow>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, kind, action, subject, reason, author, at FROM risk_change
          WHERE entity = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
     )?;
-    let rows = statement.query_map(params![entity.as_str(), kind.as_str(), before, limit], RiskAuditRow::read_row)?;
+    let rows = statement.query_map(params![entity.as_str(), kind.as_str(), before, limit], DecisionLogRow::read_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -154,9 +154,9 @@ fn load_page(
     entity: &EntityId,
     before: Option<i64>,
     limit: u32,
-) -> Result<Vec<RiskAuditRow>, StoreError> {
+) -> Result<Vec<DecisionLogRow>, StoreError> {
     let mut rows = Vec::new();
-    for kind in [RiskAuditKind::Rules, RiskAuditKind::List, RiskAuditKind::Limit] {
+    for kind in [DecisionLogKind::Rules, DecisionLogKind::List, DecisionLogKind::Limit] {
         rows.extend(load_rows(connection, entity, kind, before.unwrap_or(i64::MAX), limit)?);
     }
     rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.number));
@@ -165,7 +165,7 @@ fn load_page(
 }
 
 impl Store {
-    /// Writes events with their rows in the audit, in one transaction.
+    /// Writes events with their rows in the decision log, in one transaction.
     pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
         self.run_write(move |connection| changes.iter().try_for_each(|change| rules::apply_change(connection, change)))
             .await
@@ -175,19 +175,19 @@ impl Store {
     pub fn load_risk_changes(
         &self,
         entity: &EntityId,
-        kind: RiskAuditKind,
+        kind: DecisionLogKind,
         limit: u32,
-    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+    ) -> Result<Vec<DecisionLogRow>, StoreError> {
         self.run_read(|connection| load_rows(connection, entity, kind, i64::MAX, limit))
     }
 
     /// Loads a page of an entity's rows of all kinds, the latest first, with numbers below `before`.
-    pub fn load_risk_audit(
+    pub fn load_decision_log(
         &self,
         entity: &EntityId,
         before: Option<i64>,
         limit: u32,
-    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+    ) -> Result<Vec<DecisionLogRow>, StoreError> {
         self.readers.in_snapshot(|connection| load_page(connection, entity, before, limit))
     }
 }
@@ -197,14 +197,14 @@ impl AdminStore {
     pub fn load_risk_changes(
         &self,
         entity: &EntityId,
-        kind: RiskAuditKind,
+        kind: DecisionLogKind,
         limit: u32,
-    ) -> Result<Vec<RiskAuditRow>, StoreError> {
+    ) -> Result<Vec<DecisionLogRow>, StoreError> {
         load_rows(&self.connection, entity, kind, i64::MAX, limit)
     }
 
     /// Loads the latest rows of an entity of all kinds, the latest first.
-    pub fn load_risk_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<RiskAuditRow>, StoreError> {
+    pub fn load_decision_log(&self, entity: &EntityId, limit: u32) -> Result<Vec<DecisionLogRow>, StoreError> {
         load_page(&self.connection, entity, None, limit)
     }
 }

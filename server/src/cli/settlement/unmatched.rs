@@ -6,7 +6,7 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
-use tillgate_gateway::settlement::file::queue::{LineDecision, MatchCandidate};
+use tillgate_gateway::settlement::file::unmatched::{LineDecision, MatchCandidate};
 use tillgate_machine::process;
 
 use crate::cli::CommonOptions;
@@ -16,16 +16,16 @@ use crate::cli::table::to_printable;
 /// Largest number of lines of a list.
 const MAX_LINES: usize = 1000;
 
-/// List the lines that have no payment yet, oldest first, with the payments that they name.
+/// List the unmatched lines, oldest first, with the payments that they name.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement unmatched --entity 8a01…")]
 pub(in crate::cli) struct ListUnmatched {
     #[command(flatten)]
     common: CommonOptions,
-    /// The id of the merchant or division for which the files were imported, or of an entity above. Default: all.
+    /// Id of the merchant or division for which the files were imported, or of an entity above it. Default: all.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: Option<String>,
-    /// The record after which the list begins: the last one of the list before.
+    /// Record after which the list begins: the last record of the previous list.
     #[arg(long, value_name = "RECORD")]
     after: Option<String>,
     /// The maximum number of lines, at most 1000.
@@ -33,7 +33,7 @@ pub(in crate::cli) struct ListUnmatched {
     limit: usize,
 }
 
-/// Match a line with its payment. Several payments are possible if their open amounts add up to that of the line.
+/// Match a line with its payment. Several payments are possible if their open amounts add up to the line's amount.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement match --record 8a05… --payment 8a02…")]
 pub(in crate::cli) struct MatchLine {
@@ -47,7 +47,7 @@ pub(in crate::cli) struct MatchLine {
     payments: Vec<String>,
 }
 
-/// Reject a line: it settles no payment, and moves nothing.
+/// Reject a line, so that it settles no payment and moves no money.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate settlement reject --record 8a05… --reason 'Payment of another gateway'")]
 pub(in crate::cli) struct RejectLine {
@@ -211,10 +211,10 @@ fn describe_candidate(candidate: &MatchCandidate) -> CandidateOutput {
     }
 }
 
-/// Formats the queue as text.
+/// Formats the unmatched lines as text.
 fn format_list(output: &UnmatchedOutput) -> String {
     if output.lines.is_empty() {
-        return "every line has its payment".to_owned();
+        return "no unmatched lines".to_owned();
     }
     let mut lines = Vec::new();
     for line in &output.lines {

@@ -1,4 +1,4 @@
-//! The queue of lines without a payment: candidates, and the decisions of the operator.
+//! Unmatched lines: candidates, and the decisions of the operator.
 
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, RecordId};
@@ -50,7 +50,7 @@ pub struct LineDecision {
     pub is_new: bool,
 }
 
-/// Finds the payments that a line of the queue names.
+/// Finds the payments that an unmatched line names.
 pub(super) fn load_candidates(
     store: &AdminStore,
     record: &ReconciliationRecord,
@@ -65,7 +65,7 @@ pub(super) fn load_candidates(
     found.into_iter().map(describe).collect()
 }
 
-/// Matches a line of the queue with payments, and moves its money. Does nothing if it is matched with the same payments
+/// Matches an unmatched line with payments, and moves its money. Does nothing if it is matched with the same payments
 /// already.
 ///
 /// # Errors
@@ -120,7 +120,7 @@ pub(super) fn match_record(
     })
 }
 
-/// Rejects a line of the queue: it settles no payment. Does nothing if it was rejected before.
+/// Rejects an unmatched line: it settles no payment. Does nothing if it was rejected before.
 ///
 /// # Errors
 /// If the line does not allow it, the reason is not valid, or the store fails.
@@ -132,9 +132,9 @@ pub(super) fn reject_record(
 ) -> Result<LineDecision, SettlementFileError> {
     let reason = reason.trim();
     PlainLine::<MAX_REASON>::parse_filled(reason)
-        .map_err(|_| refuse_decision(format!("--reason must have 1 to {MAX_REASON} characters")))?;
+        .map_err(|_| refuse_decision(format!("the reason must have 1 to {MAX_REASON} characters")))?;
     if has_card_number(reason, Strictness::Allowed) {
-        return Err(refuse_decision("--reason may not have a card number"));
+        return Err(refuse_decision("the reason must not contain a card number"));
     }
     store.in_part(|store| {
         let (record, import) = load_decidable(store, id)?;

@@ -1,4 +1,4 @@
-//! The queue of settlement lines without a payment as rows, and the decisions about them.
+//! Unmatched settlement lines as rows, and the decisions about them.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl AdminStore {
         Ok(document.map(|document| decode_document(&document)).transpose()?)
     }
 
-    /// Loads the first records of the queue after a record, in the order of their ids. `entities` are those for which
+    /// Loads the first unmatched records after a record, in the order of their ids. `entities` are those for which
     /// the files were imported; all without it.
     ///
     /// # Errors
@@ -40,10 +40,10 @@ impl AdminStore {
         after: Option<&RecordId>,
         limit: usize,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        let query = "SELECT document FROM settlement_unmatched AS queue
-             JOIN reconciliation_record AS line ON line.id = queue.record
-             WHERE (?1 IS NULL OR queue.entity IN (SELECT value FROM json_each(?1))) AND queue.record > ?2
-             ORDER BY queue.record LIMIT ?3";
+        let query = "SELECT document FROM settlement_unmatched AS unmatched
+             JOIN reconciliation_record AS line ON line.id = unmatched.record
+             WHERE (?1 IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
+             ORDER BY unmatched.record LIMIT ?3";
         let mut statement = self.connection.prepare_cached(query)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let after = after.map_or("", RecordId::as_str);
@@ -55,8 +55,8 @@ impl AdminStore {
         Ok(records)
     }
 
-    /// Writes the match of a record, takes it from the queue, and moves the money of its line. Belongs into a
-    /// transaction.
+    /// Writes the match of a record, removes it from the unmatched lines, and moves the money of its line. Belongs into
+    /// a transaction.
     pub fn save_match(
         &self,
         record: &ReconciliationRecord,
@@ -77,7 +77,7 @@ impl AdminStore {
         ledger::write_entry(&self.connection, Some(&record.owner.account), &entry, Timestamp::now())
     }
 
-    /// Writes the rejection of a record, and takes it from the queue. Belongs into a transaction.
+    /// Writes the rejection of a record, and removes it from the unmatched lines. Belongs into a transaction.
     pub fn save_rejection(&self, record: &ReconciliationRecord, reason: &str) -> Result<(), StoreError> {
         let act = Act {
             action: "settlement reject",

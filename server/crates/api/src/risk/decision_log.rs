@@ -1,4 +1,4 @@
-//! `/v2/risk/audit`: changes of a merchant's rules and lists, and the limits against card testing that it has reached.
+//! `/v2/risk/audit`: the decision log of a merchant.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tillgate_gateway::Failure;
-use tillgate_store::risk::audit::RiskAuditRow;
+use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
@@ -18,7 +18,7 @@ use crate::response::{list_fields, wire_time};
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;
 
-/// Handles `GET /v2/risk/audit`: a page of the audit, the latest row first.
+/// Handles `GET /v2/risk/audit`: a page of the decision log, the latest row first.
 pub(crate) async fn list_changes(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
     merchant.respond(async |merchant| build_page(&state, &merchant)).await
 }
@@ -26,14 +26,14 @@ pub(crate) async fn list_changes(State(state): State<Arc<AppState>>, merchant: M
 fn build_page(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
     let limit = merchant.page_limit(PAGE);
     let before = merchant.page_cursor(decode_cursor)?;
-    let rows = state.gateway.store.load_risk_audit(&merchant.entity.id, before, limit)?;
+    let rows = state.gateway.store.load_decision_log(&merchant.entity.id, before, limit)?;
     let changes: Vec<JsonObject<'_>> = rows.iter().map(row_fields).collect();
     let last = rows.last().filter(|_| rows.len() == limit as usize);
     let cursor = last.map(|last| URL_SAFE_NO_PAD.encode(last.number.to_be_bytes()));
     Ok(merchant.build_response(list_fields("changes", changes, cursor)))
 }
 
-fn row_fields(row: &RiskAuditRow) -> JsonObject<'_> {
+fn row_fields(row: &DecisionLogRow) -> JsonObject<'_> {
     JsonObject::default()
         .with("kind", row.kind.as_str())
         .with("action", row.action.as_str())

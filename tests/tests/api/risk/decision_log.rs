@@ -1,4 +1,4 @@
-//! The audit of risk: changes of rules and lists, and reached limits against card testing.
+//! The decision log: changes of rules and lists, and reached card-testing limits.
 
 use serde_json::{Value, json};
 use tillgate_tests::{MerchantClient, TestGateway, poll_until};

@@ -1,4 +1,4 @@
-//! The queue of settlement lines without a payment: candidates, manual matching and rejection.
+//! Unmatched settlement lines: candidates, manual matching and rejection.
 
 use serde_json::{Value, json};
 use tillgate_tests::{MerchantClient, TestGateway};
@@ -8,10 +8,10 @@ use crate::settlement::reconciliation_files::{ReconciliationScene, file_name, li
 use crate::settlement::settlements::read_records;
 use crate::support::*;
 
-/// Returns the queue of an entity.
-pub fn read_queue(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
-    let queue = gateway.run_command(&["settlement", "unmatched", "--entity", &shop.entity_id])?;
-    Ok(queue["lines"].as_array().cloned().unwrap_or_default())
+/// Returns the unmatched lines of an entity.
+pub fn read_unmatched(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
+    let unmatched = gateway.run_command(&["settlement", "unmatched", "--entity", &shop.entity_id])?;
+    Ok(unmatched["lines"].as_array().cloned().unwrap_or_default())
 }
 
 /// Returns a text of a JSON object.
@@ -50,8 +50,8 @@ async fn a_line_of_the_queue_is_matched_once_and_moves_its_money_then() -> anyho
     ];
     let result = import_text(&gateway, &shop, format_file(&lines), &[])?;
     assert_eq!(counts(&result, ["multipleMatches", "notMatched"]), [1, 1], "{result}");
-    let queue = read_queue(&gateway, &shop)?;
-    let [several, none] = queue.as_slice() else { anyhow::bail!("{queue:?}") };
+    let unmatched = read_unmatched(&gateway, &shop)?;
+    let [several, none] = unmatched.as_slice() else { anyhow::bail!("{unmatched:?}") };
     assert_eq!((text(several, "status"), text(none, "status")), ("MULTIPLE_MATCHES", "NOT_MATCHED"));
     let mut candidates: Vec<&str> =
         several["candidates"].as_array().into_iter().flatten().map(|candidate| text(candidate, "paymentId")).collect();
@@ -77,7 +77,7 @@ async fn a_line_of_the_queue_is_matched_once_and_moves_its_money_then() -> anyho
     assert_refused(match_line(&gateway, record, &[second.id()]), "is settled already");
     match_line(&gateway, record, &[other.id()])?;
     assert_eq!(read_euros(&shop, "receivable").await?, 1500);
-    assert!(read_queue(&gateway, &shop)?.is_empty());
+    assert!(read_unmatched(&gateway, &shop)?.is_empty());
     let records = read_records(&shop).await?;
     let matched = records.iter().filter(|record| record["matchedTransactions"]["status"] == "MATCHED").count();
     assert_eq!(matched, 2);
@@ -91,15 +91,15 @@ async fn a_rejected_line_leaves_the_queue_and_moves_nothing() -> anyhow::Result<
     let paid = pay_externally(&shop, "10.00", "order-0001").await?;
     let line = FileLine { order: "order-0009", amount: "10.00", ..Default::default() };
     import_text(&gateway, &shop, format_file(&[line]), &[])?;
-    let queue = read_queue(&gateway, &shop)?;
-    let record = text(&queue[0], "recordId");
-    assert_refused(reject_line(&gateway, record, " "), "--reason");
+    let unmatched = read_unmatched(&gateway, &shop)?;
+    let record = text(&unmatched[0], "recordId");
+    assert_refused(reject_line(&gateway, record, " "), "the reason");
     assert_refused(reject_line(&gateway, record, "card 4200000000000000"), "card number");
     let rejected = reject_line(&gateway, record, "of another gateway")?;
     assert_eq!(text(&rejected, "rejected"), "of another gateway");
     assert_eq!(text(&reject_line(&gateway, record, "once more")?, "rejected"), "of another gateway");
     assert_refused(match_line(&gateway, record, &[paid.id()]), "was rejected: of another gateway");
-    assert!(read_queue(&gateway, &shop)?.is_empty());
+    assert!(read_unmatched(&gateway, &shop)?.is_empty());
     assert_eq!(read_euros(&shop, "receivable").await?, 1000);
     let acts = read_acts(&gateway, record).await?;
     assert_eq!(acts.iter().map(|(action, _)| action.as_str()).collect::<Vec<_>>(), ["settlement reject"]);
@@ -124,9 +124,9 @@ async fn a_line_can_settle_several_payments_that_add_up_to_it() -> anyhow::Resul
         FileLine { kinds: "FEE;MONTHLY", amount: "1.00", ..Default::default() },
     ];
     import_text(&gateway, &scene.division, format_today(&lines), &[])?;
-    let queue = read_queue(&gateway, &scene.division)?;
-    assert_eq!(queue.len(), 2, "{queue:?}");
-    let [record, chargeback] = [text(&queue[0], "recordId"), text(&queue[1], "recordId")];
+    let unmatched = read_unmatched(&gateway, &scene.division)?;
+    assert_eq!(unmatched.len(), 2, "{unmatched:?}");
+    let [record, chargeback] = [text(&unmatched[0], "recordId"), text(&unmatched[1], "recordId")];
     for (payments, message) in [
         (&[first.id(), stranger.id()][..], "there is no payment"),
         (&[first.id(), other.id()], "different entities"),
@@ -160,8 +160,8 @@ async fn a_match_after_the_day_is_complete_shows_in_the_record_and_not_in_the_fi
     let path = format!("reconciliations/v1/files/{}", file_name(&scene.division, day));
     let before = scene.division.get(&path).await?.text;
     assert!(before.contains("NOT_MATCHED"), "{before}");
-    let queue = read_queue(&gateway, &scene.division)?;
-    match_line(&gateway, text(&queue[0], "recordId"), &[paid.id()])?;
+    let unmatched = read_unmatched(&gateway, &scene.division)?;
+    match_line(&gateway, text(&unmatched[0], "recordId"), &[paid.id()])?;
     assert_eq!(scene.division.get(&path).await?.text, before);
     assert_eq!(read_records(&scene.division).await?[0]["payment"]["id"], paid.id());
     // The merchant has the record now. Its day is complete, and gets no file.
@@ -188,8 +188,8 @@ async fn a_chargeback_line_that_is_matched_by_hand_makes_its_chargeback() -> any
     let line = |kinds, reason| FileLine { kinds, amount: "8.00", reason, ..Default::default() };
     let lines = [line("CHARGEBACK;DEBIT", "000.100.221"), line("CHARGEBACK REVERSAL;DEBIT", "")];
     import_text(&gateway, &shop, format_file(&lines), &[])?;
-    let queue = read_queue(&gateway, &shop)?;
-    let [chargeback, reversal] = [text(&queue[0], "recordId"), text(&queue[1], "recordId")];
+    let unmatched = read_unmatched(&gateway, &shop)?;
+    let [chargeback, reversal] = [text(&unmatched[0], "recordId"), text(&unmatched[1], "recordId")];
     assert_refused(match_line(&gateway, reversal, &[paid.id()]), "has no chargeback");
     match_line(&gateway, chargeback, &[paid.id()])?;
     match_line(&gateway, reversal, &[paid.id()])?;
