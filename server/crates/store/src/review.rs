@@ -6,7 +6,7 @@ pub mod callback;
 pub mod failed_callbacks;
 pub mod queue;
 pub mod reference;
-pub mod request;
+pub(crate) mod refused_requests;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -67,7 +67,7 @@ pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: 
 
 /// Writes a decision to the audit of its payment. Does nothing if the payment was never held.
 fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
-    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, .. } = decision;
+    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, actor, .. } = decision;
     connection
         .prepare_cached(
             "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
@@ -83,7 +83,11 @@ fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result
             processed.as_millisecond()
         ])?;
     let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
-    ledger::write_entry(connection, Some(&decision.entity), &entry.by(user_id.as_str()), *at)
+    let entry = match actor {
+        Some(actor) => entry.by(actor.as_str()).with_detail("analyst", user_id.as_str()),
+        None => entry.by(user_id.as_str()),
+    };
+    ledger::write_entry(connection, Some(&decision.entity), &entry, *at)
 }
 
 /// Returns the name of a decision in the column `action`.

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_domain::plain_line::PlainLine;
-use tillgate_domain::risk::list::MAX_AUTHOR;
+use tillgate_domain::risk::list::parse_author;
 use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
@@ -33,13 +32,6 @@ impl AuthorOptions {
     pub(in crate::cli) fn find_author(&self) -> String {
         self.author.clone().unwrap_or_else(process::find_user)
     }
-}
-
-/// Checks the name of an author or analyst.
-pub(in crate::cli) fn parse_author(text: &str) -> Result<String, String> {
-    PlainLine::<MAX_AUTHOR>::parse_filled(text.trim())
-        .map(String::from)
-        .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
 }
 
 /// Check a rules file, and store it as a version of an entity. It decides nothing before `risk activate`.

@@ -19,6 +19,7 @@ use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::{GatewaySettings, bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
+use crate::control::listener::ControlSocket;
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]
@@ -90,6 +91,7 @@ impl Demo {
             }
             drop(administration);
             let limits = self.settings.connection_limits();
+            let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
             // Dropping the shop ends its process. It is dropped after the gateway.
             let shop = DemoShop::start(
@@ -108,7 +110,7 @@ impl Demo {
             started.shop.clone_from(&shop.public);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, None, stop).await
+            serve_until_stopped(state, listener, limits, None, control, stop).await
         })
     }
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::id::{EntityId, to_hex};
+use crate::plain_line::PlainLine;
 
 /// Largest number of entries of an entity, in all of its lists.
 pub const MAX_LIST_ENTRIES: u64 = 100_000;
@@ -13,6 +14,16 @@ pub const MAX_LIST_ENTRIES: u64 = 100_000;
 pub const MAX_REASON: usize = 500;
 /// Largest length of an author's name, in characters.
 pub const MAX_AUTHOR: usize = 100;
+
+/// Checks the name of an author or analyst.
+///
+/// # Errors
+/// The reason, if the name is blank or too long, or has control characters.
+pub fn parse_author(text: &str) -> Result<String, String> {
+    PlainLine::<MAX_AUTHOR>::parse_filled(text.trim())
+        .map(String::from)
+        .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
+}
 
 /// A list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

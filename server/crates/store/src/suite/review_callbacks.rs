@@ -44,6 +44,7 @@ fn decision_about(payment: &PaymentId, entity: &EntityId) -> ReviewDecision {
         note: None,
         processed: sample_time(5),
         at: sample_time(5),
+        actor: None,
     }
 }
 
