@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::administration::Administration;
+use tillgate_machine::process;
 
 use crate::cli::administration::create_administration;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
@@ -84,7 +85,8 @@ impl Demo {
             let state = self.settings.open_gateway(&self.common.data).await?;
             let store = open_store(&self.common.data)?;
             let vault = Box::new(Arc::clone(&state.gateway.vault));
-            let administration = Administration::new(store, vault, Arc::clone(&state.gateway.clock));
+            let administration =
+                Administration::new(store.for_actor(process::describe_user()), vault, Arc::clone(&state.gateway.clock));
             // A key for the simulated wallets.
             if administration.load_wallet_keys(&entity)?.is_empty() {
                 administration.create_wallet_key(&entity)?;
