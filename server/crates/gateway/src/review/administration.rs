@@ -124,9 +124,5 @@ pub(super) fn not_held(payment: &PaymentId) -> ActError {
 
 /// Refuses an act on a review for a reason that the API shares.
 pub(super) fn refuse_review(refusal: &Refusal) -> ActError {
-    if let Some(error) = refusal.parameters.first() {
-        let parameter = if error.name == "note" { "note" } else { "payment" };
-        return ActError::refuse(parameter, format!("{} {}", error.name, error.message));
-    }
-    ActError::refuse("payment", refusal.description.as_deref().unwrap_or_else(|| refusal.code.description()))
+    ActError::from_refusal(refusal, "payment", |name| if name == "note" { "note" } else { "payment" })
 }
