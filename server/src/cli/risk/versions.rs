@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_domain::risk::list::parse_author;
+use tillgate_domain::risk::list::{check_reason, parse_author};
 use tillgate_domain::risk::rules::VersionRole;
-use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
 use tillgate_store::risk::audit::RiskAuditRow;
@@ -92,7 +91,7 @@ pub(in crate::cli) struct UseRules {
     #[arg(value_name = "VERSION|none")]
     version: String,
     /// The reason in the audit.
-    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = check_reason)]
     reason: String,
 }
 
