@@ -1,5 +1,5 @@
-//! The program of Tillgate: its command line, which starts the server, and the worker of a running server. Everything
-//! else is in the crates of `server/crates/`.
+//! The program of Tillgate: its command line, which starts the server, the worker of a running server, and the socket
+//! between both. Everything else is in the crates of `server/crates/`.
 //!
 //! Knows the options, and puts the parts together. It never decides about money, and speaks neither HTTP nor SQL.
 
@@ -7,6 +7,7 @@ use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
 pub mod cli;
+pub mod control;
 pub mod worker;
 
 /// Memory is often allocated by one thread and freed by another: an order by the store's writer, a request by the

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tillgate_gateway::administration::{Administration, VaultSource};
 use tillgate_machine::clock::SystemClock;
+use tillgate_machine::process;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::Vault;
 
@@ -46,5 +47,5 @@ pub(super) fn create_administration(data: &Path) -> Result<Administration, Store
 
 fn prepare_administration(store: AdminStore, options: VaultKeyOptions, data: &Path) -> Administration {
     let vault = CommandVault { options, data: data.to_owned() };
-    Administration::new(store, Box::new(vault), Arc::new(SystemClock))
+    Administration::new(store.for_actor(process::describe_user()), Box::new(vault), Arc::new(SystemClock))
 }

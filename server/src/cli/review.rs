@@ -19,6 +19,7 @@ use tillgate_domain::review::filter::parse_state;
 use tillgate_domain::review::filter::{AnalystFilter, ReviewFilter};
 use tillgate_domain::review::queue::parse_note;
 use tillgate_domain::review::queue::{QueueChange, ReviewState};
+use tillgate_domain::risk::list::parse_author;
 use tillgate_gateway::review::administration::PAGE;
 use tillgate_machine::process;
 
@@ -31,7 +32,6 @@ use crate::cli::review::output::format_list;
 use crate::cli::review::output::format_record;
 use crate::cli::review::output::format_review;
 use crate::cli::review::output::{ReviewListOutput, ReviewOutput, ReviewRecordOutput};
-use crate::cli::risk::versions::parse_author;
 
 /// The review queue: payments that the risk check holds.
 #[derive(Debug, Subcommand)]
@@ -250,10 +250,10 @@ impl ListReviews {
 }
 
 impl ShowReview {
-    /// Prints a review with its payment, its actions, and a decision that waits for the gateway.
+    /// Prints a review with its payment and its actions.
     fn run(self) -> anyhow::Result<()> {
-        let (record, request, clock) = self.common.open_administration()?.load_review(&self.payment)?;
-        let output: ReviewRecordOutput = describe_record(record, request.as_ref(), clock);
+        let (record, clock) = self.common.open_administration()?.load_review(&self.payment)?;
+        let output: ReviewRecordOutput = describe_record(record, clock);
         self.common.print_output(&output, format_record)
     }
 }

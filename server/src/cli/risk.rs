@@ -227,12 +227,7 @@ pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<
     let text = read_input_file(path, MAX_RULES_BYTES)?;
     let errors = match RuleSet::parse(&text) {
         Ok(rules) => {
-            let longer = rules.find_longer_bin();
-            let name = longer.unwrap_or_default();
-            anyhow::ensure!(
-                longer.is_none(),
-                "{file}: the rule {name} compares `bin`, which has six digits, with more of them"
-            );
+            rules.check_bins().map_err(|message| anyhow::anyhow!("{file}: {message}"))?;
             return Ok((text.to_string(), rules));
         }
         Err(errors) => errors,

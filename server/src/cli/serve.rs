@@ -28,6 +28,7 @@ use tokio::sync::watch;
 use super::CommonOptions;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
 use crate::cli::serve::settings::GatewaySettings;
+use crate::control::listener::ControlSocket;
 use crate::worker;
 
 /// Maximum time for requests in flight to end on shutdown, and then the same time for webhook deliveries.
@@ -60,9 +61,10 @@ impl Serve {
             let limits = self.settings.connection_limits();
             let listener = bind_listener(self.listen).await?;
             let ftp = self.ftp.bind_server().await?;
+            let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
             self.print_addresses(&listener, ftp.as_ref())?;
-            serve_until_stopped(state, listener, limits, ftp, stop).await
+            serve_until_stopped(state, listener, limits, ftp, control, stop).await
         })
     }
 
@@ -99,20 +101,24 @@ pub(super) async fn bind_listener(address: SocketAddr) -> anyhow::Result<TcpList
     TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
 }
 
-/// Serves requests and FTP, and runs the worker, until `stop` completes. Then waits up to 15 s for the requests in
-/// flight, and as long again for the worker's messages; what is not done by then is given up, with a warning.
+/// Serves requests, FTP and commands, and runs the worker, until `stop` completes. Then waits up to 15 s for the
+/// requests in flight, and as long again for commands and the worker's messages; what is not done by then is given up,
+/// with a warning.
 pub(super) async fn serve_until_stopped(
     state: Arc<AppState>,
     listener: TcpListener,
     limits: ConnectionLimits,
     ftp: Option<BoundFtp>,
+    control: ControlSocket,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
     let (stop_worker, worker_stopped) = watch::channel(false);
     if let Some(BoundFtp { listener, options }) = ftp {
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
-    let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped));
+    let commands = control.serve(Arc::clone(&state.app), worker_stopped.clone());
+    let tasks = worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped);
+    let worker = tokio::spawn(async { tokio::join!(commands, tasks) });
     let service = tillgate_api::build_service(state);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {

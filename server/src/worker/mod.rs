@@ -1,6 +1,6 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! settles payments, completes and pushes reconciliation files, carries out requested review decisions, deletes expired
-//! data, checks the store's file, and marks the form's build as still in use.
+//! settles payments, completes and pushes reconciliation files, deletes expired data, checks the store's file, and
+//! marks the form's build as still in use.
 
 mod file_push;
 mod integrity;
@@ -8,7 +8,6 @@ mod intents;
 mod outbox;
 mod reconciliation_files;
 mod review_callback;
-mod review_requests;
 mod risk_counters;
 mod schedules;
 mod settlements;
@@ -44,7 +43,6 @@ pub async fn run_tasks(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver
         integrity::check_store_daily(Arc::clone(&app), stop.clone()),
         intents::resolve_periodically(Arc::clone(&app), stop.clone()),
         risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
-        review_requests::carry_out_periodically(Arc::clone(&app), stop.clone()),
         reconciliation_files::complete_periodically(Arc::clone(&app), stop.clone()),
         file_push::push_files(Arc::clone(&app), stop.clone()),
         schedules::run_periodically(Arc::clone(&app), stop.clone()),

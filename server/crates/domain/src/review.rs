@@ -3,7 +3,6 @@
 pub mod decision;
 pub mod filter;
 pub mod queue;
-pub mod request;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

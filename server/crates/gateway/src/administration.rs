@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
+use tillgate_domain::refusal::Refusal;
 use tillgate_machine::clock::Clock;
+use tillgate_shared::parameter::ParameterError;
 use tillgate_store::directory::Directory;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
@@ -76,6 +78,21 @@ impl ActError {
         Self::Refused { parameter, message: message.into() }
     }
 
+    /// Refuses an act for a reason that the API shares. `input` returns the input that a parameter of the API stands
+    /// for; `subject` is the input at fault if the refusal names no parameter.
+    pub(crate) fn from_refusal(
+        refusal: &Refusal,
+        subject: &'static str,
+        input: impl FnOnce(&str) -> &'static str,
+    ) -> Self {
+        match refusal.parameters.first() {
+            Some(ParameterError { name, value, message }) => {
+                Self::refuse(input(name), format!("{} {message}", value.as_ref().unwrap_or(name)))
+            }
+            None => Self::refuse(subject, refusal.description.as_deref().unwrap_or_else(|| refusal.code.description())),
+        }
+    }
+
     /// Puts a text before the failure of a step.
     pub(crate) fn in_step(message: impl Into<String>, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Step { message: message.into(), source: source.into() }
@@ -95,7 +112,7 @@ impl From<VaultError> for ActError {
 }
 
 impl Administration {
-    /// Prepares acts on an open store.
+    /// Prepares acts on an open store, which names the person who acts.
     pub fn new(store: AdminStore, vault: Box<dyn VaultSource>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock, vault }
     }

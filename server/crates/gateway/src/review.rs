@@ -3,8 +3,8 @@
 
 pub mod administration;
 pub mod callback;
+pub mod operator;
 pub mod queue;
-pub mod request;
 
 use std::sync::Arc;
 
@@ -137,14 +137,7 @@ impl Gateway {
             let changes = Changes::default().without_timer(TimerKind::Review, id.as_str());
             return Ok(self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??);
         };
-        let decision = RequestedDecision {
-            transaction_id: review_transaction_id(&payment).to_owned(),
-            decision: DecisionType::Cancel,
-            user_id: SYSTEM_ANALYST.to_owned(),
-            cancel_reason: None,
-            note: None,
-            processed: None,
-        };
+        let decision = RequestedDecision::about(&payment, DecisionType::Cancel, SYSTEM_ANALYST);
         let decision = ReviewDecision { is_expiry: true, ..self.record_of(&payment, decision) };
         self.cancel_held(&payment, decision).await.map(drop)
     }
@@ -171,7 +164,7 @@ impl Gateway {
 
     /// Makes the record of a requested decision about a payment.
     fn record_of(&self, payment: &Payment, decision: RequestedDecision) -> ReviewDecision {
-        let RequestedDecision { decision, user_id, cancel_reason, note, processed, .. } = decision;
+        let RequestedDecision { decision, user_id, cancel_reason, note, processed, actor, .. } = decision;
         let at = self.now_of_id(&payment.entity);
         ReviewDecision {
             payment: payment.id.clone(),
@@ -184,6 +177,7 @@ impl Gateway {
             processed: processed.unwrap_or(at),
             at,
             is_expiry: false,
+            actor,
         }
     }
 

@@ -45,8 +45,14 @@ pub fn find_user() -> String {
 
 /// Returns the user who runs this process, with the number that the environment cannot change: `jo (uid 1000)`.
 pub fn describe_user() -> String {
-    let (name, number) = (find_user(), format!("uid {}", rustix::process::getuid().as_raw()));
-    if name == number { number } else { format!("{name} ({number})") }
+    describe_user_of(&find_user(), rustix::process::getuid().as_raw())
+}
+
+/// Describes the user who runs another process, with the name that this process has told: `jo (uid 1000)`. A name that
+/// is long or not printable is left out.
+pub fn describe_user_of(name: &str, number: u32) -> String {
+    let number = format!("uid {number}");
+    if name == number || !is_user(name) { number } else { format!("{name} ({number})") }
 }
 
 /// Returns true if a name from the environment is short and printable.

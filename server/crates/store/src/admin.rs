@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
-use tillgate_machine::process;
 use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::StoreError;
@@ -33,9 +32,22 @@ pub struct AdminStore {
     pub(super) connection: Connection,
     /// The key of the hashes of tokens. `None` if no server has made one yet, or the vault is not known.
     pub(super) hash_key: Option<HashKey>,
+    /// The person who acts, for the audit log.
+    pub(super) actor: String,
 }
 
 impl AdminStore {
+    /// Names the person who acts from now on, for the audit log. Without a call this is the user who runs the process.
+    #[must_use]
+    pub fn for_actor(self, actor: impl Into<String>) -> Self {
+        Self { actor: actor.into(), ..self }
+    }
+
+    /// Returns the person who acts, for the audit log.
+    pub fn actor(&self) -> &str {
+        &self.actor
+    }
+
     /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other connection
     /// writes in between. Nothing is written if `work` fails. Transactions cannot be nested.
     ///
@@ -64,7 +76,7 @@ impl AdminStore {
             let is_changed = connection.execute(statement, parameters)? > 0;
             // An act without an effect, such as a second revocation, gets no entry.
             if is_changed {
-                write_act(connection, act)?;
+                write_act(connection, act, &self.actor)?;
             }
             Ok(is_changed)
         })
@@ -79,7 +91,7 @@ impl AdminStore {
         self.in_savepoint(|connection| {
             // The change comes first, because it waits for the write lock before the end of the chain is read.
             change(connection)?;
-            write_act(connection, act)
+            write_act(connection, act, &self.actor)
         })
     }
 
@@ -112,10 +124,10 @@ impl AdminStore {
     }
 }
 
-/// Writes the entry of an act of the user who runs this program.
-fn write_act(connection: &Connection, act: &Act<'_>) -> Result<(), StoreError> {
+/// Writes the entry of an act.
+fn write_act(connection: &Connection, act: &Act<'_>, actor: &str) -> Result<(), StoreError> {
     let now = Timestamp::now();
-    let entry = AuditEntry::new(now, act.action, act.subject).by(process::describe_user());
+    let entry = AuditEntry::new(now, act.action, act.subject).by(actor);
     let entry = act.details.iter().fold(entry, |entry, (name, value)| entry.with_detail(name, *value));
     ledger::write_entry(connection, act.entity, &entry, now)
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tillgate_machine::process;
 use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_connection};
@@ -27,7 +28,7 @@ impl AdminStore {
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
         let connection = open_sealed_connection(folder, access)?;
         let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
-        Ok(Self { connection, hash_key })
+        Ok(Self { connection, hash_key, actor: process::describe_user() })
     }
 
     /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Transaction};
 use rusqlite_migration::{HookError, M, Migrations};
 
 use super::StoreError;
+use crate::review::refused_requests;
 use crate::settlement::ledger_migration;
 
 /// Creates a list with the name and the migration of each file.
@@ -73,6 +74,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0052_ftp_session_reuse",
     "0053_six_digits",
     "0054_list_sources",
+    "0055_no_review_requests",
 ];
 
 /// Number of migrations, which is the schema version of a current store.
@@ -101,6 +103,11 @@ fn all_migrations() -> Migrations<'static> {
         "0048_record_digest" => {
             M::up_with_hook(include_str!("migrations/0048_record_digest.sql"), |transaction: &Transaction<'_>| {
                 ledger_migration::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
+            })
+        }
+        "0055_no_review_requests" => {
+            M::up_with_hook(include_str!("migrations/0055_no_review_requests.sql"), |transaction: &Transaction<'_>| {
+                refused_requests::refuse_requests(transaction).map_err(|error| HookError::Hook(error.to_string()))
             })
         }
         _ => migration.clone(),

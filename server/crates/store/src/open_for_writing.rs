@@ -45,6 +45,8 @@ pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> 
         let key = access.open_audit_key(&connection)?.ok_or(Cause::NeedsKey)?;
         // Compared before the migration, because the migration changes rows that the old seal covers.
         unsound = Some(table_seal::find_row_differences(&connection, &key)?);
+        // A migration may write entries of the audit log, whose hashes need the key.
+        table_seal::register_functions(&connection, &key)?;
     }
     migrations::migrate(&mut connection)?;
     if let Some(unsound) = &mut unsound {

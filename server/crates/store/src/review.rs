@@ -6,7 +6,7 @@ pub mod callback;
 pub mod failed_callbacks;
 pub mod queue;
 pub mod reference;
-pub mod request;
+pub(crate) mod refused_requests;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
@@ -65,10 +65,11 @@ pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: 
     timer::stop_timer(connection, TimerKind::Review, payment.as_str())
 }
 
-/// Writes a decision to the audit of its payment. Does nothing if the payment was never held.
+/// Writes a decision to the audit of its payment, and its entry in the audit log. Does nothing if the payment was never
+/// held.
 fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
-    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, .. } = decision;
-    connection
+    let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, actor, .. } = decision;
+    let written = connection
         .prepare_cached(
             "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
              SELECT payment, ?2, ?3, ?4, ?5, ?6, ?7 FROM review WHERE payment = ?1",
@@ -82,8 +83,15 @@ fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result
             note,
             processed.as_millisecond()
         ])?;
+    if written == 0 {
+        return Ok(());
+    }
     let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
-    ledger::write_entry(connection, Some(&decision.entity), &entry.by(user_id.as_str()), *at)
+    let entry = match actor {
+        Some(actor) => entry.by(actor.as_str()).with_detail("analyst", user_id.as_str()),
+        None => entry.by(user_id.as_str()),
+    };
+    ledger::write_entry(connection, Some(&decision.entity), &entry, *at)
 }
 
 /// Returns the name of a decision in the column `action`.

@@ -1,26 +1,16 @@
-//! `tillgate review approve`, `cancel` and `pend`: decisions, which a running gateway carries out. The command writes a
-//! request into the store and waits for its answer.
+//! `tillgate review approve`, `cancel` and `pend`: decisions, which the running gateway carries out. The command sends
+//! them to its socket.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-use anyhow::{bail, ensure};
+use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
-use tillgate_domain::id::PaymentId;
 use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::queue::parse_cancel_reason;
-use tillgate_domain::review::request::ReviewAnswer;
-use tillgate_gateway::administration::Administration;
-use tillgate_gateway::review::administration::DecisionInput;
-use tillgate_store::is_served;
+use tillgate_machine::process;
 
 use crate::cli::review::{NoteOptions, ReviewTarget};
-
-/// Maximum time to wait for the gateway.
-const TIMEOUT: Duration = Duration::from_secs(15);
-/// Interval of checks for the answer.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+use crate::control::client::send_request;
+use crate::control::message::{ControlAnswer, ControlRequest};
 
 /// Approve a held payment, which executes or captures it.
 #[derive(Debug, Args)]
@@ -61,83 +51,48 @@ pub(in crate::cli) struct PendPayment {
 struct DecisionOutput {
     payment_id: String,
     decision: &'static str,
-    /// True if the decision waits, because no gateway runs.
-    waits: bool,
     /// The result code of the payment.
-    result: Option<String>,
+    result: String,
     message: String,
 }
 
 impl ApprovePayment {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Approve, None, self.note.check_note()?)
+        send_decision(&self.target, DecisionType::Approve, None, self.note.check_note()?)
     }
 }
 
 impl CancelPayment {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Cancel, Some(self.reason), self.note.check_note()?)
+        send_decision(&self.target, DecisionType::Cancel, Some(self.reason), self.note.check_note()?)
     }
 }
 
 impl PendPayment {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        request_decision(&self.target, DecisionType::Pending, None, self.note.check_note()?)
+        send_decision(&self.target, DecisionType::Pending, None, self.note.check_note()?)
     }
 }
 
-/// Requests a decision, waits for its answer and prints it. Without a running gateway it is only requested.
-fn request_decision(
+/// Sends a decision to the running gateway, and prints the outcome.
+fn send_decision(
     target: &ReviewTarget,
     decision: DecisionType,
     reason: Option<u32>,
     note: Option<String>,
 ) -> anyhow::Result<()> {
     let ReviewTarget { common, analyst, payment } = target;
-    let administration = common.open_administration()?;
-    let input = DecisionInput { decision, analyst: analyst.find_analyst(), reason, note };
-    administration.request_decision(payment, input)?;
-    let answer = match is_served(&common.data)? {
-        true => wait_for_answer(&administration, payment)?,
-        false => None,
+    let (payment_id, analyst) = (payment.to_string(), analyst.find_analyst());
+    let (payment, user) = (payment_id.clone(), process::find_user());
+    let request = ControlRequest::DecideReview { payment, decision, analyst, reason, note, user };
+    let (result, message) = match send_request(&common.data, &request)? {
+        ControlAnswer::Done { result, message } => (result, message),
+        ControlAnswer::Refused { message, .. } | ControlAnswer::Failed { message } => bail!("{message}"),
     };
-    let output = match answer {
-        Some(answer) => {
-            ensure!(answer.done, "{}", answer.message);
-            DecisionOutput::new(payment, decision, false, answer)
-        }
-        None => {
-            let message = "no gateway is running: the decision is stored, and is executed at the next start if the payment is still held";
-            DecisionOutput::new(payment, decision, true, ReviewAnswer::refused(message.to_owned()))
-        }
-    };
-    common.print_output(&output, |output| match &output.result {
-        Some(code) => format!("{} {}: {code} {}", output.payment_id, output.decision, output.message),
-        None => format!("{} {}: {}", output.payment_id, output.decision, output.message),
+    let output = DecisionOutput { payment_id, decision: decision.as_str(), result, message };
+    common.print_output(&output, |output| {
+        format!("{} {}: {} {}", output.payment_id, output.decision, output.result, output.message)
     })
-}
-
-impl DecisionOutput {
-    fn new(payment: &PaymentId, decision: DecisionType, waits: bool, answer: ReviewAnswer) -> Self {
-        let ReviewAnswer { message, result, .. } = answer;
-        Self { payment_id: payment.to_string(), decision: decision.as_str(), waits, result, message }
-    }
-}
-
-/// Waits for the answer of the gateway, and deletes the request that has it.
-fn wait_for_answer(administration: &Administration, payment: &PaymentId) -> anyhow::Result<Option<ReviewAnswer>> {
-    let end = Instant::now() + TIMEOUT;
-    while Instant::now() < end {
-        if let Some(answer) = administration.take_answer(payment)? {
-            return Ok(Some(answer));
-        }
-        sleep(CHECK_INTERVAL);
-    }
-    bail!(
-        "the gateway has not responded within {} seconds: the decision still waits, and `tillgate review show {payment}` \
-         shows its outcome",
-        TIMEOUT.as_secs()
-    )
 }
 
 fn parse_reason(text: &str) -> Result<u32, String> {

@@ -6,9 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::queue::{QueuedReview, ReviewAction, ReviewClock};
-use tillgate_domain::review::request::ReviewAnswer;
 use tillgate_store::review::queue::ReviewRecord;
-use tillgate_store::review::request::StoredRequest;
 
 use crate::cli::table::to_printable;
 
@@ -73,16 +71,6 @@ pub(in crate::cli) struct ReviewRecordOutput {
     version: Option<String>,
     inputs: Vec<String>,
     actions: Vec<ActionOutput>,
-    request: Option<RequestOutput>,
-}
-
-/// A decision of the command line that waits for the gateway, or whose answer nobody has read.
-#[derive(Serialize)]
-struct RequestOutput {
-    decision: Option<&'static str>,
-    analyst: Option<String>,
-    at: Timestamp,
-    answer: Option<ReviewAnswer>,
 }
 
 fn describe_action(action: &ReviewAction) -> ActionOutput {
@@ -116,10 +104,9 @@ pub(in crate::cli) fn describe_review(review: &QueuedReview, payment: &Payment, 
     }
 }
 
-/// Describes a review with its payment, its actions, and the request about it.
+/// Describes a review with its payment and its actions.
 pub(in crate::cli) fn describe_record(
     (review, payment, actions): ReviewRecord,
-    request: Option<&StoredRequest>,
     clock: ReviewClock,
 ) -> ReviewRecordOutput {
     let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
@@ -132,12 +119,6 @@ pub(in crate::cli) fn describe_record(
         version: decision.and_then(|decision| decision.version.clone()),
         inputs: decision.map(|decision| decision.inputs.clone()).unwrap_or_default(),
         actions: actions.iter().map(describe_action).collect(),
-        request: request.map(|stored| RequestOutput {
-            decision: stored.request.as_ref().map(|request| request.decision.as_str()),
-            analyst: stored.request.as_ref().map(|request| request.analyst.clone()),
-            at: clock.to_entity_time(stored.at),
-            answer: stored.answer.clone(),
-        }),
     }
 }
 
@@ -182,14 +163,6 @@ pub(in crate::cli) fn format_record(record: &ReviewRecordOutput) -> String {
     }
     lines.push("actions".to_owned());
     lines.extend(record.actions.iter().map(format_action));
-    if let Some(request) = &record.request {
-        let answer = match &request.answer {
-            Some(answer) => answer.message.as_str(),
-            None => "waits for the gateway",
-        };
-        let [decision, analyst] = [request.decision, request.analyst.as_deref()].map(|text| text.unwrap_or("?"));
-        lines.push(to_printable(&format!("requested by {analyst} at {:.0}: {decision}: {answer}", request.at)));
-    }
     lines.join("\n")
 }
 

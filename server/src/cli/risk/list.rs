@@ -6,8 +6,8 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
-use tillgate_domain::risk::list::{ListSource, RiskListEntry, RiskListKind};
-use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue, parse_lifetime, parse_reason};
+use tillgate_domain::risk::list::{ListSource, RiskListEntry, RiskListKind, check_reason, parse_lifetime};
+use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue};
 use tillgate_gateway::risk::versions::ChangeNote;
 use tillgate_machine::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
@@ -81,7 +81,7 @@ pub(in crate::cli) struct AddListEntry {
     #[arg(long, value_name = "SOURCE", value_parser = parse_source)]
     source: Option<ListSource>,
     /// The reason.
-    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = check_reason)]
     reason: String,
 }
 
@@ -101,7 +101,7 @@ pub(in crate::cli) struct RemoveListEntry {
     #[command(flatten)]
     entry: EntryOptions,
     /// The reason.
-    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = check_reason)]
     reason: String,
 }
 

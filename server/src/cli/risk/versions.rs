@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
-use tillgate_domain::plain_line::PlainLine;
-use tillgate_domain::risk::list::MAX_AUTHOR;
+use tillgate_domain::risk::list::{check_reason, parse_author};
 use tillgate_domain::risk::rules::VersionRole;
-use tillgate_gateway::risk::list_entries::parse_reason;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
 use tillgate_machine::process;
 use tillgate_store::risk::decision_log::DecisionLogRow;
@@ -33,13 +31,6 @@ impl AuthorOptions {
     pub(in crate::cli) fn find_author(&self) -> String {
         self.author.clone().unwrap_or_else(process::find_user)
     }
-}
-
-/// Checks the name of an author or analyst.
-pub(in crate::cli) fn parse_author(text: &str) -> Result<String, String> {
-    PlainLine::<MAX_AUTHOR>::parse_filled(text.trim())
-        .map(String::from)
-        .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
 }
 
 /// Check a rules file, and store it as a version of an entity. It decides nothing until `risk activate`.
@@ -100,7 +91,7 @@ pub(in crate::cli) struct UseRules {
     #[arg(value_name = "VERSION|none")]
     version: String,
     /// Reason in the decision log.
-    #[arg(long, value_name = "TEXT", default_value = "", value_parser = parse_reason)]
+    #[arg(long, value_name = "TEXT", default_value = "", value_parser = check_reason)]
     reason: String,
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::administration::Administration;
+use tillgate_machine::process;
 
 use crate::cli::administration::create_administration;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
@@ -20,6 +21,7 @@ use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::settings::GatewaySettings;
 use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
+use crate::control::listener::ControlSocket;
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]
@@ -84,13 +86,15 @@ impl Demo {
             let state = self.settings.open_gateway(&self.common.data).await?;
             let store = open_store(&self.common.data)?;
             let vault = Box::new(Arc::clone(&state.gateway.vault));
-            let administration = Administration::new(store, vault, Arc::clone(&state.gateway.clock));
+            let administration =
+                Administration::new(store.for_actor(process::describe_user()), vault, Arc::clone(&state.gateway.clock));
             // A key for the simulated wallets.
             if administration.load_wallet_keys(&entity)?.is_empty() {
                 administration.create_wallet_key(&entity)?;
             }
             drop(administration);
             let limits = self.settings.connection_limits();
+            let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
             // Dropping the shop ends its process. It is dropped after the gateway.
             let shop = DemoShop::start(
@@ -109,7 +113,7 @@ impl Demo {
             started.shop.clone_from(&shop.public);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, None, stop).await
+            serve_until_stopped(state, listener, limits, None, control, stop).await
         })
     }
 }

@@ -1,19 +1,19 @@
-//! `tillgate review`: an analyst's day on the command line, decisions that wait for a gateway, and crashes in between.
+//! `tillgate review`: an analyst's day on the command line, and decisions with and without a running gateway.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context as _;
-use rusqlite::{Connection, params};
 use serde_json::Value;
-use tillgate_tests::{MerchantClient, TestGateway, binary_path, poll_until};
+use tillgate_tests::{TestGateway, binary_path};
 
 use crate::payment::held_payments::create_reviewed_shop;
 use crate::review::queue::hold_payment;
 use crate::support::*;
 
 /// Runs `tillgate review …` on a data folder. Returns true if it succeeds, and what it prints: JSON, or an error.
-fn run_review(data: &Path, arguments: &[&str]) -> anyhow::Result<(bool, String)> {
+pub fn run_review(data: &Path, arguments: &[&str]) -> anyhow::Result<(bool, String)> {
     let mut command = Command::new(binary_path());
     command.arg("review").args(arguments).arg("--json").arg("--data").arg(data).env("USER", "ann");
     let output = command.output().context("tillgate does not start")?;
@@ -22,14 +22,14 @@ fn run_review(data: &Path, arguments: &[&str]) -> anyhow::Result<(bool, String)>
 }
 
 /// Runs a command like [`run_review`], and returns its JSON. Fails if the command fails.
-fn review(data: &Path, arguments: &[&str]) -> anyhow::Result<Value> {
+pub fn review(data: &Path, arguments: &[&str]) -> anyhow::Result<Value> {
     let (succeeded, text) = run_review(data, arguments)?;
     anyhow::ensure!(succeeded, "{arguments:?}: {text}");
     Ok(serde_json::from_str(&text)?)
 }
 
 /// Runs a command like [`run_review`], and returns its error. Fails if the command succeeds.
-fn review_error(data: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+pub fn review_error(data: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let (succeeded, text) = run_review(data, arguments)?;
     anyhow::ensure!(!succeeded, "{arguments:?}: {text}");
     Ok(text)
@@ -41,20 +41,11 @@ fn listed(list: &Value) -> Vec<&str> {
 }
 
 /// Returns the actions in the audit of a payment, each with its analyst.
-fn audit(data: &Path, payment: &str) -> anyhow::Result<Vec<String>> {
+pub fn audit(data: &Path, payment: &str) -> anyhow::Result<Vec<String>> {
     let shown = review(data, &["show", payment])?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let actions = shown["actions"].as_array().cloned().unwrap_or_default();
     Ok(actions.iter().map(|action| format!("{} {}", text(&action["action"]), text(&action["analyst"]))).collect())
-}
-
-/// Returns the answer to the requested decision about a payment, when there is one.
-async fn wait_for_answer(data: &Path, payment: &str) -> anyhow::Result<Value> {
-    poll_until("the gateway has answered", async || {
-        let request = review(data, &["show", payment])?["request"].clone();
-        Ok(Some(request).filter(|request| request["answer"].is_object()))
-    })
-    .await
 }
 
 #[tokio::test]
@@ -97,7 +88,7 @@ async fn an_analyst_works_through_the_queue_on_the_command_line() -> anyhow::Res
     assert_eq!(listed(&review(&data, &["list", entity, "--of", "bob"])?), [""; 0]);
     review(&data, &["note", &large, "Called\nthe customer", "--analyst", "bob"])?;
     let pended = review(&data, &["pend", &large, "--note", "asked the bank"])?;
-    assert_eq!((&pended["waits"], &pended["result"]), (&false.into(), &"100.400.500".into()));
+    assert_eq!(pended["result"], "100.400.500");
     let approved = review(&data, &["approve", &large, "--note", "known"])?;
     assert_eq!((&approved["decision"], &approved["result"]), (&"APPROVE".into(), &"000.100.110".into()));
     assert_result(&shop.get(&format!("v1/payments/{large}")).await?, 200, "000.100.110");
@@ -147,77 +138,51 @@ async fn wrong_arguments_are_refused_and_write_nothing() -> anyhow::Result<()> {
         assert!(!error.contains("4200 0000") && !error.contains("panicked"), "{arguments:?}: {error}");
     }
     assert!(audit(&data, &id)?.is_empty());
-    assert!(review(&data, &["show", &id])?["request"].is_null());
     Ok(())
 }
 
 #[tokio::test]
-async fn a_decision_waits_for_a_gateway_and_is_carried_out_once() -> anyhow::Result<()> {
+async fn a_decision_needs_a_running_gateway_and_does_not_wait_for_one() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
-    let (approved, pended) = (hold_payment(&shop, &[]).await?, hold_payment(&shop, &[]).await?);
+    let (held, late) = (hold_payment(&shop, &[]).await?, hold_payment(&shop, &[]).await?);
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let waiting = review(data, &["approve", &approved])?;
-        assert_eq!(waiting["waits"], true, "{waiting}");
-        assert!(waiting["message"].as_str().is_some_and(|text| text.contains("no gateway is running")), "{waiting}");
-        let error = review_error(data, &["cancel", &approved, "--reason", "7", "--analyst", "bob"])?;
-        assert!(error.contains("waits already: APPROVE by ann"), "{error}");
-        assert!(review(data, &["show", &approved])?["request"]["answer"].is_null());
-        assert_eq!(review(data, &["pend", &pended])?["waits"], true);
+        for decision in [&["approve"][..], &["cancel", "--reason", "7"], &["pend"]] {
+            let error = review_error(data, &[decision, &[&held]].concat())?;
+            assert!(error.contains("no gateway is running") && error.contains("tillgate serve"), "{error}");
+        }
+        // Claims and notes need no gateway.
+        review(data, &["note", &held, "Called"])?;
         Ok(())
     })?;
     let data = gateway.data_folder();
-    for id in [&approved, &pended] {
-        assert_eq!(wait_for_answer(&data, id).await?["answer"]["done"], true);
-    }
-    assert_eq!(audit(&data, &approved)?, ["approve ann"]);
-    assert_eq!(audit(&data, &pended)?, ["pend ann"]);
-    // The process ends between the decisions and their answers: both are answered, and neither is made again.
-    let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let database = Connection::open(data.join("tillgate.db"))?;
-        let reset = database.execute("UPDATE review_request SET answered = NULL, answer = NULL", [])?;
-        anyhow::ensure!(reset == 2, "{reset} requests");
-        Ok(())
-    })?;
-    for id in [&approved, &pended] {
-        assert_eq!(wait_for_answer(&gateway.data_folder(), id).await?["answer"]["done"], true);
-    }
-    assert_eq!(audit(&data, &approved)?, ["approve ann"]);
-    assert_eq!(audit(&data, &pended)?, ["pend ann"]);
-    // An answer that nobody has read is no obstacle.
-    assert_eq!(review(&data, &["approve", &pended])?["result"], "000.100.110");
-    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
-    for id in [&approved, &pended] {
-        assert_result(&shop.get(&format!("v1/payments/{id}")).await?, 200, "000.100.110");
-    }
+    assert_eq!(audit(&data, &held)?, ["note ann"]);
+    assert_eq!(review(&data, &["approve", &held])?["result"], "000.100.110");
+    // The same decision by the same analyst is accepted again.
+    assert_eq!(review(&data, &["approve", &held])?["result"], "000.100.110");
+    assert_eq!(audit(&data, &held)?, ["note ann", "approve ann"]);
+    gateway.run_command(&["clock", "advance", "25h", "--entity", &shop.entity_id])?;
+    let error = review_error(&data, &["approve", &late])?;
+    assert!(error.contains("not held any more"), "{error}");
     Ok(())
 }
 
 #[tokio::test]
-async fn a_decision_that_comes_after_the_end_of_the_review_is_answered_so() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
+async fn a_decision_has_one_entry_in_the_audit_log_with_its_person_and_its_analyst() -> anyhow::Result<()> {
+    let gateway = TestGateway::shared();
+    let shop = create_reviewed_shop(gateway, "hold", &[]).await?;
+    let data = gateway.data_folder();
     let id = hold_payment(&shop, &[]).await?;
-    let gateway = gateway.kill_and_restart_after(&[], |data| {
-        assert_eq!(review(data, &["approve", &id])?["waits"], true);
-        let mut command = Command::new(binary_path());
-        command.args(["clock", "advance", "25h", "--entity", &shop.entity_id, "--data"]).arg(data);
-        anyhow::ensure!(command.output()?.status.success(), "the clock stands still");
-        Ok(())
-    })?;
-    let data = gateway.data_folder();
-    let request = wait_for_answer(&data, &id).await?;
-    assert_eq!(request["answer"]["done"], false, "{request}");
-    let message = request["answer"]["message"].as_str().unwrap_or_default();
-    assert!(message.contains("not held any more"), "{message}");
-    let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
-    let expired = poll_until("the review has ended", async || {
-        let payment = shop.get(&format!("v1/payments/{id}")).await?;
-        Ok(Some(payment).filter(|payment| payment.status == 400))
-    })
-    .await?;
-    assert_result(&expired, 400, "100.400.142");
-    assert_eq!(audit(&data, &id)?, ["expire tillgate"]);
+    let person = format!("ann (uid {})", std::fs::metadata("/proc/self")?.uid());
+    for (decision, analyst) in [("pend", "ann"), ("approve", "bob")] {
+        review(&data, &[decision, &id, "--analyst", analyst])?;
+        let output = Command::new(binary_path()).args(["audit", "export", "--data"]).arg(&data).output()?;
+        let action = format!("\"review {decision}\"");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let entries: Vec<&str> = text.lines().filter(|line| line.contains(&id) && line.contains(&action)).collect();
+        assert!(entries.len() == 1 && entries[0].contains(&person), "{person}: {entries:?}");
+        assert!(entries[0].contains(&format!("\"analyst\":\"{analyst}\"")), "{entries:?}");
+    }
     Ok(())
 }
 
@@ -245,27 +210,10 @@ async fn of_commands_and_requests_at_once_one_decides() -> anyhow::Result<()> {
         for command in commands {
             let (succeeded, text) = command.await??;
             won += usize::from(succeeded);
-            assert!(succeeded || text.contains("not held any more") || text.contains("waits already"), "{text}");
+            assert!(succeeded || text.contains("not held any more"), "{text}");
         }
         assert_eq!(won, 1);
         assert_eq!(audit(&data, &id)?.len(), 1);
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_request_that_cannot_be_read_does_not_stop_the_others() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
-    let (broken, sound) = (hold_payment(&shop, &[]).await?, hold_payment(&shop, &[]).await?);
-    let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let database = Connection::open(data.join("tillgate.db"))?;
-        let query = "INSERT INTO review_request (payment, document, at) VALUES (?1, '{\"decision\":\"MAYBE\"}', 0)";
-        database.execute(query, params![broken])?;
-        drop(database);
-        review(data, &["approve", &sound])?;
-        Ok(())
-    })?;
-    assert_eq!(wait_for_answer(&gateway.data_folder(), &sound).await?["answer"]["done"], true);
     Ok(())
 }

@@ -3,6 +3,7 @@
 pub mod callback;
 pub mod callback_decisions;
 pub mod commands;
+pub mod control_socket;
 pub mod decisions;
 pub mod queue;
 pub mod replays;

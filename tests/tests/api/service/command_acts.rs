@@ -33,11 +33,15 @@ enum Effect {
     Act,
 }
 
-/// Commands that run until they are stopped, with the reason why they are left out.
-const RUNNING: [(&str, &str); 3] = [
+/// Commands that run until they are stopped, or that a running gateway carries out, with the reason why they are left
+/// out.
+const RUNNING: [(&str, &str); 6] = [
     ("serve", "each request that it answers is read or has entries of its own"),
     ("demo", "it is `serve` with a shop, and creates its entity as `entity create` does"),
     ("acquirer-host", "its store is another one, without an audit log"),
+    ("review approve", "the tests of the review queue compare its entry with its person and its analyst"),
+    ("review cancel", "the gateway carries it out as `review approve`"),
+    ("review pend", "the tests of the review queue compare its entry with its person and its analyst"),
 ];
 
 /// The other commands with arguments. A command after `&&` runs on the store that the ones before have left, and only
@@ -84,9 +88,6 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Act, "review claim {held}"),
     (Effect::Act, "review claim {held} && review release {held}"),
     (Effect::Act, "review note {held} Called"),
-    (Effect::Act, "review approve {held}"),
-    (Effect::Act, "review cancel {held} --reason 7"),
-    (Effect::Act, "review pend {held}"),
     (Effect::Act, "review-callback set --entity {shop} --allow-network 127.0.0.0/8 {callback}"),
     (Effect::Read, "review-callback show --entity {shop}"),
     (Effect::Act, "review-callback activate --entity {shop} --url 1"),

@@ -141,6 +141,7 @@ pub fn read_decision(config: &CallbackConfig, pairs: &ReceivedPairs<'_>) -> Resu
         cancel_reason: reason,
         note: read(CallbackField::Note, MAX_NOTE)?.map(str::to_owned),
         processed,
+        actor: None,
     })
 }
 

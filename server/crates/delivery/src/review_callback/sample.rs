@@ -64,6 +64,7 @@ pub fn create_sample(entity: &EntityId, decision: DecisionType, processed: Times
         note: Some("A sample decision; nothing was decided.".to_owned()),
         processed,
         at: processed,
+        actor: None,
     };
     Some(CallbackDocument { decision, payment })
 }

@@ -66,9 +66,14 @@ pub struct ReviewDecision {
     /// True if nobody has decided in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_expiry: bool,
+    /// The person who acted in the name of `user_id`, for the audit log. `None` if that is the same. A stored callback
+    /// does not have it.
+    #[serde(skip)]
+    pub actor: Option<String>,
 }
 
-/// A decision that an outside review system asks for. Its payment is found by the transaction id.
+/// A decision that an analyst or an outside review system asks for. A review system finds the payment by the
+/// transaction id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedDecision {
     /// The id by which both systems know the transaction, see [`review_transaction_id`].
@@ -83,6 +88,8 @@ pub struct RequestedDecision {
     pub note: Option<String>,
     /// The time of the decision by the clock of the outside system, if it was sent.
     pub processed: Option<Timestamp>,
+    /// The person who acts in the name of `user_id`, for the audit log. `None` if that is the same.
+    pub actor: Option<String>,
 }
 
 impl ReviewDecision {
@@ -107,6 +114,19 @@ impl ReviewAction {
 }
 
 impl RequestedDecision {
+    /// Makes a decision about a payment, without remarks.
+    pub fn about(payment: &Payment, decision: DecisionType, user_id: impl Into<String>) -> Self {
+        Self {
+            transaction_id: review_transaction_id(payment).to_owned(),
+            decision,
+            user_id: user_id.into(),
+            cancel_reason: None,
+            note: None,
+            processed: None,
+            actor: None,
+        }
+    }
+
     /// Returns true if a row of the audit is a decision of this kind by the same analyst, with the same process date if
     /// one was sent.
     pub fn is_same_decision(&self, action: &ReviewAction) -> bool {

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use sha2::{Digest as _, Sha256};
+use tillgate_shared::format::mask::{Strictness, has_card_number};
 
 use crate::id::{EntityId, to_hex};
+use crate::plain_line::PlainLine;
 
 /// Largest number of entries of an entity, in all of its lists.
 pub const MAX_LIST_ENTRIES: u64 = 100_000;
@@ -13,6 +15,41 @@ pub const MAX_LIST_ENTRIES: u64 = 100_000;
 pub const MAX_REASON: usize = 500;
 /// Largest length of an author's name, in characters.
 pub const MAX_AUTHOR: usize = 100;
+
+/// Checks the name of an author or analyst.
+///
+/// # Errors
+/// The reason, if the name is blank or too long, or has control characters.
+pub fn parse_author(text: &str) -> Result<String, String> {
+    PlainLine::<MAX_AUTHOR>::parse_filled(text.trim())
+        .map(String::from)
+        .map_err(|_| format!("a name has 1 to {MAX_AUTHOR} characters, and no control characters"))
+}
+
+/// Checks the reason of a change. It may be empty.
+///
+/// # Errors
+/// The fault, phrased to follow the name of the reason, if it is too long, or has control characters or a card number:
+/// a reason is stored and shown as it is.
+pub fn check_reason(text: &str) -> Result<String, String> {
+    let line = PlainLine::<MAX_REASON>::parse(text)
+        .map_err(|_| format!("may have {MAX_REASON} characters at most, and no control characters"))?;
+    if has_card_number(text, Strictness::Allowed) {
+        return Err("may not have a card number".to_owned());
+    }
+    Ok(line.into())
+}
+
+/// Parses the time after which an entry ends: a duration with days of 24 hours, above zero.
+///
+/// # Errors
+/// The fault, phrased to follow the name of the duration.
+pub fn parse_lifetime(text: &str) -> Result<SignedDuration, String> {
+    let span = text.parse::<Span>().ok();
+    let lifetime = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    let lifetime = lifetime.filter(|lifetime| lifetime.is_positive());
+    lifetime.ok_or_else(|| "must be a duration above zero, such as 30d, 12h or 30m".to_owned())
+}
 
 /// A list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

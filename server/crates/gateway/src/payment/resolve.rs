@@ -18,6 +18,11 @@ use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
 
 /// Minimum age at which a payment is reversed if its connector does not know it.
+///
+/// It is shorter than the longest wait for a connector, a minute. A request of this process still cannot be given up
+/// while it is in flight, because [`Gateway::resolve_payment`] leaves such payments alone. The request of another
+/// process, or of a lost connection, may still be on its way. The payment is declined only after the connector has
+/// confirmed the reversal, and a connector declines a request that arrives after its reversal.
 const UNKNOWN_PAYMENT_AGE: SignedDuration = SignedDuration::from_secs(30);
 /// Minimum time between two inquiries about a payment.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);

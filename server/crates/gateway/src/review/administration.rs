@@ -1,5 +1,5 @@
-//! The queue of held payments for administrators, who see every entity. Decisions are requested, and carried out by a
-//! running gateway: only it may ask connectors.
+//! The queue of held payments for administrators, who see every entity. Decisions are in `operator.rs`, because only a
+//! running gateway may ask connectors.
 
 use std::collections::HashMap;
 use std::iter::once;
@@ -8,33 +8,16 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::filter::ReviewFilter;
-use tillgate_domain::review::queue::format_time;
 use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
-use tillgate_domain::review::request::{ReviewAnswer, ReviewRequest};
 use tillgate_store::AdminStore;
 use tillgate_store::review::queue::{ReviewRecord, ReviewSelection};
-use tillgate_store::review::request::StoredRequest;
 
 use super::queue::ReviewOutcome;
 use crate::administration::{ActError, Administration, load_known_entity};
 
 /// Number of reviews that are loaded at once.
 pub const PAGE: usize = 100;
-
-/// A decision to request.
-#[derive(Debug)]
-pub struct DecisionInput {
-    /// The decision.
-    pub decision: DecisionType,
-    /// The analyst.
-    pub analyst: String,
-    /// The numeric reason of a cancellation.
-    pub reason: Option<u32>,
-    /// A note for the audit.
-    pub note: Option<String>,
-}
 
 impl Administration {
     /// Lists the reviews of an entity and those below it, or of all entities: the payments that are held longest first,
@@ -88,17 +71,14 @@ impl Administration {
         }
     }
 
-    /// Loads a review with its payment, its audit, and a requested decision that waits.
+    /// Loads a review with its payment and its audit.
     ///
     /// # Errors
     /// If the payment was never held.
-    pub fn load_review(
-        &self,
-        payment: &PaymentId,
-    ) -> Result<(ReviewRecord, Option<StoredRequest>, ReviewClock), ActError> {
+    pub fn load_review(&self, payment: &PaymentId) -> Result<(ReviewRecord, ReviewClock), ActError> {
         let record = self.store.load_review_record(payment)?.ok_or_else(|| not_held(payment))?;
         let clock = self.find_clock(&self.store, &record.0)?;
-        Ok((record, self.store.load_review_request(payment)?, clock))
+        Ok((record, clock))
     }
 
     /// Claims or releases a payment, or adds a note, in one transaction.
@@ -124,42 +104,6 @@ impl Administration {
         })
     }
 
-    /// Requests a decision, which a running gateway carries out. The request waits while none runs.
-    ///
-    /// # Errors
-    /// If the payment was never held, the analyst may not decide it, or another request waits.
-    pub fn request_decision(&self, payment: &PaymentId, input: DecisionInput) -> Result<(), ActError> {
-        let DecisionInput { decision, analyst, reason, note } = input;
-        self.store.in_transaction(|store| {
-            let (status, clock) = self.load_status(store, payment)?;
-            status.review.check_available(&analyst, clock).map_err(|refusal| refuse_review(&refusal))?;
-            if decision == DecisionType::Pending {
-                status.check_room(note.is_some()).map_err(|refusal| refuse_review(&refusal))?;
-            }
-            let after = store.latest_review_action(payment)?;
-            let request = ReviewRequest { decision, analyst, reason, note, after };
-            if store.add_review_request(payment, &request, self.now())? {
-                return Ok(());
-            }
-            let earlier = store.load_review_request(payment)?;
-            let mut message = "a decision about this payment waits already".to_owned();
-            if let Some((request, at)) = earlier.and_then(|earlier| Some((earlier.request?, earlier.at))) {
-                let (decision, at) = (request.decision.as_str(), format_time(clock.to_entity_time(at)));
-                message += &format!(": {decision} by {}, requested at {at}", request.analyst);
-            }
-            Err(ActError::refuse("payment", message))
-        })
-    }
-
-    /// Returns the answer of a gateway to a requested decision, and deletes the request. `None` while it waits.
-    pub fn take_answer(&self, payment: &PaymentId) -> Result<Option<ReviewAnswer>, ActError> {
-        let answer = self.store.load_review_request(payment)?.and_then(|stored| stored.answer);
-        if answer.is_some() {
-            self.store.delete_review_request(payment)?;
-        }
-        Ok(answer)
-    }
-
     /// Loads the review of a payment for a change, and the time by its entity's clock.
     fn load_status(&self, store: &AdminStore, payment: &PaymentId) -> Result<(ReviewStatus, ReviewClock), ActError> {
         let status = store.load_review_status(payment)?.ok_or_else(|| not_held(payment))?;
@@ -173,15 +117,12 @@ impl Administration {
     }
 }
 
-fn not_held(payment: &PaymentId) -> ActError {
+/// Refuses an act on a payment that was never held.
+pub(super) fn not_held(payment: &PaymentId) -> ActError {
     ActError::refuse("payment", format!("the payment {payment} is not held; see: tillgate review list"))
 }
 
 /// Refuses an act on a review for a reason that the API shares.
-fn refuse_review(refusal: &Refusal) -> ActError {
-    if let Some(error) = refusal.parameters.first() {
-        let parameter = if error.name == "note" { "note" } else { "payment" };
-        return ActError::refuse(parameter, format!("{} {}", error.name, error.message));
-    }
-    ActError::refuse("payment", refusal.description.as_deref().unwrap_or_else(|| refusal.code.description()))
+pub(super) fn refuse_review(refusal: &Refusal) -> ActError {
+    ActError::from_refusal(refusal, "payment", |name| if name == "note" { "note" } else { "payment" })
 }

@@ -7,7 +7,6 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::review::decision::review_transaction_id;
 use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
 use tillgate_domain::review::filter::ReviewFilter;
 use tillgate_domain::review::queue::parse_cancel_reason;
@@ -159,12 +158,9 @@ impl Gateway {
     ) -> Result<ReviewOutcome, Failure> {
         let (_, payment, _) = self.find_review(entity, id)?;
         let requested = RequestedDecision {
-            transaction_id: review_transaction_id(&payment).to_owned(),
-            decision,
-            user_id: analyst,
             cancel_reason: remarks.reason,
             note: remarks.note,
-            processed: None,
+            ..RequestedDecision::about(&payment, decision, analyst)
         };
         let payment = self.decide_payment(&payment, requested).await?;
         let (review, ..) = self.find_review(entity, id)?;

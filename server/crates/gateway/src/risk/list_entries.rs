@@ -1,20 +1,19 @@
 //! The lists of an entity, for administrators.
 
-use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::plain_line::PlainLine;
+use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::to_list_value;
-use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState};
 use tillgate_risk::VelocityKey;
-use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_store::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use tillgate_store::risk::list::ListSelection;
 use tillgate_store::risk::rules::RiskKeys;
 use tillgate_vault::AccountIndexKey;
 use zeroize::Zeroizing;
 
-use super::listed_account::{is_account_key, parse_listed_account};
+use super::listed_account::{is_account_key, normalize_value, parse_listed_account};
 use super::versions::{ChangeNote, SHOWN_CHANGES};
 use crate::administration::{ActError, Administration};
 
@@ -72,8 +71,8 @@ impl Administration {
             let source = source.unwrap_or_else(|| ListSource::default_of(position.list));
             let ChangeNote { author, reason } = note.clone();
             let entry = RiskListEntry { position: position.clone(), source, reason, author, created: at, expires };
-            let full = |_| ActError::refuse("list", format!("the lists of {} are full", entity.id));
-            Ok((state.put_entry(entry.clone()).map_err(full)?, entry))
+            let refuse = |refusal: Refusal| ActError::from_refusal(&refusal, "list", |_| "list");
+            Ok((state.put_entry(entry.clone()).map_err(refuse)?, entry))
         })
     }
 
@@ -89,9 +88,8 @@ impl Administration {
     ) -> Result<ListPosition, ActError> {
         let position = self.find_position(entity, place)?;
         self.change_list_entry(entity, &position, note, |state, _, _| {
-            let list = position.list.as_str();
-            let unknown = |_| ActError::refuse("value", format!("the list {list} of {} has no such entry", entity.id));
-            Ok((state.remove_entry().map_err(unknown)?, ()))
+            let refuse = |refusal: Refusal| ActError::from_refusal(&refusal, "value", |_| "value");
+            Ok((state.remove_entry().map_err(refuse)?, ()))
         })?;
         Ok(position)
     }
@@ -135,12 +133,7 @@ impl Administration {
                 let index = self.load_account_index_key()?.index_account(&account);
                 to_list_value(&entity.id, name, &index).into_owned()
             }
-            EntryValue::Plain(text) => {
-                if mask_card_numbers(&text).as_ref() != text.as_str() {
-                    return Err(refuse("looks like a card number, which is stored under the key card only"));
-                }
-                tillgate_risk::normalize_list_value(&key, &text).map_err(|message| refuse(&message))?
-            }
+            EntryValue::Plain(text) => normalize_value(&key, &text).map_err(|message| refuse(&message))?,
         };
         Ok(ListPosition { list, key: name, value })
     }
@@ -164,27 +157,4 @@ impl Administration {
             Ok(value)
         })
     }
-}
-
-/// Checks a reason: it may not have control characters or card numbers, because it is stored and shown as it is.
-///
-/// # Errors
-/// A message about the reason.
-pub fn parse_reason(text: &str) -> Result<String, String> {
-    let line = PlainLine::<MAX_REASON>::parse(text)
-        .map_err(|_| format!("a reason has at most {MAX_REASON} characters and no control characters"))?;
-    if mask_card_numbers(text).as_ref() != text {
-        return Err("a reason may not have a card number".to_owned());
-    }
-    Ok(line.into())
-}
-
-/// Reads the time after which an entry ends: a duration with days of 24 hours, above zero.
-///
-/// # Errors
-/// A message about the duration.
-pub fn parse_lifetime(text: &str) -> Result<SignedDuration, String> {
-    let span: Span = text.parse().map_err(|_| "a duration looks like 30d, 12h or 30m".to_owned())?;
-    let lifetime = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
-    if lifetime.is_positive() { Ok(lifetime) } else { Err("an entry cannot end in the past".to_owned()) }
 }

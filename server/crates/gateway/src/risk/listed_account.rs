@@ -2,15 +2,29 @@
 //! indexes are stored.
 
 use tillgate_domain::payment::account_identity::AccountIdentity;
-use tillgate_risk::VelocityKey;
+use tillgate_risk::{VelocityKey, normalize_list_value};
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::iban::Iban;
+use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{Parameters, find_parameter};
 use zeroize::Zeroizing;
 
 /// Returns true for the keys whose values are blind indexes.
 pub fn is_account_key(key: &VelocityKey) -> bool {
     matches!(key, VelocityKey::Card | VelocityKey::Account)
+}
+
+/// Normalizes the value of a list entry with a key. The value for the key of an account is its blind index.
+///
+/// # Errors
+/// If no payment can have the value, or it is a card number for another key. The message follows the name of the value,
+/// and does not repeat it.
+pub fn normalize_value(key: &VelocityKey, value: &str) -> Result<String, String> {
+    // A blind index may look like a card number.
+    if !is_account_key(key) && has_card_number(value, Strictness::Allowed) {
+        return Err("looks like a card number, which is stored under the key card only".to_owned());
+    }
+    normalize_list_value(key, value)
 }
 
 /// Reads the account of a list entry with this key: a card number, or an account in one of the forms `iban:IBAN`,

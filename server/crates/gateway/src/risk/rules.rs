@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+use jiff::Timestamp;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::risk::list::to_list_value;
-use tillgate_domain::risk::list::{ListPosition, ListSource, MAX_REASON, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::list::{check_reason, parse_lifetime, to_list_value};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
-use tillgate_risk::{RuleSet, VelocityKey, find_list_key, normalize_list_value};
+use tillgate_risk::{RuleSet, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 use tillgate_store::risk::rules::RiskKeys;
 use tillgate_store::{Changes, RecordKeys};
 
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::risk::listed_account::is_account_key;
-use crate::risk::listed_account::read_listed_account;
+use crate::risk::listed_account::{is_account_key, normalize_value, read_listed_account};
 use crate::{Failure, Gateway};
 
 /// The name for no version.
@@ -106,12 +104,8 @@ fn parse_list_source(own: &Parameters, list: RiskListKind) -> Result<ListSource,
 /// # Errors
 /// 400 if no payment can have it. The refusal does not repeat it.
 pub fn parse_list_value(key: &VelocityKey, own: &Parameters) -> Result<String, Refusal> {
-    let value = own.get("value").unwrap_or_default();
-    if !is_account_key(key) && has_card_number(value, Strictness::Allowed) {
-        let message = "looks like a card number, which is stored under the key card only";
-        return Err(Refusal::invalid_parameter("value", None, message));
-    }
-    normalize_list_value(key, value).map_err(|message| Refusal::invalid_parameter("value", None, message))
+    let value = normalize_value(key, own.get("value").unwrap_or_default());
+    value.map_err(|message| Refusal::invalid_parameter("value", None, message))
 }
 
 /// Reads the reason of a change. It is empty if it is missing.
@@ -119,15 +113,8 @@ pub fn parse_list_value(key: &VelocityKey, own: &Parameters) -> Result<String, R
 /// # Errors
 /// 400 if it is too long, or has control characters or a card number.
 fn parse_reason(own: &Parameters) -> Result<String, Refusal> {
-    let reason = own.get("reason").unwrap_or_default();
-    let line = PlainLine::<MAX_REASON>::parse(reason).map_err(|_| {
-        let message = format!("may have {MAX_REASON} characters at most, and no control characters");
-        Refusal::invalid_parameter("reason", None, message)
-    })?;
-    if has_card_number(reason, Strictness::Allowed) {
-        return Err(Refusal::invalid_parameter("reason", None, "may not have a card number"));
-    }
-    Ok(line.into())
+    let reason = check_reason(own.get("reason").unwrap_or_default());
+    reason.map_err(|message| Refusal::invalid_parameter("reason", None, message))
 }
 
 /// Reads the end of an entry: `expires` from now. `None` if it is missing.
@@ -136,11 +123,9 @@ fn parse_reason(own: &Parameters) -> Result<String, Refusal> {
 /// 400 if it is no duration, or does not end in the future.
 fn parse_expiry(own: &Parameters, now: Timestamp) -> Result<Option<Timestamp>, Refusal> {
     let Some(text) = own.get("expires").filter(|text| !text.is_empty()) else { return Ok(None) };
-    let refuse = || Refusal::invalid_parameter("expires", Some(text), "must be a duration such as 30d, 12h or 30m");
-    let span: Span = text.parse().map_err(|_| refuse())?;
-    let lifetime = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| refuse())?;
-    let end = if lifetime > SignedDuration::ZERO { now.checked_add(lifetime).ok() } else { None };
-    end.map(Some).ok_or_else(refuse)
+    let refuse = |message| Refusal::invalid_parameter("expires", Some(text), message);
+    let end = now.checked_add(parse_lifetime(text).map_err(refuse)?);
+    end.map(Some).map_err(|error| refuse(error.to_string()))
 }
 
 impl Gateway {
@@ -156,10 +141,7 @@ impl Gateway {
         recorder: ResponseRecorder<AddedVersion>,
     ) -> Result<AddedVersion, Failure> {
         let rules = parse_rules(own.get("rules"))?;
-        if let Some(name) = rules.find_longer_bin() {
-            let message = format!("the rule {name} compares `bin`, which has six digits, with more of them");
-            return Err(Refusal::invalid_parameter("rules", None, message).into());
-        }
+        rules.check_bins().map_err(|message| Refusal::invalid_parameter("rules", None, message))?;
         let (text, version) = (own.get("rules").unwrap_or_default().to_owned(), rules.version().to_string());
         let (id, at) = (entity.id.clone(), self.now_of(entity));
         let keys = RiskKeys { entity: id.clone(), position: None, now: at };

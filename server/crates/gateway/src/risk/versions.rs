@@ -28,7 +28,7 @@ pub struct RulesFile<'a> {
 pub struct ChangeNote {
     /// Name of the person who acts.
     pub author: String,
-    /// The reason, checked by [`super::list_entries::parse_reason`]. May be empty.
+    /// The reason, checked by [`tillgate_domain::risk::list::check_reason`]. May be empty.
     pub reason: String,
 }
 

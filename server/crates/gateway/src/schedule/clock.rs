@@ -125,21 +125,19 @@ impl Administration {
     /// If there is no such entity or it has no clock, or the duration is negative, leads too far ahead, or makes too
     /// many runs of schedules due.
     pub fn advance_clock(&self, id: &EntityId, by: &str, is_served: bool) -> Result<Entity, ActError> {
-        let refuse = |refusal: Refusal| match refusal.parameters.first() {
-            Some(error) => ActError::refuse("by", format!("{by} {}", error.message)),
-            None => ActError::refuse("entity", format!("{id} is live: its clock cannot be moved")),
-        };
+        let refuse = |refusal: Refusal| ActError::from_refusal(&refusal, "entity", |_| "by");
         self.store.in_transaction(|store| {
             let entity = load_known_entity(store, id)?;
-            let level = entity.level;
-            if !level.allows_payments() {
-                let message = format!("{id} is a {}: each merchant below it has a clock", level.display_name());
-                return Err(ActError::refuse("entity", message));
-            }
             let duration = entity.parse_clock_advance(by).map_err(refuse)?;
             let due = store.count_due_runs(&entity, duration, MAX_RUNS_OF_JUMP + 1)?;
             Refusal::check_runs_of_jump(by, due).map_err(refuse)?;
-            store.move_clock(&entity, duration, is_served)?;
+            let moved = Changes::default().with_administrators_clock_move(
+                &entity,
+                duration,
+                store.actor().to_owned(),
+                is_served,
+            );
+            store.update_within(&RecordKeys::none(), |_| Ok((moved, ())))?.map_err(refuse)?;
             load_known_entity(store, id)
         })
     }

@@ -45,6 +45,17 @@ impl RuleSet {
         let found = self.rules.iter().find(|rule| compares_longer_bin(&rule.condition, &self.symbols));
         found.map(|rule| rule.name.as_str())
     }
+
+    /// Checks that no rule compares `bin` with more digits than it has.
+    ///
+    /// # Errors
+    /// A message with the name of the first such rule.
+    pub fn check_bins(&self) -> Result<(), String> {
+        match self.find_longer_bin() {
+            None => Ok(()),
+            Some(name) => Err(format!("the rule {name} compares `bin`, which has six digits, with more of them")),
+        }
+    }
 }
 
 #[cfg(test)]

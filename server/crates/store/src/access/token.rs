@@ -1,6 +1,7 @@
 //! Access tokens: their stored data, and the key of their hashes.
 
 use std::collections::HashMap;
+use std::sync::Once;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -42,9 +43,9 @@ pub struct TokenInfo {
 }
 
 /// Loads the tokens that are not revoked, by user id, including expired ones. Leaves out tokens with an unreadable
-/// entity or network.
+/// entity or network, and logs a warning about them once in a process.
 pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
-    let mut by_user = HashMap::new();
+    let (mut by_user, mut unreadable) = (HashMap::new(), Vec::new());
     let mut statement = connection.prepare(
         // Expired tokens are loaded as well, so that their users are refused with the right reason.
         "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL",
@@ -52,12 +53,15 @@ pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<S
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (entity, networks, scopes): (String, String, String) = (row.get(2)?, row.get(5)?, row.get(6)?);
-        let Some(entity) = EntityId::parse(&entity) else { continue };
+        let user_id: String = row.get(0)?;
         // Without its networks, a token could be used from anywhere.
         let networks: Result<Vec<_>, _> = split_list(&networks).map(str::parse).collect();
-        let Ok(networks) = networks else { continue };
+        let (Some(entity), Ok(networks)) = (EntityId::parse(&entity), networks) else {
+            unreadable.push(user_id);
+            continue;
+        };
         let credential = Credential {
-            user_id: row.get(0)?,
+            user_id,
             hash: row.get(1)?,
             keyed: row.get(3)?,
             entity,
@@ -67,6 +71,17 @@ pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<S
             usage: Usage::from_stored(row.get(7)?).into(),
         };
         by_user.insert(credential.user_id.clone(), credential);
+    }
+    if !unreadable.is_empty() {
+        // The tokens are loaded after each write of another process, so that every load would repeat the warning.
+        static WARNED: Once = Once::new();
+        WARNED.call_once(|| {
+            let users = unreadable.join(", ");
+            tracing::warn!(
+                users,
+                "reading the entity or the networks of tokens failed: they are refused until they are mended"
+            );
+        });
     }
     Ok(by_user)
 }

@@ -133,20 +133,6 @@ fn load_actions(connection: &Connection, payment: &PaymentId) -> Result<Vec<Revi
     Ok(actions)
 }
 
-/// Loads the rows of a payment's audit after the number of one, oldest first, at most [`MAX_AUDIT`].
-pub(crate) fn load_actions_after(
-    connection: &Connection,
-    payment: &PaymentId,
-    after: i64,
-) -> Result<Vec<ReviewAction>, StoreError> {
-    let query = format!(
-        "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND number > ?2 ORDER BY number LIMIT ?3"
-    );
-    let mut statement = connection.prepare_cached(&query)?;
-    let rows = statement.query_map(params![payment.as_str(), after, MAX_AUDIT], read_action)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 /// Returns the query for the reviews of an entity after a place of the queue. Its parameters are the entity, the place
 /// (time and payment), the latest time, and the `merchantTransactionId` if there is one.
 fn queue_query(is_open: bool, has_reference: bool) -> String {

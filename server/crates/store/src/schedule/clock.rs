@@ -9,7 +9,6 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::schedule::{ClockJump, Schedule};
 
-use crate::admin::Act;
 use crate::changes::{Change, Stage, WriteContext};
 use crate::document::decode_document;
 use crate::settlement::ledger;
@@ -24,6 +23,10 @@ const LATE: SignedDuration = SignedDuration::from_secs(2);
 struct ClockMove {
     clock: EntityId,
     by: SignedDuration,
+    /// The person who moves it, for the audit log. `None` for the merchant itself.
+    actor: Option<String>,
+    /// True if a gateway is running.
+    is_served: bool,
 }
 
 impl Changes {
@@ -31,7 +34,20 @@ impl Changes {
     /// checked with [`Entity::parse_clock_advance`].
     #[must_use]
     pub fn with_clock_move(self, entity: &Entity, by: SignedDuration) -> Self {
-        self.with(ClockMove { clock: entity.clock_owner().clone(), by })
+        self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: None, is_served: true })
+    }
+
+    /// Moves a clock as [`Changes::with_clock_move`] does, for an administrator. `is_served`: a gateway is running, so
+    /// that nothing is missed in the time that is left out.
+    #[must_use]
+    pub fn with_administrators_clock_move(
+        self,
+        entity: &Entity,
+        by: SignedDuration,
+        actor: String,
+        is_served: bool,
+    ) -> Self {
+        self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: Some(actor), is_served })
     }
 }
 
@@ -43,10 +59,13 @@ impl Change for ClockMove {
     /// Moves the clock, with its entry in the audit log.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let (connection, now) = (context.connection, context.sources.now());
-        // Recorded before the move, because the jump begins at the time that the clock shows now.
-        record_jump(connection, &self.clock, self.by, now)?;
+        if self.is_served {
+            // Recorded before the move, because the jump begins at the time that the clock shows now.
+            record_jump(connection, &self.clock, self.by, now)?;
+        }
         move_clock(connection, &self.clock, self.by)?;
         let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
+        let entry = AuditEntry { actor: self.actor.clone(), ..entry };
         ledger::write_entry(connection, Some(&self.clock), &entry, now)?;
         Ok(false)
     }
@@ -116,21 +135,6 @@ impl Store {
 }
 
 impl AdminStore {
-    /// Moves the clock that an entity uses (a channel uses its merchant's) ahead by a duration, which the caller has
-    /// checked with [`Entity::parse_clock_advance`]. Run it in the transaction that loads the entity. `is_served`: a
-    /// gateway is running, so that nothing is missed in the time that is left out.
-    pub fn move_clock(&self, entity: &Entity, by: SignedDuration, is_served: bool) -> Result<(), StoreError> {
-        let (clock, by_text) = (entity.clock_owner(), by.to_string());
-        let details = [("by", &*by_text)];
-        let act = Act { action: "clock advance", subject: clock.as_str(), entity: Some(clock), details: &details };
-        self.record_act(&act, |connection| {
-            if is_served {
-                record_jump(connection, clock, by, Timestamp::now())?;
-            }
-            move_clock(connection, clock, by)
-        })
-    }
-
     /// Returns the number of runs of schedules that are due when a clock is `by` further than now, but at most `limit`.
     ///
     /// # Errors

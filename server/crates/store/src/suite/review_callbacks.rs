@@ -44,6 +44,7 @@ fn decision_about(payment: &PaymentId, entity: &EntityId) -> ReviewDecision {
         note: None,
         processed: sample_time(5),
         at: sample_time(5),
+        actor: None,
     }
 }
 
@@ -79,6 +80,10 @@ pub(crate) async fn a_decision_is_reported_by_the_nearest_callback_with_its_paym
         write_changes(&store, Changes::default().with_review_decision(decision)).await.unwrap();
     }
     assert_eq!(claim_due(&store, "one", due_time()).await.len(), 0);
+    // The payment was never held, so the audit log has no decision about it.
+    let query = "SELECT count(*) FROM audit_entry WHERE CAST(document AS TEXT) ->> 'action' LIKE 'review %'";
+    let decisions: i64 = admin.connection.query_row(query, [], |row| row.get(0)).unwrap();
+    assert_eq!(decisions, 0);
     // A decision about an unknown payment is a mistake, which fails the whole write.
     admin.remove_review_callback(&channel.id).unwrap();
     let unknown = decision_about(&sample_payment(9).id, &channel.id);

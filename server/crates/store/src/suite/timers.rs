@@ -161,7 +161,8 @@ pub(crate) async fn a_clock_that_is_moved_moves_what_has_begun(backend: impl Bac
     write_changes(&store, Changes::default().with_payment(later.clone())).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 100, 10), [of_channel.id.to_string(), later.id.to_string()]);
     // A command moves the clock the same way.
-    admin.move_clock(&channel, by, true).unwrap();
+    let moved = Changes::default().with_administrators_clock_move(&channel, by, "joe".to_owned(), true);
+    admin.update(&RecordKeys::none(), |_| Ok((moved, ()))).unwrap().unwrap();
     assert_eq!(admin.load_entity(&sample_entity(1).id).unwrap().unwrap().ahead, by * 2);
     assert_eq!(due_subjects(&store, TimerKind::End, 40, 10), [of_channel.id.to_string(), later.id.to_string()]);
     assert_eq!(admin.load_entity(&sample_entity(3).id).unwrap().unwrap().ahead, SignedDuration::ZERO);

@@ -80,14 +80,7 @@ impl TestShop {
 
     /// Approves a held payment, which is then sent to the host.
     async fn approve(&self, payment: &Payment) -> Payment {
-        let decision = RequestedDecision {
-            transaction_id: payment.id.to_string(),
-            decision: DecisionType::Approve,
-            user_id: "jane".to_owned(),
-            cancel_reason: None,
-            note: None,
-            processed: None,
-        };
+        let decision = RequestedDecision::about(payment, DecisionType::Approve, "jane");
         Payment::clone(&*self.gateway.decide_payment(payment, decision).await.unwrap())
     }
 }

@@ -6,7 +6,6 @@ use rusqlite::Connection;
 use serde::Serialize;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::audit_key::AuditKey;
-use tillgate_machine::process;
 
 use crate::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
 use crate::settlement::ledger;
@@ -177,7 +176,7 @@ impl AdminStore {
                 changed.tables.iter().map(|table| table.describe_acceptance(&old, &seal)).collect();
             let update = "UPDATE store_seal SET sums = ?1 WHERE id = 1";
             store.connection.execute(update, [&seal.0]).map_err(StoreError::from)?;
-            write_acceptance(&store.connection, &accepted, reason)?;
+            write_acceptance(store, &accepted, reason)?;
             Ok(accepted)
         })
     }
@@ -191,13 +190,13 @@ impl ChangedTable {
 }
 
 /// Writes the entry about accepted rows.
-fn write_acceptance(connection: &Connection, accepted: &[AcceptedTable], reason: &str) -> Result<(), StoreError> {
+fn write_acceptance(store: &AdminStore, accepted: &[AcceptedTable], reason: &str) -> Result<(), StoreError> {
     let now = Timestamp::now();
     let subject: Vec<&str> = accepted.iter().map(|accepted| accepted.table).collect();
-    let entry = AuditEntry::new(now, SEAL_ACCEPT, subject.join(", ")).by(process::describe_user());
+    let entry = AuditEntry::new(now, SEAL_ACCEPT, subject.join(", ")).by(store.actor());
     let entry = accepted.iter().fold(entry.with_detail(REASON, reason), |entry, accepted| {
         let AcceptedTable { table, rows, old_sum, new_sum } = accepted;
         entry.with_detail(table, format!("{rows} rows, the sum {old_sum} became {new_sum}"))
     });
-    ledger::write_entry(connection, None, &entry, now)
+    ledger::write_entry(&store.connection, None, &entry, now)
 }

@@ -18,7 +18,7 @@ use crate::value_encoding::encode_value;
 const FIRST_VALUE: usize = 3;
 
 /// Registers the functions that a sealed store needs for its writes.
-pub(super) fn register_functions(connection: &Connection, key: &AuditKey) -> Result<(), StoreError> {
+pub(crate) fn register_functions(connection: &Connection, key: &AuditKey) -> Result<(), StoreError> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let id = key.id().to_owned();
     connection.create_scalar_function("audit_key_id", 0, flags, move |_| Ok(id.clone()))?;

@@ -1,5 +1,7 @@
 //! The tables of the store: those whose rows the seal covers, and the others, each with the reason.
 
+use std::ops::Range;
+
 /// Tables that decide who may do what, or what is owed. The order is that of the sums in the seal. After a change the
 /// schema needs another version, because a new version is sealed again.
 pub(super) const SEALED: &[&str] = &[
@@ -35,7 +37,6 @@ pub(super) const SEALED: &[&str] = &[
     "review_action",
     "review_callback",
     "review_callback_audit",
-    "review_request",
     "risk_change",
     "risk_entity",
     "risk_list",
@@ -60,6 +61,21 @@ pub(super) const SEALED: &[&str] = &[
     "wallet_token",
     "webhook",
 ];
+
+/// Tables that only some versions of the schema seal, with these versions. The first version with a seal is 51.
+const VERSIONS: &[(&str, Range<u32>)] = &[("review_request", 51..55), ("unmasked_index", 53..u32::MAX)];
+
+/// Returns the tables that a version of the schema seals, in the order of their sums.
+pub(super) fn sealed_tables(version: u32) -> Vec<&'static str> {
+    let is_sealed = |table: &str| {
+        let versions = VERSIONS.iter().find(|(name, _)| *name == table);
+        versions.is_none_or(|(_, versions)| versions.contains(&version))
+    };
+    let dropped = VERSIONS.iter().map(|(table, _)| *table).filter(|table| !SEALED.contains(table));
+    let mut tables: Vec<&str> = SEALED.iter().copied().chain(dropped).filter(|table| is_sealed(table)).collect();
+    tables.sort_unstable();
+    tables
+}
 
 /// Tables without a seal, with the reason.
 pub const UNSEALED: &[(&str, &str)] = &[

@@ -3,7 +3,9 @@ use rusqlite::{Connection, params_from_iter};
 use tillgate_domain::access::audit_key::AuditKey;
 
 use crate::keys::table_seal::*;
+use crate::migrations::{migrate, migrate_to};
 use crate::open_for_writing::open_connection;
+use crate::store_file::open_unmigrated;
 
 fn sample_key() -> AuditKey {
     AuditKey::new(&[7; 32])
@@ -214,6 +216,40 @@ fn a_store_of_an_earlier_version_is_sealed_again_and_says_what_was_wrong() {
     let last = "SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number DESC LIMIT 1";
     let entry: String = reopened.query_row(last, [], |row| row.get(0)).unwrap();
     assert!(entry.contains(&wrong[0]) && entry.contains(sample_key().id()), "{entry}");
+}
+
+#[test]
+fn the_seal_of_a_version_with_other_tables_holds_for_its_rows_and_for_entries_of_the_migration() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut earlier = open_unmigrated(folder.path()).unwrap();
+    migrate_to(&mut earlier, 54);
+    drop_rules(&earlier);
+    for table in ["entity", "review", "token", "unmasked_index", "webhook"] {
+        forge_row(&earlier, table);
+    }
+    let request = "INSERT INTO review_request (payment, document, at) SELECT payment, '{}', 0 FROM review";
+    assert_eq!(earlier.execute(request, []).unwrap(), 1);
+    let sums: Vec<RowSum> =
+        sealed_tables(54).iter().map(|table| compute_sum(&earlier, &sample_key(), table).unwrap()).collect();
+    let mut seal = Seal::from_sums(&sample_key(), &sums);
+    seal.0[..4].copy_from_slice(&54u32.to_be_bytes());
+    seal.write_code(&sample_key());
+    earlier.execute("INSERT INTO store_seal (id, sums) VALUES (1, ?1)", [&seal.0]).unwrap();
+    assert_eq!(find_row_differences(&earlier, &sample_key()).unwrap(), Vec::<String>::new());
+    earlier.execute("UPDATE webhook SET id = 'x'", []).unwrap();
+    let unsound = find_row_differences(&earlier, &sample_key()).unwrap();
+    assert!(unsound.len() == 1 && unsound[0].contains("the table webhook"), "{unsound:?}");
+
+    register_functions(&earlier, &sample_key()).unwrap();
+    migrate(&mut earlier).unwrap();
+    prepare_connection(&earlier, SealAccess::Sealing(&sample_key()), Some(&unsound)).unwrap();
+    assert_eq!(row_faults(&earlier), Vec::<String>::new());
+    let query = "SELECT document ->> 'action' || ' ' || (document ->> 'key') FROM (
+            SELECT number, CAST(document AS TEXT) AS document FROM audit_entry) ORDER BY number";
+    let mut statement = earlier.prepare(query).unwrap();
+    let entries = statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>().unwrap();
+    let id = sample_key().id().to_owned();
+    assert_eq!(entries, [format!("review request refuse {id}"), format!("{SEAL_BEGIN} {id}")]);
 }
 
 #[test]
