@@ -16,7 +16,6 @@ mod forwarded;
 mod heavy_requests;
 mod html_page;
 mod idempotency;
-mod json_object;
 mod line_stream;
 mod merchant_response;
 mod meta;

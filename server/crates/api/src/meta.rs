@@ -11,8 +11,8 @@ use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_shared::result::ResultCode;
 
 use super::AppState;
-use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc};
+use tillgate_wire::json_object::JsonObject;
 
 /// The body of the list of result codes.
 static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {

@@ -8,14 +8,16 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_shared::result::{ResultCode, codes};
+use tillgate_wire::Answer;
 
-use super::json_object::{FieldValue, JsonObject};
 use crate::BUILD_NUMBER;
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {
@@ -100,28 +102,27 @@ pub(super) fn with_clock_lead<T>(lead: SignedDuration, work: impl FnOnce() -> T)
 }
 
 /// Builds a response with the envelope and the current time by the clock of the request's entity.
-pub(super) fn build_response(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc) -> Response {
+pub(super) fn build_response(status: StatusCode, fields: impl Serialize, ndc: &Ndc) -> Response {
     build_response_at(status, fields, ndc, request_time())
 }
 
 /// Builds a response about something that happened at a known time, which becomes its timestamp.
-pub(super) fn build_response_at(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc, time: Timestamp) -> Response {
+pub(super) fn build_response_at(status: StatusCode, fields: impl Serialize, ndc: &Ndc, time: Timestamp) -> Response {
     into_http_response(encode_response(status, fields, ndc, time))
 }
 
 /// Builds status and body of a response, with the envelope after the fields. The same arguments give the same bytes.
 pub(super) fn encode_response(
     status: StatusCode,
-    fields: JsonObject<'_>,
+    fields: impl Serialize,
     ndc: &Ndc,
     time: Timestamp,
 ) -> EncodedResponse {
-    let fields = fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.as_str());
     // Most responses fit; longer ones reallocate.
     let mut body = Vec::with_capacity(1024);
     // The fields are texts, and values that are JSON already, so serialisation cannot fail.
     #[allow(clippy::expect_used)]
-    serde_json::to_writer(&mut body, &fields).expect("a response is JSON");
+    serde_json::to_writer(&mut body, &Answer::new(fields, BUILD_NUMBER, time, ndc)).expect("a response is JSON");
     EncodedResponse { status: status.as_u16(), body }
 }
 

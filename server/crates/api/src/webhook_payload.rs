@@ -1,26 +1,25 @@
 //! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
 //! (contract, 3.3), the risk check of a payment, schedules and disputes.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_domain::payment::query::method_code;
 use tillgate_domain::registration::Registration;
-use tillgate_domain::schedule::StepType;
-use tillgate_shared::result::codes;
 use tillgate_store::directory::Directory;
 use tillgate_store::dispute::DisputeEvent;
 use tillgate_store::schedule::ScheduleEvent;
+use tillgate_wire::Answer;
+use tillgate_wire::dispute::DisputeMessage;
+use tillgate_wire::schedule::{ScheduleEventSource, ScheduleMessage};
 
-use super::json_object::JsonObject;
 use super::response::wire_time;
 use super::view;
 use crate::BUILD_NUMBER;
-use crate::dispute::view::dispute_fields;
 use crate::registration::registrations;
-use crate::schedule::view::event_run_fields;
-use crate::schedule::view::schedule_fields;
+use tillgate_wire::json_object::JsonObject;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [
@@ -146,48 +145,24 @@ fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, 
     Ok(payload)
 }
 
-/// Returns the fields of a schedule, and of the run that the event reports. Actions of the gateway itself have the
-/// type `SD` and the source `SCHEDULER` (contract, 3.6).
+/// Returns the payload of a webhook about a schedule, with the run that the event reports.
 fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
     let ScheduleEvent { schedule, is_request, run } = event;
-    let code = run.as_ref().map_or(codes::REQUEST_SUCCEEDED, |run| run.code);
-    let mut payload = to_json_map(&schedule_fields(schedule, &schedule.live, code))?;
-    let mut extra = json!({
-        "source": if *is_request { "API" } else { "SCHEDULER" },
-        "authentication": { "entityId": schedule.entity.as_str() },
-    });
-    if !is_request {
-        extra["paymentType"] = StepType::Schedule.code().into();
-    }
-    if let Some(entity) = directory.find_entity(&schedule.entity) {
-        extra["channelName"] = entity.name.clone().into();
-    }
-    if let Some(run) = run {
-        extra["run"] = serde_json::to_value(event_run_fields(schedule, run))?;
-    }
-    merge_fields(&mut payload, extra);
+    let source = if *is_request { ScheduleEventSource::Request } else { ScheduleEventSource::Scheduler };
+    let entity = directory.find_entity(&schedule.entity);
+    let name = entity.as_ref().map(|entity| entity.name.as_str());
     let time = run.as_ref().map_or(schedule.live.at, |run| run.at);
     let ndc = schedule.live.ndc.clone().unwrap_or_else(|| super::response::new_ndc(Some(&schedule.entity)));
-    merge_fields(&mut payload, envelope_fields(time, &ndc));
-    Ok(payload)
+    to_payload(ScheduleMessage::new(schedule, source, run.as_ref(), name), time, &ndc)
 }
 
-/// Returns the fields of a dispute. Notes are left out, because they may be about the shopper.
+/// Returns the payload of a webhook about a dispute.
 fn dispute_payload(event: &DisputeEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
     let dispute = &event.dispute;
-    let mut payload =
-        to_json_map(&dispute_fields(dispute).with("authentication", json!({ "entityId": dispute.entity })))?;
-    for step in payload.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(step) = step.as_object_mut() {
-            step.remove("note");
-        }
-    }
-    if let Some(entity) = directory.find_entity(&dispute.entity) {
-        payload.insert("channelName".to_owned(), entity.name.clone().into());
-    }
     let time = dispute.steps.last().map_or(dispute.opened, |step| step.at);
-    merge_fields(&mut payload, envelope_fields(time, &super::response::new_ndc(Some(&dispute.entity))));
-    Ok(payload)
+    let entity = directory.find_entity(&dispute.entity);
+    let message = DisputeMessage::new(dispute, entity.as_ref().map(|entity| entity.name.as_str()));
+    to_payload(message, time, &super::response::new_ndc(Some(&dispute.entity)))
 }
 
 /// Returns the fields of the registration's status with the envelope.
@@ -195,6 +170,18 @@ fn registration_payload(registration: &Registration) -> Result<Map<String, Value
     let mut payload = to_json_map(&registrations::registered_fields(registration))?;
     merge_fields(&mut payload, envelope_fields(registration.created, &registration.ndc()));
     Ok(payload)
+}
+
+/// Converts the fields of a message and the envelope into a map, from which fields can be removed.
+fn to_payload(
+    fields: impl Serialize,
+    time: jiff::Timestamp,
+    ndc: &Ndc,
+) -> Result<Map<String, Value>, serde_json::Error> {
+    match serde_json::to_value(Answer::new(fields, BUILD_NUMBER, time, ndc))? {
+        Value::Object(payload) => Ok(payload),
+        _ => Ok(Map::new()),
+    }
 }
 
 /// Returns the fields at the end of every response: `buildNumber`, `timestamp` and `ndc`.

@@ -22,7 +22,6 @@ use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::CacheStamp;
 
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::payment::page::INLINE;
 use crate::payment::response_cache::cache_key;
@@ -33,6 +32,7 @@ use crate::response::{
     success_fields,
 };
 use crate::{AppState, client, view};
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.

@@ -17,11 +17,11 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::received::read_limited_body;
 use crate::response::{build_response, set_request_clock, success_fields, wire_time};
 use crate::{AppState, client};
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 16 * 1024;

@@ -9,9 +9,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::checkout::form;
-use crate::json_object::FieldValue;
 use crate::response::{build_response, new_ndc, success_fields};
 use crate::{AppState, FieldsUrl};
+use tillgate_wire::json_object::FieldValue;
 
 /// Purposes of files by path prefix; the first match wins.
 const PURPOSES: &[(&str, &str)] = &[

@@ -74,6 +74,7 @@ fn component_schemas() -> Map<String, Value> {
         object["title"] = group.title().into();
         schemas.insert(schema::component_name(group), object);
     }
+    schemas.extend(tillgate_wire::component_schemas());
     schemas.extend(response_schemas::all_schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
     schemas
 }

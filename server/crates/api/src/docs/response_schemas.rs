@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{dispute_schemas, reconciliation_schemas, schedule_schemas};
+use super::reconciliation_schemas;
 
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
@@ -14,8 +14,6 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         dry_run_schemas(),
         list_schemas(),
         review_schemas(),
-        dispute_schemas::dispute_schemas(),
-        schedule_schemas::schedule_schemas(),
         reconciliation_schemas::reconciliation_schemas(),
         service_schemas(),
     ]
@@ -30,25 +28,6 @@ pub(super) fn text_schema() -> Value {
 /// Returns a reference to the schema of a result.
 pub(super) fn result_reference() -> Value {
     json!({ "$ref": "#/components/schemas/Result" })
-}
-
-/// Returns the schema of `result`, with the errors of parameters and the letters of the checks.
-fn result_schema() -> Value {
-    json!({
-        "type": "object",
-        "required": ["code", "description"],
-        "properties": {
-            "code": { "type": "string", "pattern": "^[0-9.]{2,11}$" },
-            "description": { "type": "string", "maxLength": 255 },
-            "avsResponse": { "type": "string", "enum": ["A", "Z", "N", "U", "F"] },
-            "cvvResponse": { "type": "string", "enum": ["M", "N", "P", "S", "U"] },
-            "parameterErrors": { "type": "array", "items": {
-                "type": "object",
-                "required": ["name", "value", "message"],
-                "properties": { "name": text_schema(), "value": { "type": ["string", "null"] }, "message": text_schema() },
-            } },
-        },
-    })
 }
 
 /// Returns the schema of a redirect: the page that the shopper visits.
@@ -96,13 +75,11 @@ fn payment_properties() -> Value {
     })
 }
 
-/// Returns the schemas of payments and lists of them, and of their parts: `Result` and `Refusal`.
+/// Returns the schemas of payments and lists of them.
 fn payment_schemas() -> Vec<(&'static str, Value)> {
     let mut entry = payment_properties();
     entry["referencedId"] = text_schema();
     vec![
-        ("Result", result_schema()),
-        ("Refusal", response_schema(&["result"], json!({ "result": result_reference() }))),
         ("PaymentAnswer", response_schema(&["result"], payment_properties())),
         (
             "PaymentsAnswer",
@@ -368,16 +345,6 @@ fn review_schemas() -> Vec<(&'static str, Value)> {
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn service_schemas() -> Vec<(&'static str, Value)> {
     vec![
-        (
-            "ClockAnswer",
-            response_schema(
-                &["result", "now", "ahead"],
-                json!({
-                    "result": result_reference(), "now": text_schema(), "ahead": { "type": "string" },
-                    "stillDue": { "type": "integer", "minimum": 1 },
-                }),
-            ),
-        ),
         (
             "ScriptsAnswer",
             response_schema(

@@ -17,12 +17,12 @@ use tillgate_gateway::{Failure, Gateway};
 use tillgate_store::Cancellation;
 
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::payment::payments;
 use crate::payment::response_cache::cache_key;
 use crate::response::{encode_response, into_http_response, list_fields, wire_time};
 use crate::{AppState, view};
+use tillgate_wire::json_object::JsonObject;
 
 /// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
 /// payments as a list.

@@ -4,7 +4,7 @@
 use tillgate_domain::payment::{PaymentState, PaymentStatus, PaymentType};
 use tillgate_shared::money::Amount;
 
-use crate::json_object::JsonObject;
+use tillgate_wire::json_object::JsonObject;
 
 /// Adds `state`, `capturedAmount` (of a preauthorization) or `refundedAmount`, and `releasedAmount` of a closed or
 /// reversed preauthorization. Pending follow-up payments count. An amount of zero is left out. Adds nothing if

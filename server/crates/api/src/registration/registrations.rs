@@ -9,11 +9,11 @@ use tillgate_domain::registration::Registration;
 use tillgate_gateway::payment::pay::Addresses;
 
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::payment::payments::encode_payment;
 use crate::response::{encode_response, into_http_response};
 use crate::{AppState, view};
+use tillgate_wire::json_object::JsonObject;
 
 /// The `paymentType` in responses about a registration that is created or read.
 pub(crate) const REGISTERED: &str = "RG";

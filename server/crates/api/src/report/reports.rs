@@ -23,9 +23,9 @@ use tillgate_store::{Cancellation, StoreError};
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::response::{result_fields, success_fields};
+use tillgate_wire::json_object::JsonObject;
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);

@@ -22,11 +22,11 @@ use tillgate_store::Cancellation;
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
 use crate::payment::query;
 use crate::response::{encode_response, into_http_response, list_fields, success_fields, wire_time};
 use crate::risk::rules::optional_time;
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Handles `GET /v2/reviews`: a page of the queue, those that are held longest first.
 pub(crate) async fn list_reviews(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {

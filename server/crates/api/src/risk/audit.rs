@@ -11,9 +11,9 @@ use tillgate_store::risk::audit::RiskAuditRow;
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::response::{list_fields, wire_time};
+use tillgate_wire::json_object::JsonObject;
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;

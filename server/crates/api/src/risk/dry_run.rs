@@ -24,11 +24,11 @@ use tokio::runtime::Handle;
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
 use crate::response::{
     encode_response, request_clock_lead, request_time, result_fields, success_fields, with_clock_lead,
 };
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);

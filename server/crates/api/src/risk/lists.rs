@@ -21,10 +21,10 @@ use tillgate_store::risk::list::ListSelection;
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, list_fields, success_fields, wire_time};
 use crate::risk::rules::optional_time;
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;

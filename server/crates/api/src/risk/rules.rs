@@ -18,9 +18,9 @@ use tillgate_store::risk::rules::RiskKeys;
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, success_fields, wire_time};
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;

@@ -8,10 +8,11 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, result_fields};
 use crate::{AppState, view};
+use tillgate_wire::echo_parameters;
+use tillgate_wire::json_object::JsonObject;
 
 /// Handles `POST /v2/riskScreen`: checks an order with the account in its parameters.
 pub(crate) async fn screen_order(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
@@ -49,7 +50,7 @@ fn encode_check(checked: &Payment, ndc: &Ndc) -> EncodedResponse {
     if let Some(registration) = &checked.registration {
         fields.set("registrationId", registration.as_str());
     }
-    view::echo_parameters(&mut fields, &checked.parameters);
+    echo_parameters(&mut fields, &checked.parameters);
     view::add_risk_score(&mut fields, checked);
     encode_response(view::http_status(checked.result), fields, ndc, checked.created)
 }

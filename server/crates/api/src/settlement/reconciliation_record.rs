@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::settlement::reconciliation::{MatchedPayments, ReconciliationRecord, RecordType};
 
-use crate::json_object::{FieldValue, JsonObject};
+use tillgate_wire::json_object::{FieldValue, JsonObject};
 
 /// Writes a record as one line.
 pub(crate) fn write_record(lines: &mut Vec<u8>, record: &ReconciliationRecord) {

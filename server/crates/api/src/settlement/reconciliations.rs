@@ -20,13 +20,13 @@ use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::line_stream::{LineSource, stream_lines};
 use crate::merchant_response::ApiResult;
 use crate::report::reports::ReportFormat;
 use crate::report::reports::build_csv;
 use crate::response::success_fields;
 use crate::settlement::reconciliation_record::write_record;
+use tillgate_wire::json_object::JsonObject;
 
 /// The lines of a file.
 struct FileBody(RecordReader);

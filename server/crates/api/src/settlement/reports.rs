@@ -17,12 +17,12 @@ use tillgate_store::Cancellation;
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::report::reports::ReportFormat;
 use crate::report::reports::build_csv;
 use crate::response::success_fields;
 use crate::settlement::reconciliations::open_records;
+use tillgate_wire::json_object::JsonObject;
 
 /// Handles `GET /reports/v1/settlements`.
 pub(crate) async fn report_settlements(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {

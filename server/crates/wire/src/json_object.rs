@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -13,11 +14,11 @@ use serde_json::Value;
 /// random seed, so they cannot choose many names with the same hash.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
-pub(super) struct JsonObject<'a>(IndexMap<&'a str, FieldValue<'a>, RandomState>);
+pub struct JsonObject<'a>(IndexMap<&'a str, FieldValue<'a>, RandomState>);
 
 /// Objects by index.
 #[derive(Debug)]
-pub(super) struct IndexedObjects<'a> {
+pub struct IndexedObjects<'a> {
     items: BTreeMap<u16, JsonObject<'a>>,
     /// True if a missing index is written as `null`, so that each object is at its own index.
     in_place: bool,
@@ -26,7 +27,7 @@ pub(super) struct IndexedObjects<'a> {
 /// The value of a field.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum FieldValue<'a> {
+pub enum FieldValue<'a> {
     /// A text.
     Text(Cow<'a, str>),
     /// An object inside the object.
@@ -41,25 +42,32 @@ pub(super) enum FieldValue<'a> {
 
 impl<'a> JsonObject<'a> {
     /// Creates an object without fields, with capacity for the longest responses.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self(IndexMap::with_capacity_and_hasher(24, RandomState::default()))
     }
 
     /// Sets a field.
     #[must_use]
-    pub(super) fn with(mut self, name: &'a str, value: impl Into<FieldValue<'a>>) -> Self {
+    pub fn with(mut self, name: &'a str, value: impl Into<FieldValue<'a>>) -> Self {
         self.set(name, value);
         self
     }
 
     /// Sets a field. A field that exists keeps its position and gets the new value.
-    pub(super) fn set(&mut self, name: &'a str, value: impl Into<FieldValue<'a>>) {
+    pub fn set(&mut self, name: &'a str, value: impl Into<FieldValue<'a>>) {
         self.0.insert(name, value.into());
+    }
+
+    /// Removes the fields with these names.
+    pub fn remove_all(&mut self, names: &[&'static str]) {
+        for name in names {
+            self.0.shift_remove(*name);
+        }
     }
 
     /// Returns the inner object with this name, and creates it if absent. Returns `None` if the field is something
     /// else.
-    pub(super) fn nested_object(&mut self, name: &'a str) -> Option<&mut Self> {
+    pub fn nested_object(&mut self, name: &'a str) -> Option<&mut Self> {
         match self.0.entry(name).or_insert_with(|| FieldValue::Object(JsonObject::default())) {
             FieldValue::Object(group) => Some(group),
             _ => None,
@@ -69,12 +77,27 @@ impl<'a> JsonObject<'a> {
     /// Returns the object at an index of the list with this name, and creates both if absent. Returns `None` if the
     /// field is something else. If the list is created with `in_place`, a missing index is written as `null`, otherwise
     /// it is left out; later calls do not change that.
-    pub(super) fn list_item(&mut self, name: &'a str, index: u16, in_place: bool) -> Option<&mut Self> {
+    pub fn list_item(&mut self, name: &'a str, index: u16, in_place: bool) -> Option<&mut Self> {
         let empty_list = || FieldValue::Indexed(IndexedObjects { items: BTreeMap::new(), in_place });
         match self.0.entry(name).or_insert_with(empty_list) {
             FieldValue::Indexed(list) => Some(list.items.entry(index).or_default()),
             _ => None,
         }
+    }
+}
+
+/// An object with any fields.
+impl JsonSchema for JsonObject<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "JsonObject".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
     }
 }
 

@@ -1,0 +1,21 @@
+//! The JSON that the API sends, as types: one type for each response and for each of its parts, and the schemas that
+//! are derived from the types.
+//!
+//! It knows how a domain object looks to a merchant: the names, the order and the format of its fields. It reads no
+//! store and no clock, decides nothing, and knows no HTTP: it is given the object, and the times that are not in it.
+
+mod answer;
+pub mod dispute;
+mod echo;
+pub mod json_object;
+mod result;
+pub mod schedule;
+mod schemas;
+mod value;
+mod webhook;
+
+pub use answer::Answer;
+pub use echo::echo_parameters;
+pub use result::{ParameterErrorFields, RefusalFields, ResultFields};
+pub use schemas::component_schemas;
+pub use value::{AmountText, LocalTime, WireTime};
