@@ -11,7 +11,7 @@ use crate::value::WireTime;
 
 /// Names of fields that are never a part of another response. Their schemas have had these names from the beginning,
 /// and clients are generated with them.
-const WHOLE_NAMES: [&str; 2] = ["Health", "Refusal"];
+const WHOLE_NAMES: [&str; 3] = ["DryRunReportLine", "Health", "Refusal"];
 
 /// A response: its own fields, and after them the envelope that all responses have.
 #[derive(Debug, Serialize)]

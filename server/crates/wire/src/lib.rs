@@ -9,6 +9,7 @@ pub mod dispute;
 mod echo;
 pub mod json_object;
 mod result;
+pub mod risk;
 pub mod schedule;
 mod schemas;
 mod value;

@@ -6,6 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::dispute::{DisputeDetailFields, DisputeFields, DisputeListFields, StoredEvidenceFields};
+use crate::risk::{
+    AddedRulesFields, ChangedListEntryFields, DryRunProgressLine, DryRunReportLine, ListEntriesFields,
+    RiskChangesFields, RuleVersionsFields, RulesTextFields, UsedRulesFields,
+};
 use crate::schedule::{ClockFields, ScheduleDetailFields, ScheduleFields, ScheduleListFields};
 use crate::{Answer, RefusalFields};
 
@@ -17,7 +21,8 @@ pub fn component_schemas() -> Map<String, Value> {
     add_answers(&mut generator);
     let schedules =
         [reference::<ScheduleDetailFields<'_>>(&mut generator), reference::<ScheduleListFields<'_>>(&mut generator)];
-    let alternatives = [("SchedulesAnswer", schedules)];
+    let dry_run = [generator.subschema_for::<DryRunProgressLine>(), reference::<DryRunReportLine<'_>>(&mut generator)];
+    let alternatives = [("SchedulesAnswer", schedules), ("DryRunLine", dry_run)];
     let mut schemas = generator.take_definitions(true);
     schemas.extend(alternatives.map(|(name, schemas)| (name.to_owned(), json!({ "anyOf": schemas }))));
     schemas
@@ -32,6 +37,13 @@ fn add_answers(generator: &mut SchemaGenerator) {
     add::<StoredEvidenceFields<'_>>(generator);
     add::<ScheduleFields<'_>>(generator);
     add::<ClockFields<'_>>(generator);
+    add::<AddedRulesFields<'_>>(generator);
+    add::<UsedRulesFields<'_>>(generator);
+    add::<RuleVersionsFields<'_>>(generator);
+    add::<RulesTextFields<'_>>(generator);
+    add::<RiskChangesFields<'_>>(generator);
+    add::<ChangedListEntryFields<'_>>(generator);
+    add::<ListEntriesFields<'_>>(generator);
 }
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {

@@ -10,9 +10,7 @@ pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
         payment_schemas(),
         checkout_schemas(),
         report_schemas(),
-        risk_schemas(),
-        dry_run_schemas(),
-        list_schemas(),
+        risk_check_schemas(),
         review_schemas(),
         reconciliation_schemas::reconciliation_schemas(),
         service_schemas(),
@@ -151,57 +149,9 @@ fn checkout_schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the schemas of responses about risk rules and their changes.
-fn risk_schemas() -> Vec<(&'static str, Value)> {
-    let version = json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" });
-    let optional = json!({ "type": ["string", "null"] });
-    let in_use = json!({ "result": result_reference(), "active": optional, "shadow": optional });
-    let mut versions = in_use.clone();
-    versions["inForce"] = json!({ "type": "object", "properties": {
-        "active": optional, "shadow": optional, "unreadable": { "type": "boolean" },
-    } });
-    let changes = json!({
-        "result": result_reference(),
-        "changes": { "type": "array", "maxItems": 100, "items": {
-            "type": "object",
-            "required": ["kind", "action", "subject", "reason", "author", "at"],
-            "properties": {
-                "kind": { "type": "string", "enum": ["rules", "list", "limit"] }, "action": text_schema(),
-                "subject": text_schema(), "reason": { "type": "string" }, "author": text_schema(), "at": text_schema(),
-            },
-        } },
-        "cursor": text_schema(),
-    });
-    versions["versions"] = json!({ "type": "array", "items": { "type": "object", "properties": {
-        "version": version, "author": text_schema(), "created": text_schema(),
-    } } });
-    versions["changes"] = json!({ "type": "array", "items": { "type": "object", "properties": {
-        "action": { "type": "string", "enum": ["add", "activate", "shadow"] }, "version": text_schema(),
-        "reason": { "type": "string" }, "author": text_schema(), "at": text_schema(),
-    } } });
-    vec![
-        (
-            "AddedRulesAnswer",
-            response_schema(
-                &["result", "version", "added"],
-                json!({ "result": result_reference(), "version": version, "added": { "type": "boolean" } }),
-            ),
-        ),
-        ("UsedRulesAnswer", response_schema(&["result", "active", "shadow"], in_use)),
-        (
-            "RuleVersionsAnswer",
-            response_schema(&["result", "active", "shadow", "inForce", "versions", "changes"], versions),
-        ),
-        (
-            "RulesTextAnswer",
-            response_schema(
-                &["result", "version", "rules"],
-                json!({ "result": result_reference(), "version": version, "rules": text_schema() }),
-            ),
-        ),
-        ("RiskCheckAnswer", response_schema(&["result"], payment_properties())),
-        ("RiskChangesAnswer", response_schema(&["result", "changes"], changes)),
-    ]
+/// Returns the schemas of stand-alone risk checks.
+fn risk_check_schemas() -> Vec<(&'static str, Value)> {
+    vec![("RiskCheckAnswer", response_schema(&["result"], payment_properties()))]
 }
 
 /// Returns the schemas of reports.
@@ -241,62 +191,6 @@ fn report_schemas() -> Vec<(&'static str, Value)> {
             response_schema(&["result", "approved", "declined", "pending", "brands", "declineReasons"], rates),
         ),
     ]
-}
-
-/// Returns the schemas of responses about risk lists.
-fn list_schemas() -> Vec<(&'static str, Value)> {
-    let optional = json!({ "type": ["string", "null"] });
-    let mut entry = json!({
-        "list": { "type": "string", "enum": ["allow", "review", "deny"] }, "key": text_schema(), "value": text_schema(),
-        "source": { "type": "string", "enum": ["server", "any"] }, "reason": text_schema(), "author": text_schema(),
-        "created": text_schema(), "expires": optional,
-    });
-    let mut answer = entry.clone();
-    answer["result"] = result_reference();
-    entry["expired"] = json!({ "type": "boolean" });
-    vec![
-        ("ListEntryAnswer", response_schema(&["result", "list", "key", "value"], answer)),
-        (
-            "ListEntriesAnswer",
-            response_schema(
-                &["result", "entries"],
-                json!({
-                    "result": result_reference(),
-                    "entries": { "type": "array", "items": { "type": "object", "properties": entry } },
-                    "cursor": text_schema(),
-                }),
-            ),
-        ),
-    ]
-}
-
-/// Returns the schemas of a dry run's lines: its progress and, at the end, its report.
-fn dry_run_schemas() -> Vec<(&'static str, Value)> {
-    let progress = json!({
-        "type": "object",
-        "required": ["progress"],
-        "properties": { "progress": {
-            "type": "object",
-            "required": ["payments", "percent"],
-            "properties": { "payments": { "type": "integer", "minimum": 0 }, "percent": { "type": "number" } },
-        } },
-    });
-    let report = json!({
-        "type": "object",
-        "required": ["version", "checked", "changed", "outcomes", "rules", "leftOut"],
-        "properties": {
-            "version": text_schema(),
-            "checked": { "type": "object" }, "changed": { "type": "object" }, "leftOut": { "type": "object" },
-            "outcomes": { "type": "array", "items": { "type": "object", "required": ["before", "after", "isChange"] } },
-            "rules": { "type": "array", "items": { "type": "object", "required": ["name", "fired", "changed"] } },
-        },
-    });
-    let last = response_schema(&["result"], json!({ "result": result_reference(), "report": report }));
-    let either = json!({ "anyOf": [
-        { "$ref": "#/components/schemas/DryRunProgressLine" },
-        { "$ref": "#/components/schemas/DryRunReportLine" },
-    ] });
-    vec![("DryRunLine", either), ("DryRunProgressLine", progress), ("DryRunReportLine", last)]
 }
 
 /// Returns the schemas of responses about held payments.
