@@ -8,10 +8,12 @@ mod answer;
 pub mod dispute;
 mod echo;
 pub mod json_object;
+pub mod report;
 mod result;
 pub mod risk;
 pub mod schedule;
 mod schemas;
+pub mod settlement;
 mod value;
 mod webhook;
 
@@ -19,4 +21,4 @@ pub use answer::Answer;
 pub use echo::echo_parameters;
 pub use result::{ParameterErrorFields, RefusalFields, ResultFields};
 pub use schemas::component_schemas;
-pub use value::{AmountText, LocalTime, WireTime};
+pub use value::{AmountText, DayText, LocalTime, SumText, WireTime};

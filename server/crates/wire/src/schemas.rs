@@ -6,11 +6,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::dispute::{DisputeDetailFields, DisputeFields, DisputeListFields, StoredEvidenceFields};
+use crate::report::{AuthorizationsFields, ChargebacksFields, TotalsFields};
 use crate::risk::{
     AddedRulesFields, ChangedListEntryFields, DryRunProgressLine, DryRunReportLine, ListEntriesFields,
     RiskChangesFields, RuleVersionsFields, RulesTextFields, UsedRulesFields,
 };
 use crate::schedule::{ClockFields, ScheduleDetailFields, ScheduleFields, ScheduleListFields};
+use crate::settlement::{
+    AggregationsFields, BalancesFields, FeesFields, ReconciliationFilesFields, ReconciliationRecordFields,
+    SettlementsFields,
+};
 use crate::{Answer, RefusalFields};
 
 /// Returns the schemas of all responses and of their parts, by name. Parts with a name are references.
@@ -19,6 +24,7 @@ pub fn component_schemas() -> Map<String, Value> {
     settings.definitions_path = "/components/schemas".into();
     let mut generator = settings.with_transform(simplify).into_generator();
     add_answers(&mut generator);
+    generator.subschema_for::<ReconciliationRecordFields<'_>>();
     let schedules =
         [reference::<ScheduleDetailFields<'_>>(&mut generator), reference::<ScheduleListFields<'_>>(&mut generator)];
     let dry_run = [generator.subschema_for::<DryRunProgressLine>(), reference::<DryRunReportLine<'_>>(&mut generator)];
@@ -44,6 +50,14 @@ fn add_answers(generator: &mut SchemaGenerator) {
     add::<RiskChangesFields<'_>>(generator);
     add::<ChangedListEntryFields<'_>>(generator);
     add::<ListEntriesFields<'_>>(generator);
+    add::<TotalsFields<'_>>(generator);
+    add::<AuthorizationsFields<'_>>(generator);
+    add::<ChargebacksFields<'_>>(generator);
+    add::<ReconciliationFilesFields<'_>>(generator);
+    add::<AggregationsFields<'_>>(generator);
+    add::<SettlementsFields<'_>>(generator);
+    add::<FeesFields<'_>>(generator);
+    add::<BalancesFields<'_>>(generator);
 }
 
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,6 +20,20 @@ pub struct LocalTime(Zoned);
 /// Amount without its currency: `92.00`.
 #[derive(Debug, Clone, Copy)]
 pub struct AmountText(pub Amount);
+
+/// Sum of amounts without its currency, which may be negative: `-92.00`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SumText(pub String);
+
+/// Day: `yyyy-MM-dd`.
+#[derive(Debug, Clone, Copy)]
+pub struct DayText(pub Date);
+
+impl Serialize for DayText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
 
 impl Serialize for WireTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -45,10 +60,10 @@ impl Serialize for AmountText {
     }
 }
 
-/// Implements `JsonSchema` for a type that is a text of a pattern. The schema is written in each place, because a name
+/// Implements `JsonSchema` for types that are texts of a format. The schema is written in each place, because a name
 /// of its own would give generated clients a type for each format.
 macro_rules! text_schema {
-    ($($type:ty => $pattern:expr;)*) => { $(
+    ($($type:ty => $schema:tt;)*) => { $(
         impl JsonSchema for $type {
             fn inline_schema() -> bool {
                 true
@@ -59,14 +74,16 @@ macro_rules! text_schema {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern })
+                json_schema!($schema)
             }
         }
     )* };
 }
 
 text_schema! {
-    WireTime => r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$";
-    LocalTime => r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4,6}$";
-    AmountText => r"^[0-9]{1,10}\.[0-9]{2}$";
+    WireTime => { "type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+0000$" };
+    LocalTime => { "type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4,6}$" };
+    AmountText => { "type": "string", "pattern": r"^[0-9]{1,10}\.[0-9]{2}$" };
+    SumText => { "type": "string", "pattern": r"^-?\d+\.\d\d$" };
+    DayText => { "type": "string", "format": "date" };
 }

@@ -5,7 +5,6 @@ mod openapi;
 mod options;
 mod page;
 mod page_text;
-mod reconciliation_schemas;
 mod response_schemas;
 mod responses;
 mod route;

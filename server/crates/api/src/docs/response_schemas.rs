@@ -2,20 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::reconciliation_schemas;
-
 /// Returns every schema of responses and of their parts, with its name.
 pub(super) fn all_schemas() -> Vec<(&'static str, Value)> {
-    [
-        payment_schemas(),
-        checkout_schemas(),
-        report_schemas(),
-        risk_check_schemas(),
-        review_schemas(),
-        reconciliation_schemas::reconciliation_schemas(),
-        service_schemas(),
-    ]
-    .concat()
+    [payment_schemas(), checkout_schemas(), report_schemas(), risk_check_schemas(), review_schemas(), service_schemas()]
+        .concat()
 }
 
 /// Returns the schema of any text.
@@ -156,41 +146,7 @@ fn risk_check_schemas() -> Vec<(&'static str, Value)> {
 
 /// Returns the schemas of reports.
 fn report_schemas() -> Vec<(&'static str, Value)> {
-    let total = json!({
-        "type": "object", "required": ["currency", "count", "amount"], "properties": {
-            "day": { "type": "string", "format": "date" }, "paymentBrand": text_schema(), "paymentType": text_schema(),
-            "result": result_reference(), "currency": text_schema(), "count": { "type": "integer" },
-            "amount": text_schema(),
-        },
-    });
-    let count = json!({ "type": "integer", "minimum": 0 });
-    let rate = json!({ "type": "string", "pattern": r"^\d+\.\d\d$" });
-    let mut brand = json!({ "approved": count, "declined": count, "pending": count, "authorizationRate": rate });
-    let mut rates = brand.clone();
-    brand["paymentBrand"] = text_schema();
-    rates["result"] = result_reference();
-    rates["brands"] = json!({ "type": "array", "items": { "type": "object", "properties": brand } });
-    let reason = json!({ "result": result_reference(), "count": count });
-    let reasons = json!({ "type": "array", "items": { "type": "object", "properties": reason } });
-    rates["declineReasons"] = reasons.clone();
-    let charged = json!({ "type": "object", "properties": {
-        "paymentBrand": text_schema(), "currency": text_schema(), "charged": count, "chargedAmount": text_schema(),
-        "chargebacks": count, "chargebackAmount": text_schema(), "chargebackRatio": rate,
-        "reversals": count, "reversalAmount": text_schema(),
-    } });
-    let chargebacks = json!({
-        "result": result_reference(), "brands": { "type": "array", "items": charged }, "reasons": reasons,
-    });
-    let totals = json!({ "result": result_reference(), "totals": { "type": "array", "items": total } });
-    vec![
-        ("TransactionLine", json!({ "type": "object", "properties": payment_properties() })),
-        ("ChargebacksAnswer", response_schema(&["result", "brands", "reasons"], chargebacks)),
-        ("TotalsAnswer", response_schema(&["result", "totals"], totals)),
-        (
-            "AuthorizationsAnswer",
-            response_schema(&["result", "approved", "declined", "pending", "brands", "declineReasons"], rates),
-        ),
-    ]
+    vec![("TransactionLine", json!({ "type": "object", "properties": payment_properties() }))]
 }
 
 /// Returns the schemas of responses about held payments.
