@@ -29,7 +29,6 @@ mod risk;
 mod schedule;
 mod settlement;
 mod three_ds;
-mod view;
 pub mod webhook_payload;
 
 use std::ops::Deref;

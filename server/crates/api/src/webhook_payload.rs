@@ -6,20 +6,17 @@ use serde_json::{Map, Value, json};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::mode::ProcessingMode;
-use tillgate_domain::payment::query::method_code;
 use tillgate_domain::registration::Registration;
 use tillgate_store::directory::Directory;
 use tillgate_store::dispute::DisputeEvent;
 use tillgate_store::schedule::ScheduleEvent;
 use tillgate_wire::Answer;
 use tillgate_wire::dispute::DisputeMessage;
+use tillgate_wire::payment::{PaymentMessage, RiskCheckMessage};
+use tillgate_wire::registration::RegistrationFields;
 use tillgate_wire::schedule::{ScheduleEventSource, ScheduleMessage};
 
-use super::response::wire_time;
-use super::view;
 use crate::BUILD_NUMBER;
-use crate::registration::registrations;
-use tillgate_wire::json_object::JsonObject;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [
@@ -83,40 +80,11 @@ pub fn build_message(
     serde_json::to_vec(&text)
 }
 
-/// Returns the fields of the payment's status, and those that only webhooks have. `redirect` is present even if there
-/// is none. `channelName` is left out if the entity no longer exists.
+/// Returns the payload of a webhook about a payment.
 fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
-    let mut payload = to_json_map(&view::payment_fields(payment))?;
-    let amount = payment.amount;
-    let mut extra = json!({
-        "presentationAmount": amount.to_string(),
-        "presentationCurrency": amount.currency().code(),
-        "shortId": payment.id.short_id(),
-        "source": source_of(payment),
-        "paymentMethod": method_code(payment),
-        "authentication": { "entityId": payment.entity.as_str() },
-    });
-    if let Some(entity) = directory.find_entity(&payment.entity) {
-        extra["channelName"] = entity.name.clone().into();
-    }
-    if let Some(referenced) = &payment.referenced {
-        extra["referencedId"] = referenced.as_str().into();
-    }
-    payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
-    merge_fields(&mut payload, extra);
-    merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
-    Ok(payload)
-}
-
-/// Returns where a payment comes from: a form, a schedule, or a request to the API.
-fn source_of(payment: &Payment) -> &'static str {
-    if payment.checkout.is_some() {
-        "FORM"
-    } else if payment.schedule.is_some() {
-        "SCHEDULER"
-    } else {
-        "API"
-    }
+    let entity = directory.find_entity(&payment.entity);
+    let message = PaymentMessage::new(payment, entity.as_ref().map(|entity| entity.name.as_str()));
+    to_payload(message, payment.created, &payment.ndc())
 }
 
 /// Returns the result and score of a payment's risk check, and the fields by which a merchant finds its order. Never
@@ -132,16 +100,9 @@ fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, 
     }
     let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
     let code = decision.map_or(accepted, |decision| decision.check_code(payment.result, accepted));
-    let extra = json!({
-        "id": payment.id.risk_check_id(),
-        "paymentType": "RI",
-        "referencedId": payment.id.as_str(),
-        "amount": payment.amount.to_string(),
-        "currency": payment.amount.currency().code(),
-        "result": { "code": code.code(), "description": code.description() },
-        "risk": { "score": decision.map_or(0, |decision| decision.score).to_string() },
-    });
-    merge_fields(&mut payload, extra);
+    if let Value::Object(fields) = serde_json::to_value(RiskCheckMessage::new(payment, code))? {
+        payload.extend(fields);
+    }
     Ok(payload)
 }
 
@@ -167,9 +128,7 @@ fn dispute_payload(event: &DisputeEvent, directory: &Directory) -> Result<Map<St
 
 /// Returns the fields of the registration's status with the envelope.
 fn registration_payload(registration: &Registration) -> Result<Map<String, Value>, serde_json::Error> {
-    let mut payload = to_json_map(&registrations::registered_fields(registration))?;
-    merge_fields(&mut payload, envelope_fields(registration.created, &registration.ndc()));
-    Ok(payload)
+    to_payload(RegistrationFields::from(registration), registration.created, &registration.ndc())
 }
 
 /// Converts the fields of a message and the envelope into a map, from which fields can be removed.
@@ -181,25 +140,5 @@ fn to_payload(
     match serde_json::to_value(Answer::new(fields, BUILD_NUMBER, time, ndc))? {
         Value::Object(payload) => Ok(payload),
         _ => Ok(Map::new()),
-    }
-}
-
-/// Returns the fields at the end of every response: `buildNumber`, `timestamp` and `ndc`.
-fn envelope_fields(time: jiff::Timestamp, ndc: &Ndc) -> Value {
-    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc.as_str() })
-}
-
-/// Converts fields into a map that can be changed.
-fn to_json_map(fields: &JsonObject<'_>) -> Result<Map<String, Value>, serde_json::Error> {
-    match serde_json::to_value(fields)? {
-        Value::Object(object) => Ok(object),
-        _ => Ok(Map::new()),
-    }
-}
-
-/// Adds the fields of a JSON object; those that exist are replaced.
-fn merge_fields(payload: &mut Map<String, Value>, extra: Value) {
-    if let Value::Object(extra) = extra {
-        payload.extend(extra);
     }
 }

@@ -1,5 +1,5 @@
-//! A JSON response under construction. Names and texts are borrowed from their sources, so that a response is copied
-//! only once, into the bytes that are sent.
+//! The part of a response whose names are not known before: texts and groups of texts. Names and texts are borrowed
+//! from their sources, so that a response is copied only once, into the bytes that are sent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,6 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 /// A JSON object; its fields keep the order in which they were set. Merchants choose some of the names. The hash has a
 /// random seed, so they cannot choose many names with the same hash.
@@ -29,15 +28,11 @@ pub struct IndexedObjects<'a> {
 #[serde(untagged)]
 pub enum FieldValue<'a> {
     /// A text.
-    Text(Cow<'a, str>),
+    Text(&'a str),
     /// An object inside the object.
     Object(JsonObject<'a>),
-    /// Objects in order.
-    List(Vec<JsonObject<'a>>),
     /// Objects by their index, written as a list.
     Indexed(IndexedObjects<'a>),
-    /// Anything else.
-    Json(Value),
 }
 
 impl<'a> JsonObject<'a> {
@@ -46,22 +41,31 @@ impl<'a> JsonObject<'a> {
         Self(IndexMap::with_capacity_and_hasher(24, RandomState::default()))
     }
 
-    /// Sets a field.
+    /// Sets a text.
     #[must_use]
-    pub fn with(mut self, name: &'a str, value: impl Into<FieldValue<'a>>) -> Self {
+    pub fn with(mut self, name: &'a str, value: &'a str) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Sets a field. A field that exists keeps its position and gets the new value.
-    pub fn set(&mut self, name: &'a str, value: impl Into<FieldValue<'a>>) {
-        self.0.insert(name, value.into());
+    /// Sets a text. A field that exists keeps its position and gets the new value.
+    pub fn set(&mut self, name: &'a str, value: &'a str) {
+        self.0.insert(name, FieldValue::Text(value));
     }
 
     /// Removes the fields with these names.
     pub fn remove_all(&mut self, names: &[&'static str]) {
         for name in names {
             self.0.shift_remove(*name);
+        }
+    }
+
+    /// Removes the inner object with this name and returns it. A field that is something else is removed, too. The
+    /// result is empty if there is none.
+    pub fn take_object(&mut self, name: &'static str) -> Self {
+        match self.0.shift_remove(name) {
+            Some(FieldValue::Object(object)) => object,
+            _ => Self::default(),
         }
     }
 
@@ -108,35 +112,5 @@ impl Serialize for IndexedObjects<'_> {
         }
         let length = self.items.last_key_value().map_or(0, |(last, _)| last + 1);
         serializer.collect_seq((0..length).map(|index| self.items.get(&index)))
-    }
-}
-
-impl<'a> From<&'a str> for FieldValue<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(Cow::Borrowed(text))
-    }
-}
-
-impl From<String> for FieldValue<'_> {
-    fn from(text: String) -> Self {
-        Self::Text(Cow::Owned(text))
-    }
-}
-
-impl<'a> From<JsonObject<'a>> for FieldValue<'a> {
-    fn from(group: JsonObject<'a>) -> Self {
-        Self::Object(group)
-    }
-}
-
-impl<'a> From<Vec<JsonObject<'a>>> for FieldValue<'a> {
-    fn from(list: Vec<JsonObject<'a>>) -> Self {
-        Self::List(list)
-    }
-}
-
-impl From<Value> for FieldValue<'_> {
-    fn from(value: Value) -> Self {
-        Self::Json(value)
     }
 }

@@ -5,20 +5,25 @@
 //! store and no clock, decides nothing, and knows no HTTP: it is given the object, and the times that are not in it.
 
 mod answer;
+pub mod checkout;
 pub mod dispute;
 mod echo;
-pub mod json_object;
+mod json_object;
+pub mod payment;
+pub mod registration;
 pub mod report;
 mod result;
+pub mod review;
 pub mod risk;
 pub mod schedule;
 mod schemas;
+pub mod service;
 pub mod settlement;
 mod value;
 mod webhook;
 
 pub use answer::Answer;
-pub use echo::echo_parameters;
+use echo::echo_parameters;
 pub use result::{ParameterErrorFields, RefusalFields, ResultFields};
 pub use schemas::component_schemas;
 pub use value::{AmountText, DayText, LocalTime, SumText, WireTime};

@@ -5,13 +5,21 @@ use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::checkout::{
+    CheckoutFields, CheckoutStateFields, NotedFields, PaymentAttemptFields, PolicyReportsFields,
+    RegistrationAttemptFields, ScriptsFields, SubmittedFields, UnpaidCheckoutFields,
+};
 use crate::dispute::{DisputeDetailFields, DisputeFields, DisputeListFields, StoredEvidenceFields};
+use crate::payment::{ListedPaymentFields, PaymentListFields, PaymentStatusFields, RiskCheckFields};
+use crate::registration::{RegistrationFields, RemovedRegistrationFields};
 use crate::report::{AuthorizationsFields, ChargebacksFields, TotalsFields};
+use crate::review::{ChangedReviewFields, ReviewDetailFields, ReviewListFields};
 use crate::risk::{
     AddedRulesFields, ChangedListEntryFields, DryRunProgressLine, DryRunReportLine, ListEntriesFields,
     RiskChangesFields, RuleVersionsFields, RulesTextFields, UsedRulesFields,
 };
 use crate::schedule::{ClockFields, ScheduleDetailFields, ScheduleFields, ScheduleListFields};
+use crate::service::{HealthFields, ResultCodesFields};
 use crate::settlement::{
     AggregationsFields, BalancesFields, FeesFields, ReconciliationFilesFields, ReconciliationRecordFields,
     SettlementsFields,
@@ -25,13 +33,34 @@ pub fn component_schemas() -> Map<String, Value> {
     let mut generator = settings.with_transform(simplify).into_generator();
     add_answers(&mut generator);
     generator.subschema_for::<ReconciliationRecordFields<'_>>();
-    let schedules =
-        [reference::<ScheduleDetailFields<'_>>(&mut generator), reference::<ScheduleListFields<'_>>(&mut generator)];
-    let dry_run = [generator.subschema_for::<DryRunProgressLine>(), reference::<DryRunReportLine<'_>>(&mut generator)];
-    let alternatives = [("SchedulesAnswer", schedules), ("DryRunLine", dry_run)];
+    generator.subschema_for::<ResultCodesFields>();
+    generator.subschema_for::<ListedPaymentFields<'_>>();
+    let alternatives = add_alternatives(&mut generator);
     let mut schemas = generator.take_definitions(true);
     schemas.extend(alternatives.map(|(name, schemas)| (name.to_owned(), json!({ "anyOf": schemas }))));
     schemas
+}
+
+/// Returns the schemas of responses that have one of several forms. Their forms are components, because a type in a
+/// client is a component.
+fn add_alternatives(generator: &mut SchemaGenerator) -> [(&'static str, Vec<Schema>); 5] {
+    let payment = reference::<PaymentStatusFields<'_>>(generator);
+    let checkout_status = vec![
+        reference::<PaymentAttemptFields<'_>>(generator),
+        reference::<RegistrationAttemptFields<'_>>(generator),
+        reference::<UnpaidCheckoutFields<'_>>(generator),
+    ];
+    let schedules =
+        vec![reference::<ScheduleDetailFields<'_>>(generator), reference::<ScheduleListFields<'_>>(generator)];
+    let dry_run = vec![generator.subschema_for::<DryRunProgressLine>(), reference::<DryRunReportLine<'_>>(generator)];
+    [
+        // A declined payment has the status of a refusal.
+        ("DeclinedAnswer", vec![payment.clone(), reference::<RefusalFields<'_>>(generator)]),
+        ("QueryAnswer", vec![reference::<PaymentListFields<'_>>(generator), payment]),
+        ("CheckoutStatusAnswer", checkout_status),
+        ("SchedulesAnswer", schedules),
+        ("DryRunLine", dry_run),
+    ]
 }
 
 /// Adds the schemas of responses with the envelope.
@@ -43,6 +72,21 @@ fn add_answers(generator: &mut SchemaGenerator) {
     add::<StoredEvidenceFields<'_>>(generator);
     add::<ScheduleFields<'_>>(generator);
     add::<ClockFields<'_>>(generator);
+    add::<PaymentStatusFields<'_>>(generator);
+    add::<PaymentListFields<'_>>(generator);
+    add::<RegistrationFields<'_>>(generator);
+    add::<RiskCheckFields<'_>>(generator);
+    add::<CheckoutFields<'_>>(generator);
+    add::<SubmittedFields<'_>>(generator);
+    add::<CheckoutStateFields<'_>>(generator);
+    add::<RemovedRegistrationFields<'_>>(generator);
+    add::<NotedFields<'_>>(generator);
+    add::<PolicyReportsFields<'_>>(generator);
+    add::<ScriptsFields<'_>>(generator);
+    add::<HealthFields>(generator);
+    add::<ReviewListFields<'_>>(generator);
+    add::<ReviewDetailFields<'_>>(generator);
+    add::<ChangedReviewFields<'_>>(generator);
     add::<AddedRulesFields<'_>>(generator);
     add::<UsedRulesFields<'_>>(generator);
     add::<RuleVersionsFields<'_>>(generator);

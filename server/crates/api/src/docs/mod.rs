@@ -5,7 +5,6 @@ mod openapi;
 mod options;
 mod page;
 mod page_text;
-mod response_schemas;
 mod responses;
 mod route;
 mod schema;

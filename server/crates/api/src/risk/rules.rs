@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use jiff::Timestamp;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
@@ -24,8 +23,7 @@ use tillgate_wire::{ResultFields, WireTime};
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, wire_time};
-use tillgate_wire::json_object::FieldValue;
+use crate::response::encode_response;
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;
@@ -129,9 +127,4 @@ fn encode_used(UsedVersions { active, shadow, at }: &UsedVersions, ndc: &Ndc) ->
     let fields =
         UsedRulesFields { result: ResultFields::success(), active: active.as_deref(), shadow: shadow.as_deref() };
     encode_response(StatusCode::OK, fields, ndc, *at)
-}
-
-/// Formats an optional time. `None` becomes `null`.
-pub(crate) fn optional_time(time: Option<Timestamp>) -> FieldValue<'static> {
-    time.map_or(FieldValue::Json(serde_json::Value::Null), |time| wire_time(time).into())
 }
