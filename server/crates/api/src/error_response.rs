@@ -11,9 +11,9 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 use tillgate_shared::result::codes;
 use tillgate_store::{StoreError, StoreErrorKind};
+use tillgate_wire::RefusalFields;
 
-use super::json_object::JsonObject;
-use super::response::{build_response, new_ndc, result_fields, result_with_description};
+use super::response::{build_response, new_ndc};
 
 /// Error result of a handler.
 #[derive(Debug)]
@@ -84,12 +84,7 @@ fn describe_error_chain(error: &dyn Error) -> String {
 /// one, `WWW-Authenticate` with 401.
 fn refusal_response(refusal: &Refusal, ndc: &Ndc) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-    let description = refusal.description.as_deref().unwrap_or(refusal.code.description());
-    let mut result = result_with_description(refusal.code, description);
-    if !refusal.parameters.is_empty() {
-        result.set("parameterErrors", serde_json::json!(refusal.parameters));
-    }
-    let mut response = build_response(status, JsonObject::default().with("result", result), ndc);
+    let mut response = build_response(status, RefusalFields::from(refusal), ndc);
     let headers = response.headers_mut();
     if let Some(seconds) = refusal.retry_after {
         headers.insert("retry-after", seconds.into());
@@ -102,11 +97,7 @@ fn refusal_response(refusal: &Refusal, ndc: &Ndc) -> Response {
 
 /// Builds the response 500 with 999.999.999.
 fn generic_error_response(ndc: &Ndc) -> Response {
-    build_response(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        JsonObject::default().with("result", result_fields(codes::INTERNAL_ERROR)),
-        ndc,
-    )
+    build_response(StatusCode::INTERNAL_SERVER_ERROR, RefusalFields::from(codes::INTERNAL_ERROR), ndc)
 }
 
 /// Logs a panic in a handler and responds 500, so that the connection stays open.

@@ -16,7 +16,6 @@ mod forwarded;
 mod heavy_requests;
 mod html_page;
 mod idempotency;
-mod json_object;
 mod line_stream;
 mod merchant_response;
 mod meta;
@@ -30,7 +29,6 @@ mod risk;
 mod schedule;
 mod settlement;
 mod three_ds;
-mod view;
 pub mod webhook_payload;
 
 use std::ops::Deref;

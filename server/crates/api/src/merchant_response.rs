@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde::Serialize;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
@@ -14,7 +15,6 @@ use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 
 use super::error_response::ApiError;
 use super::extract::MerchantRequest;
-use super::json_object::JsonObject;
 use super::response::{build_response, into_http_response, ndc_of_checkout};
 
 /// The response of a handler, or its error response.
@@ -43,7 +43,7 @@ impl MerchantRequest {
     }
 
     /// Builds the response 200 with these fields.
-    pub(super) fn build_response(&self, fields: JsonObject<'_>) -> Response {
+    pub(super) fn build_response(&self, fields: impl Serialize) -> Response {
         build_response(StatusCode::OK, fields, &self.ndc)
     }
 

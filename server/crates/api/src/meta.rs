@@ -6,21 +6,14 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::{Value, json};
-use tillgate_domain::access::setup_fault::SetupFault;
-use tillgate_shared::result::ResultCode;
+use tillgate_wire::service::{HealthFields, ResultCodesFields};
 
 use super::AppState;
-use super::json_object::JsonObject;
 use super::response::{build_response, new_ndc};
 
 /// The body of the list of result codes.
-static RESULT_CODES: LazyLock<Bytes> = LazyLock::new(|| {
-    let codes: Vec<Value> = ResultCode::all()
-        .map(|code| json!({ "code": code.code(), "group": code.group().as_str(), "description": code.description() }))
-        .collect();
-    Bytes::from(json!({ "resultCodes": codes }).to_string())
-});
+static RESULT_CODES: LazyLock<Bytes> =
+    LazyLock::new(|| Bytes::from(serde_json::to_vec(&ResultCodesFields::list_all()).unwrap_or_default()));
 
 /// Lists every result code with its group and its description. The bytes are the same for the life of a build.
 pub(super) async fn list_result_codes() -> Response {
@@ -37,30 +30,12 @@ pub(super) async fn list_result_codes() -> Response {
 pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
     let ndc = new_ndc(None);
     match state.gateway.store.check_health().await {
-        Ok(()) => {
-            let fields = JsonObject::default().with("status", "ok");
-            build_response(StatusCode::OK, add_warnings(fields, &state.setup_faults), &ndc)
-        }
+        Ok(()) => build_response(StatusCode::OK, HealthFields::ok(&state.setup_faults), &ndc),
         Err(fault) => {
-            let fields = JsonObject::default()
-                .with("status", "unavailable")
-                .with("reason", fault.as_str())
-                .with("description", fault.description());
-            let fields = add_warnings(fields, &state.setup_faults);
+            let fields = HealthFields::unavailable(fault.as_str(), fault.description(), &state.setup_faults);
             let mut response = build_response(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
             response.headers_mut().insert(header::RETRY_AFTER, fault.retry_after().into());
             response
         }
     }
-}
-
-/// Adds the mistakes in the set-up to the fields of `/health`, if there are any.
-fn add_warnings<'a>(fields: JsonObject<'a>, faults: &[SetupFault]) -> JsonObject<'a> {
-    if faults.is_empty() {
-        return fields;
-    }
-    let describe = |fault: &SetupFault| {
-        JsonObject::default().with("option", fault.as_str()).with("description", fault.description())
-    };
-    fields.with("warnings", faults.iter().map(describe).collect::<Vec<_>>())
 }

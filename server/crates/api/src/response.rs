@@ -8,13 +8,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
-use tillgate_shared::result::{ResultCode, codes};
+use tillgate_shared::result::ResultCode;
+use tillgate_wire::Answer;
 
-use super::json_object::{FieldValue, JsonObject};
 use crate::BUILD_NUMBER;
 
 /// Returns a new request identifier, which begins with the entity if it is known.
@@ -40,32 +41,10 @@ pub(super) fn ndc_of_path(path: &str, entity: Option<&EntityId>) -> Ndc {
     }
 }
 
-/// Begins the JSON of a response to a request that succeeded: its `result`.
-pub(super) fn success_fields<'a>() -> JsonObject<'a> {
-    JsonObject::default().with("result", result_fields(codes::REQUEST_SUCCEEDED))
-}
-
-/// Builds the JSON of a page of a list: `rows` under `name`, and the cursor of the next page if there is one.
-pub(super) fn list_fields<'a>(
-    name: &'a str,
-    rows: Vec<JsonObject<'a>>,
-    cursor: Option<impl Into<FieldValue<'a>>>,
-) -> JsonObject<'a> {
-    let mut fields = success_fields().with(name, rows);
-    if let Some(cursor) = cursor {
-        fields.set("cursor", cursor);
-    }
-    fields
-}
-
-/// Builds the JSON of a result: its code and the code's description.
-pub(super) fn result_fields(code: ResultCode) -> JsonObject<'static> {
-    result_with_description(code, code.description())
-}
-
-/// Builds the JSON of a result with another description than the code's own.
-pub(super) fn result_with_description(code: ResultCode, description: &str) -> JsonObject<'_> {
-    JsonObject::default().with("code", code.code()).with("description", description)
+/// Returns 200 for a success or a pending result, otherwise 400: clients raise errors for 400 and read the code from
+/// the body (contract, 3.4).
+pub(super) fn http_status(code: ResultCode) -> StatusCode {
+    if code.is_success() || code.is_pending() { StatusCode::OK } else { StatusCode::BAD_REQUEST }
 }
 
 tokio::task_local! {
@@ -100,28 +79,27 @@ pub(super) fn with_clock_lead<T>(lead: SignedDuration, work: impl FnOnce() -> T)
 }
 
 /// Builds a response with the envelope and the current time by the clock of the request's entity.
-pub(super) fn build_response(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc) -> Response {
+pub(super) fn build_response(status: StatusCode, fields: impl Serialize, ndc: &Ndc) -> Response {
     build_response_at(status, fields, ndc, request_time())
 }
 
 /// Builds a response about something that happened at a known time, which becomes its timestamp.
-pub(super) fn build_response_at(status: StatusCode, fields: JsonObject<'_>, ndc: &Ndc, time: Timestamp) -> Response {
+pub(super) fn build_response_at(status: StatusCode, fields: impl Serialize, ndc: &Ndc, time: Timestamp) -> Response {
     into_http_response(encode_response(status, fields, ndc, time))
 }
 
 /// Builds status and body of a response, with the envelope after the fields. The same arguments give the same bytes.
 pub(super) fn encode_response(
     status: StatusCode,
-    fields: JsonObject<'_>,
+    fields: impl Serialize,
     ndc: &Ndc,
     time: Timestamp,
 ) -> EncodedResponse {
-    let fields = fields.with("buildNumber", BUILD_NUMBER).with("timestamp", wire_time(time)).with("ndc", ndc.as_str());
     // Most responses fit; longer ones reallocate.
     let mut body = Vec::with_capacity(1024);
     // The fields are texts, and values that are JSON already, so serialisation cannot fail.
     #[allow(clippy::expect_used)]
-    serde_json::to_writer(&mut body, &fields).expect("a response is JSON");
+    serde_json::to_writer(&mut body, &Answer::new(fields, BUILD_NUMBER, time, ndc)).expect("a response is JSON");
     EncodedResponse { status: status.as_u16(), body }
 }
 
@@ -136,9 +114,4 @@ pub(super) fn json_response(status: StatusCode, body: impl Into<Body>) -> Respon
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json;charset=UTF-8"));
     response
-}
-
-/// Formats a time as responses have it: `yyyy-MM-dd HH:mm:ss+0000`.
-pub(super) fn wire_time(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d %H:%M:%S+0000").to_string()
 }

@@ -1,26 +1,22 @@
 //! Payloads of webhooks: a payment or a registration as in its status response, with the fields only webhooks have
 //! (contract, 3.3), the risk check of a payment, schedules and disputes.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::mode::ProcessingMode;
-use tillgate_domain::payment::query::method_code;
 use tillgate_domain::registration::Registration;
-use tillgate_domain::schedule::StepType;
-use tillgate_shared::result::codes;
 use tillgate_store::directory::Directory;
 use tillgate_store::dispute::DisputeEvent;
 use tillgate_store::schedule::ScheduleEvent;
+use tillgate_wire::Answer;
+use tillgate_wire::dispute::DisputeMessage;
+use tillgate_wire::payment::{PaymentMessage, RiskCheckMessage};
+use tillgate_wire::registration::RegistrationFields;
+use tillgate_wire::schedule::{ScheduleEventSource, ScheduleMessage};
 
-use super::json_object::JsonObject;
-use super::response::wire_time;
-use super::view;
 use crate::BUILD_NUMBER;
-use crate::dispute::view::dispute_fields;
-use crate::registration::registrations;
-use crate::schedule::view::event_run_fields;
-use crate::schedule::view::schedule_fields;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [
@@ -84,40 +80,11 @@ pub fn build_message(
     serde_json::to_vec(&text)
 }
 
-/// Returns the fields of the payment's status, and those that only webhooks have. `redirect` is present even if there
-/// is none. `channelName` is left out if the entity no longer exists.
+/// Returns the payload of a webhook about a payment.
 fn payment_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
-    let mut payload = to_json_map(&view::payment_fields(payment))?;
-    let amount = payment.amount;
-    let mut extra = json!({
-        "presentationAmount": amount.to_string(),
-        "presentationCurrency": amount.currency().code(),
-        "shortId": payment.id.short_id(),
-        "source": source_of(payment),
-        "paymentMethod": method_code(payment),
-        "authentication": { "entityId": payment.entity.as_str() },
-    });
-    if let Some(entity) = directory.find_entity(&payment.entity) {
-        extra["channelName"] = entity.name.clone().into();
-    }
-    if let Some(referenced) = &payment.referenced {
-        extra["referencedId"] = referenced.as_str().into();
-    }
-    payload.entry("redirect").or_insert_with(|| json!({ "parameters": [] }));
-    merge_fields(&mut payload, extra);
-    merge_fields(&mut payload, envelope_fields(payment.created, &payment.ndc()));
-    Ok(payload)
-}
-
-/// Returns where a payment comes from: a form, a schedule, or a request to the API.
-fn source_of(payment: &Payment) -> &'static str {
-    if payment.checkout.is_some() {
-        "FORM"
-    } else if payment.schedule.is_some() {
-        "SCHEDULER"
-    } else {
-        "API"
-    }
+    let entity = directory.find_entity(&payment.entity);
+    let message = PaymentMessage::new(payment, entity.as_ref().map(|entity| entity.name.as_str()));
+    to_payload(message, payment.created, &payment.ndc())
 }
 
 /// Returns the result and score of a payment's risk check, and the fields by which a merchant finds its order. Never
@@ -133,86 +100,45 @@ fn risk_payload(payment: &Payment, directory: &Directory) -> Result<Map<String, 
     }
     let decision = payment.risk.as_ref().and_then(|risk| risk.decision.as_ref());
     let code = decision.map_or(accepted, |decision| decision.check_code(payment.result, accepted));
-    let extra = json!({
-        "id": payment.id.risk_check_id(),
-        "paymentType": "RI",
-        "referencedId": payment.id.as_str(),
-        "amount": payment.amount.to_string(),
-        "currency": payment.amount.currency().code(),
-        "result": { "code": code.code(), "description": code.description() },
-        "risk": { "score": decision.map_or(0, |decision| decision.score).to_string() },
-    });
-    merge_fields(&mut payload, extra);
+    if let Value::Object(fields) = serde_json::to_value(RiskCheckMessage::new(payment, code))? {
+        payload.extend(fields);
+    }
     Ok(payload)
 }
 
-/// Returns the fields of a schedule, and of the run that the event reports. Actions of the gateway itself have the
-/// type `SD` and the source `SCHEDULER` (contract, 3.6).
+/// Returns the payload of a webhook about a schedule, with the run that the event reports.
 fn schedule_payload(event: &ScheduleEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
     let ScheduleEvent { schedule, is_request, run } = event;
-    let code = run.as_ref().map_or(codes::REQUEST_SUCCEEDED, |run| run.code);
-    let mut payload = to_json_map(&schedule_fields(schedule, &schedule.live, code))?;
-    let mut extra = json!({
-        "source": if *is_request { "API" } else { "SCHEDULER" },
-        "authentication": { "entityId": schedule.entity.as_str() },
-    });
-    if !is_request {
-        extra["paymentType"] = StepType::Schedule.code().into();
-    }
-    if let Some(entity) = directory.find_entity(&schedule.entity) {
-        extra["channelName"] = entity.name.clone().into();
-    }
-    if let Some(run) = run {
-        extra["run"] = serde_json::to_value(event_run_fields(schedule, run))?;
-    }
-    merge_fields(&mut payload, extra);
+    let source = if *is_request { ScheduleEventSource::Request } else { ScheduleEventSource::Scheduler };
+    let entity = directory.find_entity(&schedule.entity);
+    let name = entity.as_ref().map(|entity| entity.name.as_str());
     let time = run.as_ref().map_or(schedule.live.at, |run| run.at);
     let ndc = schedule.live.ndc.clone().unwrap_or_else(|| super::response::new_ndc(Some(&schedule.entity)));
-    merge_fields(&mut payload, envelope_fields(time, &ndc));
-    Ok(payload)
+    to_payload(ScheduleMessage::new(schedule, source, run.as_ref(), name), time, &ndc)
 }
 
-/// Returns the fields of a dispute. Notes are left out, because they may be about the shopper.
+/// Returns the payload of a webhook about a dispute.
 fn dispute_payload(event: &DisputeEvent, directory: &Directory) -> Result<Map<String, Value>, serde_json::Error> {
     let dispute = &event.dispute;
-    let mut payload =
-        to_json_map(&dispute_fields(dispute).with("authentication", json!({ "entityId": dispute.entity })))?;
-    for step in payload.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Some(step) = step.as_object_mut() {
-            step.remove("note");
-        }
-    }
-    if let Some(entity) = directory.find_entity(&dispute.entity) {
-        payload.insert("channelName".to_owned(), entity.name.clone().into());
-    }
     let time = dispute.steps.last().map_or(dispute.opened, |step| step.at);
-    merge_fields(&mut payload, envelope_fields(time, &super::response::new_ndc(Some(&dispute.entity))));
-    Ok(payload)
+    let entity = directory.find_entity(&dispute.entity);
+    let message = DisputeMessage::new(dispute, entity.as_ref().map(|entity| entity.name.as_str()));
+    to_payload(message, time, &super::response::new_ndc(Some(&dispute.entity)))
 }
 
 /// Returns the fields of the registration's status with the envelope.
 fn registration_payload(registration: &Registration) -> Result<Map<String, Value>, serde_json::Error> {
-    let mut payload = to_json_map(&registrations::registered_fields(registration))?;
-    merge_fields(&mut payload, envelope_fields(registration.created, &registration.ndc()));
-    Ok(payload)
+    to_payload(RegistrationFields::from(registration), registration.created, &registration.ndc())
 }
 
-/// Returns the fields at the end of every response: `buildNumber`, `timestamp` and `ndc`.
-fn envelope_fields(time: jiff::Timestamp, ndc: &Ndc) -> Value {
-    json!({ "buildNumber": BUILD_NUMBER, "timestamp": wire_time(time), "ndc": ndc.as_str() })
-}
-
-/// Converts fields into a map that can be changed.
-fn to_json_map(fields: &JsonObject<'_>) -> Result<Map<String, Value>, serde_json::Error> {
-    match serde_json::to_value(fields)? {
-        Value::Object(object) => Ok(object),
+/// Converts the fields of a message and the envelope into a map, from which fields can be removed.
+fn to_payload(
+    fields: impl Serialize,
+    time: jiff::Timestamp,
+    ndc: &Ndc,
+) -> Result<Map<String, Value>, serde_json::Error> {
+    match serde_json::to_value(Answer::new(fields, BUILD_NUMBER, time, ndc))? {
+        Value::Object(payload) => Ok(payload),
         _ => Ok(Map::new()),
-    }
-}
-
-/// Adds the fields of a JSON object; those that exist are replaced.
-fn merge_fields(payload: &mut Map<String, Value>, extra: Value) {
-    if let Value::Object(extra) = extra {
-        payload.extend(extra);
     }
 }

@@ -7,7 +7,6 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::Timestamp;
-use serde_json::json;
 use tillgate_domain::address::add_parameters;
 use tillgate_domain::checkout::{Checkout, CheckoutStatus};
 use tillgate_domain::idempotency::EncodedResponse;
@@ -20,19 +19,20 @@ use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_shared::brand::{Brand, Flow};
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::CacheStamp;
+use tillgate_wire::ResultFields;
+use tillgate_wire::checkout::{
+    CheckoutFields, CheckoutStateFields, PaymentAttemptFields, RegistrationAttemptFields, SubmittedFields,
+    ThreeDsPageFields, UnpaidCheckoutFields,
+};
+use tillgate_wire::payment::{RedirectFields, ShopperAccountFields};
 
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::payment::page::INLINE;
 use crate::payment::response_cache::cache_key;
 use crate::received::read_form_parameters;
-use crate::registration::registrations;
-use crate::response::{
-    build_response, build_response_at, encode_response, into_http_response, result_fields, result_with_description,
-    success_fields,
-};
-use crate::{AppState, client, view};
+use crate::response::{build_response, build_response_at, encode_response, http_status, into_http_response};
+use crate::{AppState, client};
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.
@@ -71,10 +71,7 @@ pub(crate) async fn update(
 /// Builds the response about a created or updated checkout: its id, `code` as the result, and `integrity` if there is
 /// one. The timestamp is `time`.
 fn encode_checkout(checkout: &Checkout, code: ResultCode, integrity: Option<&str>, time: Timestamp) -> EncodedResponse {
-    let mut fields = JsonObject::default().with("result", result_fields(code)).with("id", checkout.id.as_str());
-    if let Some(integrity) = integrity {
-        fields.set("integrity", integrity);
-    }
+    let fields = CheckoutFields::new(checkout, code, integrity);
     encode_response(StatusCode::OK, fields, &Ndc::from_checkout(&checkout.id), time)
 }
 
@@ -111,8 +108,8 @@ pub(crate) async fn confirm_payment(
 
 /// Builds the response with a checkout's last payment attempt.
 fn encode_attempt(payment: &Payment, checkout_status: CheckoutStatus, ndc: &Ndc) -> EncodedResponse {
-    let fields = view::payment_fields(payment).with(CHECKOUT_STATE, checkout_status.as_str());
-    encode_response(view::http_status(payment.result), fields, ndc, payment.created)
+    let fields = PaymentAttemptFields::new(payment, checkout_status);
+    encode_response(http_status(payment.result), fields, ndc, payment.created)
 }
 
 /// Builds the response with the status of a checkout, from the cache if possible. Only the status of a paid checkout is
@@ -152,8 +149,8 @@ fn build_status_response(report: &StatusReport, id: &str, ndc: &Ndc) -> Response
     match report {
         StatusReport::Attempted(payment, status) => into_http_response(encode_attempt(payment, *status, ndc)),
         StatusReport::Registered(registration, status) => {
-            let fields = registrations::registered_fields(registration).with(CHECKOUT_STATE, status.as_str());
-            build_response_at(view::http_status(registration.result), fields, ndc, registration.created)
+            let fields = RegistrationAttemptFields::new(registration, *status);
+            build_response_at(http_status(registration.result), fields, ndc, registration.created)
         }
         StatusReport::Pending => {
             unpaid_response(id, codes::PENDING, codes::PENDING.description(), CheckoutStatus::Open, ndc)
@@ -165,10 +162,6 @@ fn build_status_response(report: &StatusReport, id: &str, ndc: &Ndc) -> Response
     }
 }
 
-/// The response field that distinguishes statuses with the same result: a decline that may be retried from a final
-/// one, and a checkout whose shopper has not paid yet from one whose payment is pending.
-const CHECKOUT_STATE: &str = "checkoutState";
-
 /// Builds the status of a checkout without a payment attempt: either it may still be paid, or its 30 minutes have
 /// passed, which is final. The timestamp is the current time.
 fn unpaid_response(
@@ -178,8 +171,8 @@ fn unpaid_response(
     checkout_status: CheckoutStatus,
     ndc: &Ndc,
 ) -> Response {
-    let fields = JsonObject::default().with("result", result_with_description(code, description)).with("id", id);
-    build_response(view::http_status(code), fields.with(CHECKOUT_STATE, checkout_status.as_str()), ndc)
+    let result = ResultFields::with_description(code, description);
+    build_response(http_status(code), UnpaidCheckoutFields::new(result, id, checkout_status), ndc)
 }
 
 /// Returns the state of a checkout to the form, or 404 for an unknown one. The form polls it while its shopper is on a
@@ -203,8 +196,7 @@ fn unpaid_response(
 pub(crate) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): PathId) -> ApiResult {
     respond_to_shopper(&id, async |ndc| {
         let checkout_status = state.gateway.status_for_shopper(&id)?;
-        let fields = JsonObject::default().with("id", id.as_str()).with(CHECKOUT_STATE, checkout_status.as_str());
-        Ok(build_response(StatusCode::OK, fields, &ndc))
+        Ok(build_response(StatusCode::OK, CheckoutStateFields::new(&id, checkout_status), &ndc))
     })
     .await
 }
@@ -270,10 +262,16 @@ async fn handle_submit(
     let inline = form.get("inlineFlow") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
         let summary = state.gateway.save_form(id, form, shopper)?;
-        let mut saved = JsonObject::default().with("paymentBrand", summary.brand);
-        view::add_account_for_shopper(&mut saved, &summary.account);
-        let fields = success_fields().with("id", id);
-        let fields = add_ignored(fields.with("flow", "saved").with("saved", saved), ignored);
+        let fields = SubmittedFields {
+            result: ResultFields::success(),
+            id,
+            resource_path: None,
+            flow: "saved",
+            three_ds: None,
+            redirect: None,
+            saved: Some(ShopperAccountFields::new(summary.brand, &summary.account)),
+            ignored,
+        };
         return Ok(build_response(StatusCode::OK, fields, ndc));
     }
     let disabled = &ResponseRecorder::disabled;
@@ -283,27 +281,22 @@ async fn handle_submit(
     let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
     let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| to_inline_page(page));
     let (code, flow, redirect) = match (&inline_page, page) {
-        (Some(page), _) => (codes::PENDING, "inline", view::redirect_fields(page)),
-        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), view::redirect_fields(page)),
-        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), view::shop_redirect_fields(&checkout, &path)),
+        (Some(page), _) => (codes::PENDING, "inline", RedirectFields::from(page)),
+        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), RedirectFields::from(page)),
+        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), RedirectFields::to_shop(&checkout, &path)),
     };
-    let mut fields = JsonObject::default()
-        .with("result", result_fields(code))
-        .with("id", checkout.id.as_str())
-        .with("resourcePath", path.as_str())
-        .with("flow", flow);
-    if let Some(authentication) = page.and_then(|(page, _)| page.authentication.as_ref()) {
-        fields.set("threeDSecure", JsonObject::default().with("version", authentication.version.as_str()));
-    }
-    Ok(build_response(StatusCode::OK, add_ignored(fields.with("redirect", redirect), ignored), ndc))
-}
-
-/// Adds the names that had no effect, if there is a list of them.
-fn add_ignored<'a>(mut fields: JsonObject<'a>, ignored: Option<Vec<&'static str>>) -> JsonObject<'a> {
-    if let Some(names) = ignored {
-        fields.set("ignored", FieldValue::Json(json!(names)));
-    }
-    fields
+    let authentication = page.and_then(|(page, _)| page.authentication.as_ref());
+    let fields = SubmittedFields {
+        result: code.into(),
+        id: checkout.id.as_str(),
+        resource_path: Some(&path),
+        flow,
+        three_ds: authentication.map(|authentication| ThreeDsPageFields { version: authentication.version.as_str() }),
+        redirect: Some(redirect),
+        saved: None,
+        ignored,
+    };
+    Ok(build_response(StatusCode::OK, fields, ndc))
 }
 
 /// Returns one of our pages as it is shown in a frame of the form. The parameter for that is in the query of a page

@@ -16,6 +16,7 @@ use tillgate_domain::checkout::{Checkout, CheckoutState};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_gateway::Failure;
 use tillgate_shared::wire::FrameField;
+use tillgate_wire::checkout::{DocumentFields, DocumentHeaderFields};
 
 use crate::checkout::form_config::Shopper;
 use crate::checkout::form_config::closed_checkout_config;
@@ -349,7 +350,7 @@ fn set_document_headers(
 
 /// Returns path and headers of each of the frames' documents, for the inventory of scripts. `ORIGINS` and `CHECKOUT`
 /// stand for the values of a checkout.
-pub(crate) fn list_document_headers(state: &AppState) -> Value {
+pub(crate) fn list_document_headers(state: &AppState) -> Vec<DocumentFields> {
     let current = state.builds.current_build();
     let documents = [
         ("/v1/pciIframe.html?field=card.number", &current.frame),
@@ -358,16 +359,18 @@ pub(crate) fn list_document_headers(state: &AppState) -> Value {
         ("/v1/pciIframe.html?field=card.expiry", &current.text),
         ("/v1/internalRequestIframe.html", &current.relay),
     ];
-    let described = documents.map(|(path, document)| {
-        let policy = content_security_policy(document, "ORIGINS", Some("CHECKOUT"));
-        let headers = json!({
-            "content-security-policy": policy, "cache-control": "no-store", "referrer-policy": "no-referrer",
-            "x-content-type-options": "nosniff", "cross-origin-resource-policy": "cross-origin",
-            "cross-origin-embedder-policy": "require-corp",
-        });
-        json!({ "path": path, "headers": headers })
-    });
-    described.to_vec().into()
+    let describe = |(path, document)| DocumentFields {
+        path,
+        headers: DocumentHeaderFields {
+            content_security_policy: content_security_policy(document, "ORIGINS", Some("CHECKOUT")),
+            cache_control: "no-store",
+            referrer_policy: "no-referrer",
+            x_content_type_options: "nosniff",
+            cross_origin_resource_policy: "cross-origin",
+            cross_origin_embedder_policy: "require-corp",
+        },
+    };
+    documents.map(describe).into()
 }
 
 /// Returns the content security policy of a document. Violations are reported under the id `reports`, if there is one,

@@ -13,10 +13,12 @@ use tillgate_domain::payment::Account;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::checkout::requirements::requires_mandate;
 use tillgate_shared::brand::{AccountType, Brand};
+use tillgate_wire::registration::RemovedRegistrationFields;
+use tillgate_wire::{ResultFields, WireTime};
 
 use crate::AppState;
 use crate::merchant_response::{ApiResult, respond_to_shopper};
-use crate::response::{build_response, success_fields, wire_time};
+use crate::response::build_response;
 
 /// The browser that requests a document of the form.
 pub(crate) struct Shopper {
@@ -54,7 +56,7 @@ pub(crate) fn open_checkout_config(
         },
         "test": !live,
         "ndc": checkout.id.as_str(),
-        "timestamp": wire_time(shopper.now),
+        "timestamp": WireTime(shopper.now),
         "brands": brands,
     });
     match fields {
@@ -173,7 +175,8 @@ pub(crate) async fn delete_registration(
 ) -> ApiResult {
     respond_to_shopper(&checkout, async |ndc| {
         state.gateway.delete_registration_in_checkout(&checkout, &registration).await?;
-        Ok(build_response(StatusCode::OK, success_fields().with("id", registration.as_str()), &ndc))
+        let fields = RemovedRegistrationFields { result: ResultFields::success(), id: &registration };
+        Ok(build_response(StatusCode::OK, fields, &ndc))
     })
     .await
 }

@@ -17,11 +17,12 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::received::read_limited_body;
-use crate::response::{build_response, set_request_clock, success_fields, wire_time};
+use crate::response::{build_response, set_request_clock};
 use crate::{AppState, client};
+use tillgate_wire::checkout::{NotedFields, PolicyReportFields, PolicyReportsFields};
+use tillgate_wire::{ResultFields, WireTime};
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 16 * 1024;
@@ -154,7 +155,7 @@ pub(crate) async fn receive_report(
 ) -> Response {
     let stored = respond_to_shopper(&id, async |ndc| {
         store_report(&state, &id, request).await?;
-        Ok(build_response(StatusCode::OK, success_fields(), &ndc))
+        Ok(build_response(StatusCode::OK, NotedFields { result: ResultFields::success() }, &ndc))
     });
     allow_any_origin(stored.await.into_response())
 }
@@ -225,22 +226,13 @@ pub(crate) async fn list(State(state): State<Arc<AppState>>, merchant: MerchantR
 
 fn build_list(state: &AppState, merchant: &MerchantRequest) -> Result<Response, Failure> {
     let violations = state.gateway.store.load_policy_reports(&merchant.entity.id)?;
-    let violations: Vec<JsonObject<'_>> = violations
-        .iter()
-        .map(|violation| {
-            JsonObject::default()
-                .with("directive", violation.report.directive.as_str())
-                .with("blocked", violation.report.blocked.as_str())
-                .with("document", violation.report.document.as_str())
-                .with("source", violation.report.source.as_str())
-                .with("disposition", if violation.report.enforced { "enforce" } else { "report" })
-                .with("count", FieldValue::Json(violation.count.into()))
-                .with("first", wire_time(violation.first))
-                .with("last", wire_time(violation.last))
-        })
-        .collect();
-    let fields = success_fields()
-        .with("policyReports", violations)
-        .with("dropped", FieldValue::Json(state.report_limiter.dropped_count(&merchant.entity.id).into()));
-    Ok(merchant.build_response(fields))
+    let policy_reports = violations.iter().map(|violation| {
+        let (first, last) = (WireTime(violation.first), WireTime(violation.last));
+        PolicyReportFields::new(&violation.report, violation.count, first, last)
+    });
+    Ok(merchant.build_response(PolicyReportsFields {
+        result: ResultFields::success(),
+        policy_reports: policy_reports.collect(),
+        dropped: state.report_limiter.dropped_count(&merchant.entity.id),
+    }))
 }

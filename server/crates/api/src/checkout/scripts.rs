@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde_json::{Value, json};
+use tillgate_wire::ResultFields;
+use tillgate_wire::checkout::{ScriptFields, ScriptsFields};
 
 use crate::checkout::form;
-use crate::json_object::FieldValue;
-use crate::response::{build_response, new_ndc, success_fields};
+use crate::response::{build_response, new_ndc};
 use crate::{AppState, FieldsUrl};
 
 /// Purposes of files by path prefix; the first match wins.
@@ -30,27 +30,27 @@ const PURPOSES: &[(&str, &str)] = &[
 /// Serves the inventory of the current build: scripts, headers of documents, and the manifest with its signature (null
 /// if it is not signed). It is public, because every browser can load these scripts anyway.
 pub(crate) async fn serve_inventory(State(state): State<Arc<AppState>>) -> Response {
-    let scripts: Vec<Value> = state
-        .builds
-        .inventory()
-        .iter()
-        .map(|entry| {
-            let reason =
-                PURPOSES.iter().find(|(path, _)| entry.path.starts_with(path)).map_or("", |(_, reason)| reason);
-            json!({
-                "path": entry.path, "address": public_path(&state, &entry.path), "reason": reason,
-                "sha256": entry.sha256, "integrity": entry.integrity, "bytes": entry.bytes,
-            })
-        })
-        .collect();
-    let manifest = state.builds.manifest();
-    let fields = success_fields()
-        .with("build", state.builds.current_build().id.as_str())
-        .with("fieldsUrl", FieldValue::Json(json!(state.fields_url.as_ref().map(FieldsUrl::as_str))))
-        .with("scripts", FieldValue::Json(scripts.into()))
-        .with("documents", FieldValue::Json(form::list_document_headers(&state)))
-        .with("manifest", manifest.text.as_str())
-        .with("signature", FieldValue::Json(json!(manifest.signature)));
+    let builds = &state.builds;
+    let find_reason =
+        |path: &str| PURPOSES.iter().find(|(prefix, _)| path.starts_with(prefix)).map_or("", |(_, reason)| *reason);
+    let scripts = builds.inventory().iter().map(|entry| ScriptFields {
+        path: &entry.path,
+        address: public_path(&state, &entry.path),
+        reason: find_reason(&entry.path),
+        sha256: &entry.sha256,
+        integrity: &entry.integrity,
+        bytes: entry.bytes,
+    });
+    let manifest = builds.manifest();
+    let fields = ScriptsFields {
+        result: ResultFields::success(),
+        build: &builds.current_build().id,
+        fields_url: state.fields_url.as_ref().map(FieldsUrl::as_str),
+        scripts: scripts.collect(),
+        documents: form::list_document_headers(&state),
+        manifest: &manifest.text,
+        signature: manifest.signature.as_deref(),
+    };
     let mut response = build_response(StatusCode::OK, fields, &new_ndc(None));
     response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response

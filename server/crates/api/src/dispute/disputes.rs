@@ -10,7 +10,6 @@ use axum::response::Response;
 use jiff::Timestamp;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::dispute::{Dispute, DisputeAction};
-use tillgate_domain::id::DisputeId;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
@@ -18,15 +17,12 @@ use tillgate_gateway::Failure;
 use tillgate_gateway::dispute::PAGE;
 use tillgate_gateway::dispute::decide::DisputeRequest;
 use tillgate_gateway::dispute::evidence::NewEvidence;
-use tillgate_shared::result::codes;
+use tillgate_wire::dispute::{DisputeDetailFields, DisputeFields, DisputeListFields, StoredEvidenceFields};
 
 use crate::AppState;
-use crate::dispute::view::dispute_fields;
-use crate::dispute::view::evidence_fields;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, list_fields, result_fields};
+use crate::response::encode_response;
 
 /// Handles `POST /v1/disputes`: a retrieval request or a chargeback.
 pub(crate) async fn open_dispute(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
@@ -58,8 +54,7 @@ pub(crate) async fn list_disputes(State(state): State<Arc<AppState>>, merchant: 
             };
             let (limit, cursor) = (merchant.page_limit(PAGE), merchant.parameters.get("cursor"));
             let (disputes, cursor) = state.gateway.list_disputes(&merchant.entity, is_open, cursor, limit)?;
-            let listed = disputes.iter().map(dispute_fields).collect();
-            Ok(merchant.build_response(list_fields("disputes", listed, cursor.as_ref().map(DisputeId::as_str))))
+            Ok(merchant.build_response(DisputeListFields::new(&disputes, cursor.as_ref())))
         })
         .await
 }
@@ -74,8 +69,7 @@ pub(crate) async fn read_dispute(
         .respond(async |merchant| {
             let dispute = state.gateway.find_dispute(&merchant.entity, &id)?;
             let evidence = state.gateway.list_evidence(&dispute)?;
-            let files: Vec<JsonObject<'_>> = evidence.iter().map(evidence_fields).collect();
-            Ok(merchant.build_response(dispute_fields(&dispute).with("evidence", files)))
+            Ok(merchant.build_response(DisputeDetailFields::new(&dispute, &evidence)))
         })
         .await
 }
@@ -191,11 +185,10 @@ fn build_evidence_file(evidence: &Evidence, content: Vec<u8>) -> Response {
 /// Builds the response to a step. Its timestamp is that of the step, so that it has the same bytes each time.
 fn encode_dispute(dispute: &Dispute, ndc: &Ndc) -> EncodedResponse {
     let at = dispute.steps.last().map_or(Timestamp::UNIX_EPOCH, |step| step.at);
-    encode_response(StatusCode::OK, dispute_fields(dispute), ndc, at)
+    encode_response(StatusCode::OK, DisputeFields::from(dispute), ndc, at)
 }
 
 /// Builds the response about a stored file.
 fn encode_evidence(evidence: &Evidence, ndc: &Ndc) -> EncodedResponse {
-    let fields = evidence_fields(evidence).with("result", result_fields(codes::REQUEST_SUCCEEDED));
-    encode_response(StatusCode::OK, fields, ndc, evidence.at)
+    encode_response(StatusCode::OK, StoredEvidenceFields::from(evidence), ndc, evidence.at)
 }

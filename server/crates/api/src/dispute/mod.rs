@@ -1,4 +1,3 @@
 //! Disputes and their evidence.
 
 pub mod disputes;
-pub mod view;

@@ -1,16 +1,12 @@
 //! Documentation of the routes: the table that describes each route, and the two documents generated from it and from
 //! the catalogue of parameters, `/openapi.json` for programs and `/reference` for people.
 
-mod dispute_schemas;
 mod openapi;
 mod options;
 mod page;
 mod page_text;
-mod reconciliation_schemas;
-mod response_schemas;
 mod responses;
 mod route;
-mod schedule_schemas;
 mod schema;
 mod table;
 

@@ -6,7 +6,7 @@ use tillgate_domain::dispute::evidence::{ANY_FILE, EvidenceType};
 use tillgate_shared::parameter::{Parameter, all_parameters};
 
 use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
-use super::{response_schemas, responses, schema, table};
+use super::{responses, schema, table};
 
 /// Names of the older pair of credentials. They are security schemes, and so no parameters of operations.
 const OLDER_CREDENTIALS: [&str; 2] = ["authentication.userId", "authentication.password"];
@@ -74,7 +74,9 @@ fn component_schemas() -> Map<String, Value> {
         object["title"] = group.title().into();
         schemas.insert(schema::component_name(group), object);
     }
-    schemas.extend(response_schemas::all_schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
+    schemas.extend(tillgate_wire::component_schemas());
+    // This document has no type.
+    schemas.insert("OpenApi".to_owned(), json!({ "type": "object", "required": ["openapi", "info", "paths"] }));
     schemas
 }
 
@@ -135,7 +137,7 @@ fn describe_response(route: &Route, status: u16, condition: &str) -> Value {
         (200, body) => responses::schema_name(body),
         // A declined payment has the same response body as an approved one.
         (400, ResponseContent::Payment | ResponseContent::PaymentOrList | ResponseContent::CheckoutStatus) => {
-            Some("PaymentAnswer")
+            Some("DeclinedAnswer")
         }
         (503, ResponseContent::Health) => Some("Health"),
         // An HTML page shows its error as HTML, and a review decision's error is a text.
@@ -268,6 +270,16 @@ mod tests {
             }
         }
         assert!(seen > 100, "{seen}");
+    }
+
+    #[test]
+    fn no_schema_of_a_response_has_the_name_of_a_parameter_or_a_group() {
+        let of_responses = tillgate_wire::component_schemas();
+        let of_parameters = all_parameters().map(schema::value_component_name);
+        let of_groups = schema::parameter_groups().into_iter().map(schema::component_name);
+        for name in of_parameters.chain(of_groups) {
+            assert!(!of_responses.contains_key(&name), "{name} twice");
+        }
     }
 
     #[test]

@@ -172,6 +172,10 @@ pub enum ResponseContent {
     Submitted,
     /// A registration.
     Registration,
+    /// The status of a tokenisation checkout.
+    RegistrationStatus,
+    /// The id of a registration that the shopper has deleted.
+    RemovedRegistration,
     /// A schedule after a request.
     Schedule,
     /// A schedule with its chain and its runs, or several.

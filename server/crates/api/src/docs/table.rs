@@ -233,11 +233,11 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/v1/checkouts/{id}/state", "readCheckoutState", Checkouts, "Read the state of a checkout in the browser", ResponseContent::CheckoutState)
         .with_note("Request of the hosted form while the shopper is on a brand's page in another window. The response contains only the state: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED.")
         .for_shopper().own_pages_only().on_host(Both),
-    Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", Registration)
+    Route::new(Delete, "/v1/checkouts/{id}/registrations/{registration}", "deleteOfferedRegistration", Checkouts, "Delete a stored account in the form", ResponseContent::RemovedRegistration)
         .with_note("Request of the hosted form when the shopper removes one of the registrations that the checkout offers. Allowed only if the merchant created the checkout with registrationsDeletable=true, and while it is open.")
         .for_shopper().own_pages_only().on_host(Both),
 
-    Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read the registration of a tokenisation checkout", Registration)
+    Route::new(Get, "/v1/checkouts/{id}/registration", "readTokenisation", Checkouts, "Read the registration of a tokenisation checkout", ResponseContent::RegistrationStatus)
         .with_note("For a checkout without paymentType and with createRegistration=true, whose resourcePath contains this path."),
     Route::new(Post, "/v1/checkouts/{id}/registration", "submitTokenisation", Checkouts, "Store the account of a tokenisation checkout", Submitted)
         .with_note("Submit of the hosted form. No payment is made.")

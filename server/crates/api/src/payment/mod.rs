@@ -5,5 +5,4 @@ pub mod page;
 pub mod payments;
 pub mod query;
 pub mod response_cache;
-pub mod state;
 pub mod wallet_sheet;

@@ -8,13 +8,13 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_gateway::payment::pay::Addresses;
+use tillgate_wire::payment::{PaymentFields, PaymentStatusFields};
 
+use crate::AppState;
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::merchant_response::ApiResult;
-use crate::payment::state;
 use crate::registration::registrations;
-use crate::response::{build_response_at, encode_response, into_http_response};
-use crate::{AppState, view};
+use crate::response::{build_response_at, encode_response, http_status, into_http_response};
 
 /// Handles `POST /v1/payments`: makes a payment, or a follow-up payment if the parameters refer to an earlier one. A
 /// declined payment is a response with 400, not an error.
@@ -41,8 +41,7 @@ pub(crate) async fn read(
     merchant
         .respond(async |MerchantRequest { entity, ndc, .. }| match state.gateway.load_payment(&entity, &id) {
             Ok((payment, status)) => {
-                let mut fields = view::payment_fields(&payment);
-                state::add_state_fields(&mut fields, &status);
+                let fields = PaymentStatusFields::new(&payment, &status);
                 Ok(build_response_at(payment_http_status(&payment), fields, &ndc, payment.created))
             }
             // Shops request any id that they were given at this address, also a registration's (contract, 0.20).
@@ -71,11 +70,11 @@ pub(crate) async fn modify(
 /// Returns 200 for an approved payment, also if its code is the reason of a chargeback, otherwise the status of its
 /// code.
 fn payment_http_status(payment: &Payment) -> StatusCode {
-    if payment.is_approved() { StatusCode::OK } else { view::http_status(payment.result) }
+    if payment.is_approved() { StatusCode::OK } else { http_status(payment.result) }
 }
 
 /// Builds the response about a payment, without its follow-up payments. Its timestamp is the payment's creation, so
 /// that it has the same bytes each time.
 pub(crate) fn encode_payment(payment: &Payment, ndc: &Ndc) -> EncodedResponse {
-    encode_response(payment_http_status(payment), view::payment_fields(payment), ndc, payment.created)
+    encode_response(payment_http_status(payment), PaymentFields::from(payment), ndc, payment.created)
 }

@@ -5,24 +5,21 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use serde_json::Value;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::PaymentId;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
-use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::payment::query::{QueryCost, QueryPage, QueryResult};
 use tillgate_gateway::{Failure, Gateway};
 use tillgate_store::Cancellation;
+use tillgate_wire::payment::PaymentListFields;
 
+use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::payment::payments;
 use crate::payment::response_cache::cache_key;
-use crate::response::{encode_response, into_http_response, list_fields, wire_time};
-use crate::{AppState, view};
+use crate::response::{encode_response, into_http_response};
 
 /// Handles `GET /v1/query/{id}`: a payment by its id or short id, alone in the form of its status, or with its linked
 /// payments as a list.
@@ -94,23 +91,6 @@ async fn run_query<T: Send + 'static>(
 
 /// Builds the response with a page of payments. `cursor` and `pages` are left out if the page has none.
 fn encode_list(entity: &Entity, page: &QueryPage, ndc: &Ndc) -> EncodedResponse {
-    let entries: Vec<JsonObject<'_>> = page.payments.iter().map(|payment| list_entry_fields(entity, payment)).collect();
-    let mut fields = list_fields("payments", entries, page.cursor.as_ref().map(PaymentId::as_str));
-    if let Some(pages) = page.pages {
-        fields.set("pages", Value::from(pages));
-    }
+    let fields = PaymentListFields::new(&entity.id, page.payments.iter(), page.cursor.as_ref(), page.pages);
     encode_response(StatusCode::OK, fields, ndc, Timestamp::now() + entity.ahead)
-}
-
-/// Builds the entry of a payment in a list: the fields of its own response, the payment it refers to, and its time;
-/// also its entity, if that is not the one that queries.
-pub(crate) fn list_entry_fields<'a>(entity: &Entity, payment: &'a Payment) -> JsonObject<'a> {
-    let mut fields = view::payment_fields(payment);
-    if let Some(referenced) = &payment.referenced {
-        fields.set("referencedId", referenced.as_str());
-    }
-    if payment.entity != entity.id {
-        fields.set("entityId", payment.entity.as_str());
-    }
-    fields.with("timestamp", wire_time(payment.created))
 }

@@ -7,17 +7,15 @@ use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::payment::pay::Addresses;
+use tillgate_wire::registration::RegistrationFields;
 
+use crate::AppState;
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::payment::payments::encode_payment;
-use crate::response::{encode_response, into_http_response};
-use crate::{AppState, view};
+use crate::response::{encode_response, http_status, into_http_response};
 
-/// The `paymentType` in responses about a registration that is created or read.
-pub(crate) const REGISTERED: &str = "RG";
-/// The same if its retention is extended.
+/// The `paymentType` in responses about a registration whose retention is extended.
 const EXTENDED: &str = "TE";
 /// The same if it is deleted.
 const DEREGISTERED: &str = "DR";
@@ -88,19 +86,18 @@ pub(crate) async fn pay_by_registration(
         .await
 }
 
-/// Returns the fields of a created registration, for the status of its checkout and for webhooks.
-pub(crate) fn registered_fields(registration: &Registration) -> JsonObject<'_> {
-    view::registration_fields(registration, REGISTERED)
-}
-
 /// Builds the response about a registration that is created or read.
 pub(crate) fn encode_registered(registration: &Registration, ndc: &Ndc) -> EncodedResponse {
-    encode_registration(registration, REGISTERED, ndc)
+    encode_fields(registration, RegistrationFields::from(registration), ndc)
 }
 
-/// Builds the response about a registration, 400 if it was rejected. Its timestamp is the registration's creation, so
-/// that it has the same bytes each time. `payment_type` says what was done with the registration.
+/// Builds the response about a registration. `payment_type` says what was done with the registration.
 fn encode_registration(registration: &Registration, payment_type: &'static str, ndc: &Ndc) -> EncodedResponse {
-    let fields = view::registration_fields(registration, payment_type);
-    encode_response(view::http_status(registration.result), fields, ndc, registration.created)
+    encode_fields(registration, RegistrationFields::new(registration, payment_type), ndc)
+}
+
+/// Builds the response with these fields of a registration, 400 if it was rejected. Its timestamp is the registration's
+/// creation, so that it has the same bytes each time.
+fn encode_fields(registration: &Registration, fields: RegistrationFields<'_>, ndc: &Ndc) -> EncodedResponse {
+    encode_response(http_status(registration.result), fields, ndc, registration.created)
 }

@@ -7,25 +7,19 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use serde_json::{Number, Value};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::report::table::ReportTable;
-use tillgate_domain::report::{
-    AttemptCounts, AuthorizationReport, ChargebackCounts, ChargebackReport, PaymentReport, PaymentTotal, TotalsColumns,
-    TotalsKey, TotalsReport,
-};
+use tillgate_domain::report::{AuthorizationReport, ChargebackReport, PaymentReport, TotalsColumns, TotalsReport};
 use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
-use tillgate_shared::result::ResultCode;
 use tillgate_store::{Cancellation, StoreError};
+use tillgate_wire::report::{AuthorizationsFields, ChargebacksFields, TotalsFields};
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
-use crate::response::{result_fields, success_fields};
 
 /// Time for which a report reads payments before others have their turn.
 const TURN: Duration = Duration::from_millis(200);
@@ -58,7 +52,7 @@ pub(crate) async fn report_totals(State(state): State<Arc<AppState>>, merchant: 
     merchant
         .respond(async |merchant| {
             let report = TotalsReport::new(TotalsColumns::parse(merchant.own.get("groupBy"))?);
-            build_report(&state, merchant, report, totals_fields).await
+            build_report(&state, merchant, report, build_totals).await
         })
         .await
 }
@@ -66,21 +60,21 @@ pub(crate) async fn report_totals(State(state): State<Arc<AppState>>, merchant: 
 /// Handles `GET /reports/v1/authorizations`.
 pub(crate) async fn report_authorizations(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
     let report = AuthorizationReport::default();
-    merchant.respond(async |merchant| build_report(&state, merchant, report, authorization_fields).await).await
+    merchant.respond(async |merchant| build_report(&state, merchant, report, build_authorizations).await).await
 }
 
 /// Handles `GET /reports/v1/chargebacks`.
 pub(crate) async fn report_chargebacks(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
     let report = ChargebackReport::default();
-    merchant.respond(async |merchant| build_report(&state, merchant, report, chargeback_fields).await).await
+    merchant.respond(async |merchant| build_report(&state, merchant, report, build_chargebacks).await).await
 }
 
-/// Fills an empty report, and builds its response: `build_fields` makes the JSON.
+/// Fills an empty report, and builds its response: `build_json` makes the one with JSON.
 async fn build_report<R: PaymentReport + Send + 'static>(
     state: &Arc<AppState>,
     merchant: MerchantRequest,
     report: R,
-    build_fields: for<'a> fn(&'a R) -> JsonObject<'a>,
+    build_json: fn(&R, &MerchantRequest) -> Response,
 ) -> Result<Response, Failure>
 where
     for<'a> ReportTable: From<&'a R>,
@@ -90,7 +84,7 @@ where
     // A large report takes a while, and other requests do not wait for it.
     let built = tokio::task::spawn_blocking(move || match format {
         ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-        ReportFormat::Json => merchant.build_response(build_fields(&report)),
+        ReportFormat::Json => build_json(&report, &merchant),
     });
     built.await.map_err(|error| {
         tracing::error!(%error, "building a report failed");
@@ -136,77 +130,16 @@ pub(crate) fn build_csv(table: &ReportTable) -> Response {
 }
 
 /// Builds the JSON of totals.
-fn totals_fields(report: &TotalsReport) -> JsonObject<'_> {
-    let rows: Vec<JsonObject<'_>> = report.rows.iter().map(|(key, total)| row_fields(key, *total)).collect();
-    success_fields().with("totals", rows)
+fn build_totals(report: &TotalsReport, merchant: &MerchantRequest) -> Response {
+    merchant.build_response(TotalsFields::from(report))
 }
 
-/// Builds the JSON of a row. It has the requested columns only.
-fn row_fields(key: &TotalsKey, total: PaymentTotal) -> JsonObject<'_> {
-    let mut fields = JsonObject::default();
-    if let Some(day) = &key.day {
-        fields.set("day", day.as_str());
-    }
-    if let Some(brand) = &key.brand {
-        fields.set("paymentBrand", brand.as_str());
-    }
-    if let Some(payment_type) = key.payment_type {
-        fields.set("paymentType", payment_type);
-    }
-    if let Some(result) = key.result {
-        fields.set("result", result_fields(result));
-    }
-    fields.with("currency", key.currency).with("count", Value::from(total.count)).with("amount", total.format_amount())
+/// Builds the JSON of the authorization rate.
+fn build_authorizations(report: &AuthorizationReport, merchant: &MerchantRequest) -> Response {
+    merchant.build_response(AuthorizationsFields::from(report))
 }
 
-/// Builds the JSON of the authorization rate: of all attempts, by brand, and the reasons of declines.
-fn authorization_fields(report: &AuthorizationReport) -> JsonObject<'_> {
-    let brand_fields = |(brand, counts)| count_fields(JsonObject::default().with("paymentBrand", brand), counts);
-    let brands: Vec<JsonObject<'_>> =
-        report.brands.iter().map(|(brand, counts)| (brand.as_str(), counts)).map(brand_fields).collect();
-    let fields = success_fields();
-    count_fields(fields, &report.all_attempts())
-        .with("brands", brands)
-        .with("declineReasons", reason_fields(report.decline_reasons()))
-}
-
-/// Adds the numbers of attempts, and the rate in percent with two decimals, which is left out without an outcome.
-fn count_fields<'a>(fields: JsonObject<'a>, counts: &AttemptCounts) -> JsonObject<'a> {
-    let number = |count: u64| Value::Number(Number::from(count));
-    let mut fields = fields
-        .with("approved", number(counts.approved))
-        .with("declined", number(counts.declined))
-        .with("pending", number(counts.pending));
-    if let Some(rate) = counts.format_rate() {
-        fields.set("authorizationRate", rate);
-    }
-    fields
-}
-
-/// Builds the JSON of chargebacks: by brand and currency, and their reasons.
-fn chargeback_fields(report: &ChargebackReport) -> JsonObject<'_> {
-    let brand_fields = |((brand, currency), counts): (&'_ (String, &'static str), &ChargebackCounts)| {
-        let mut fields = JsonObject::default()
-            .with("paymentBrand", brand.clone())
-            .with("currency", *currency)
-            .with("charged", Value::from(counts.charged.count))
-            .with("chargedAmount", counts.charged.format_amount())
-            .with("chargebacks", Value::from(counts.charged_back.count))
-            .with("chargebackAmount", counts.charged_back.format_amount())
-            .with("reversals", Value::from(counts.reversed.count))
-            .with("reversalAmount", counts.reversed.format_amount());
-        if let Some(ratio) = counts.format_ratio() {
-            fields.set("chargebackRatio", ratio);
-        }
-        fields
-    };
-    let brands: Vec<JsonObject<'_>> = report.brands.iter().map(brand_fields).collect();
-    success_fields().with("brands", brands).with("reasons", reason_fields(report.sorted_reasons()))
-}
-
-/// Builds the JSON of result codes with their numbers.
-fn reason_fields(reasons: Vec<(ResultCode, u64)>) -> Vec<JsonObject<'static>> {
-    let fields =
-        |(code, count)| JsonObject::default().with("result", result_fields(code)).with("count", Value::from(count));
-    reasons.into_iter().map(fields).collect()
+/// Builds the JSON of chargebacks.
+fn build_chargebacks(report: &ChargebackReport, merchant: &MerchantRequest) -> Response {
+    merchant.build_response(ChargebacksFields::from(report))
 }

@@ -11,12 +11,12 @@ use tillgate_domain::report::transaction_csv;
 use tillgate_gateway::Failure;
 use tillgate_gateway::report::ReportReader;
 use tillgate_store::StoreError;
+use tillgate_wire::payment::ListedPaymentFields;
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
 use crate::line_stream::{LineSource, stream_lines};
 use crate::merchant_response::ApiResult;
-use crate::payment::query::list_entry_fields;
 use crate::report::reports::ReportFormat;
 use crate::report::reports::open_reader;
 
@@ -63,7 +63,7 @@ impl LineSource for TransactionLines {
 fn write_objects(entity: &Entity, payments: &[Payment]) -> Vec<u8> {
     let mut lines = Vec::new();
     for payment in payments {
-        let _ = serde_json::to_writer(&mut lines, &list_entry_fields(entity, payment));
+        let _ = serde_json::to_writer(&mut lines, &ListedPaymentFields::new(&entity.id, payment));
         lines.push(b'\n');
     }
     lines

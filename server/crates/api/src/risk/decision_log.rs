@@ -8,12 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tillgate_gateway::Failure;
 use tillgate_store::risk::decision_log::DecisionLogRow;
+use tillgate_wire::risk::{RiskChangeFields, RiskChangesFields};
+use tillgate_wire::{ResultFields, WireTime};
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
-use crate::response::{list_fields, wire_time};
 
 /// Largest and usual number of rows in a response.
 const PAGE: u32 = 100;
@@ -27,20 +27,21 @@ fn build_page(state: &AppState, merchant: &MerchantRequest) -> Result<Response, 
     let limit = merchant.page_limit(PAGE);
     let before = merchant.page_cursor(decode_cursor)?;
     let rows = state.gateway.store.load_decision_log(&merchant.entity.id, before, limit)?;
-    let changes: Vec<JsonObject<'_>> = rows.iter().map(row_fields).collect();
     let last = rows.last().filter(|_| rows.len() == limit as usize);
     let cursor = last.map(|last| URL_SAFE_NO_PAD.encode(last.number.to_be_bytes()));
-    Ok(merchant.build_response(list_fields("changes", changes, cursor)))
+    let changes = rows.iter().map(row_fields).collect();
+    Ok(merchant.build_response(RiskChangesFields { result: ResultFields::success(), changes, cursor }))
 }
 
-fn row_fields(row: &DecisionLogRow) -> JsonObject<'_> {
-    JsonObject::default()
-        .with("kind", row.kind.as_str())
-        .with("action", row.action.as_str())
-        .with("subject", row.subject.as_str())
-        .with("reason", row.reason.as_str())
-        .with("author", row.author.as_str())
-        .with("at", wire_time(row.at))
+fn row_fields(row: &DecisionLogRow) -> RiskChangeFields<'_> {
+    RiskChangeFields {
+        kind: &row.kind,
+        action: &row.action,
+        subject: &row.subject,
+        reason: &row.reason,
+        author: &row.author,
+        at: WireTime(row.at),
+    }
 }
 
 /// Decodes the number of the row after which a page begins. Returns `None` if the cursor is malformed.

@@ -20,15 +20,13 @@ use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
 use tillgate_machine::process::{BACKGROUND, lower_priority};
 use tillgate_shared::result::codes;
 use tillgate_store::StoreError;
+use tillgate_wire::risk::{DryRunProgressFields, DryRunProgressLine, DryRunReportLine};
 use tokio::runtime::Handle;
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
-use crate::response::{
-    encode_response, request_clock_lead, request_time, result_fields, success_fields, with_clock_lead,
-};
+use crate::response::{encode_response, request_clock_lead, request_time, with_clock_lead};
 
 /// Time between two lines of progress, after which a client that has disconnected is noticed.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
@@ -89,8 +87,8 @@ impl LineWriter {
             return ControlFlow::Continue(());
         }
         let percent = (progress.fraction * 1000.0).round() / 10.0;
-        let line = serde_json::json!({ "progress": { "payments": progress.payments, "percent": percent } });
-        self.write_line(line.to_string().into_bytes())
+        let line = DryRunProgressLine { progress: DryRunProgressFields { payments: progress.payments, percent } };
+        self.write_line(serde_json::to_vec(&line).unwrap_or_default())
     }
 }
 
@@ -109,14 +107,11 @@ fn stream_dry_run(dry_run: &DryRun, slot: DryRunSlot, mut lines: LineWriter, ndc
 
 /// Builds the last line of a dry run: its report, with the envelope of every response.
 fn encode_report(report: &DryRunReport, ndc: &Ndc) -> Vec<u8> {
-    let report = serde_json::to_value(report).unwrap_or_default();
-    let fields = success_fields().with("report", FieldValue::Json(report));
-    encode_response(StatusCode::OK, fields, ndc, request_time()).body
+    encode_response(StatusCode::OK, DryRunReportLine::new(report), ndc, request_time()).body
 }
 
 /// Builds the last line of a dry run that the store has ended, and logs the error.
 fn encode_error(error: &StoreError, ndc: &Ndc) -> Vec<u8> {
     tracing::error!(%ndc, %error, "a dry run cannot read the store");
-    let fields = JsonObject::default().with("result", result_fields(codes::INTERNAL_ERROR));
-    encode_response(StatusCode::OK, fields, ndc, request_time()).body
+    encode_response(StatusCode::OK, DryRunReportLine::failed(codes::INTERNAL_ERROR), ndc, request_time()).body
 }

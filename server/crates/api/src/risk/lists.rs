@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::risk::list::{ListPosition, RiskListEntry, RiskListKind};
+use tillgate_domain::risk::list::{ListPosition, RiskListKind};
 use tillgate_gateway::Failure;
 use tillgate_gateway::risk::rules::ChangedEntry;
 use tillgate_gateway::risk::rules::parse_list_key;
@@ -18,13 +18,12 @@ use tillgate_gateway::risk::rules::parse_list_kind;
 use tillgate_gateway::risk::rules::parse_list_value;
 use tillgate_risk::find_list_key;
 use tillgate_store::risk::list::ListSelection;
+use tillgate_wire::risk::{ChangedListEntryFields, ListEntriesFields};
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, list_fields, success_fields, wire_time};
-use crate::risk::rules::optional_time;
+use crate::response::encode_response;
 
 /// Number of entries in a response.
 const PAGE: u32 = 100;
@@ -49,20 +48,7 @@ pub(crate) async fn remove_entry(State(state): State<Arc<AppState>>, merchant: M
 }
 
 fn encode_changed(ChangedEntry { entry, at }: &ChangedEntry, ndc: &Ndc) -> EncodedResponse {
-    let fields = entry_fields(entry, success_fields());
-    encode_response(StatusCode::OK, fields, ndc, *at)
-}
-
-fn entry_fields<'a>(entry: &'a RiskListEntry, fields: JsonObject<'a>) -> JsonObject<'a> {
-    fields
-        .with("list", entry.position.list.as_str())
-        .with("key", entry.position.key)
-        .with("value", entry.position.value.as_str())
-        .with("source", entry.source.as_str())
-        .with("reason", entry.reason.as_str())
-        .with("author", entry.author.as_str())
-        .with("created", wire_time(entry.created))
-        .with("expires", optional_time(entry.expires))
+    encode_response(StatusCode::OK, ChangedListEntryFields::from(entry), ndc, *at)
 }
 
 /// Handles `GET /v2/risk/lists`: a page of the entries, with expired ones.
@@ -74,16 +60,9 @@ fn build_entry_list(state: &AppState, merchant: &MerchantRequest) -> Result<Resp
     let selection = parse_selection(merchant)?;
     let now = state.gateway.now_of(&merchant.entity);
     let entries = state.gateway.store.load_list_entries(&merchant.entity.id, &selection)?;
-    let describe = |entry: &'_ RiskListEntry| -> FieldValue<'static> {
-        FieldValue::Json(entry.expires.is_some_and(|end| end <= now).into())
-    };
-    let shown: Vec<JsonObject<'_>> = entries
-        .iter()
-        .map(|entry| entry_fields(entry, JsonObject::default()).with("expired", describe(entry)))
-        .collect();
     let last = entries.last().filter(|_| entries.len() == PAGE as usize);
     let cursor = last.map(|last| encode_cursor(&last.position));
-    Ok(merchant.build_response(list_fields("entries", shown, cursor)))
+    Ok(merchant.build_response(ListEntriesFields::new(&entries, now, cursor)))
 }
 
 /// Reads the selection of a request. A value needs its key.

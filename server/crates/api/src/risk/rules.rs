@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use jiff::Timestamp;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
@@ -15,12 +14,16 @@ use tillgate_gateway::risk::rules::{AddedVersion, UsedVersions};
 use tillgate_risk::RuleSet;
 use tillgate_store::risk::decision_log::DecisionLogKind;
 use tillgate_store::risk::rules::RiskKeys;
+use tillgate_wire::risk::{
+    AddedRulesFields, RuleChangeFields, RuleVersionFields, RuleVersionsFields, RulesInForceFields, RulesTextFields,
+    UsedRulesFields,
+};
+use tillgate_wire::{ResultFields, WireTime};
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::{FieldValue, JsonObject};
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, success_fields, wire_time};
+use crate::response::encode_response;
 
 /// Number of changes in a list of versions.
 const SHOWN_CHANGES: u32 = 100;
@@ -34,10 +37,9 @@ pub(crate) async fn add_rules(State(state): State<Arc<AppState>>, merchant: Merc
         .await
 }
 
-fn encode_added(added: &AddedVersion, ndc: &Ndc) -> EncodedResponse {
-    let fields =
-        success_fields().with("version", added.version.as_str()).with("added", FieldValue::Json(added.added.into()));
-    encode_response(StatusCode::OK, fields, ndc, added.at)
+fn encode_added(AddedVersion { version, added, at }: &AddedVersion, ndc: &Ndc) -> EncodedResponse {
+    let fields = AddedRulesFields { result: ResultFields::success(), version, added: *added };
+    encode_response(StatusCode::OK, fields, ndc, *at)
 }
 
 /// Handles `GET /v2/risk/rules`: the stored versions, those in use, those in force, and the latest changes.
@@ -52,38 +54,30 @@ fn build_version_list(state: &AppState, merchant: &MerchantRequest) -> Result<Re
     let changes = store.load_risk_changes(&entity.id, DecisionLogKind::Rules, SHOWN_CHANGES)?;
     let in_force = state.gateway.directory.risk.find_rules(&entity.id).unwrap_or_default();
     let name = |rules: &Option<Arc<RuleSet>>| rules.as_ref().map(|rules| rules.version().to_string());
-    let versions: Vec<JsonObject<'_>> = stored
-        .versions
-        .iter()
-        .map(|known| {
-            JsonObject::default()
-                .with("version", known.version.as_str())
-                .with("author", known.author.as_str())
-                .with("created", wire_time(known.created))
-        })
-        .collect();
-    let changes: Vec<JsonObject<'_>> = changes
-        .iter()
-        .map(|row| {
-            JsonObject::default()
-                .with("action", row.action.as_str())
-                .with("version", row.subject.as_str())
-                .with("reason", row.reason.as_str())
-                .with("author", row.author.as_str())
-                .with("at", wire_time(row.at))
-        })
-        .collect();
-    let in_force = JsonObject::default()
-        .with("active", FieldValue::Json(name(&in_force.active).into()))
-        .with("shadow", FieldValue::Json(name(&in_force.shadow).into()))
-        .with("unreadable", FieldValue::Json(in_force.is_unreadable.into()));
-    let fields = success_fields()
-        .with("active", FieldValue::Json(stored.active.clone().into()))
-        .with("shadow", FieldValue::Json(stored.shadow.clone().into()))
-        .with("inForce", in_force)
-        .with("versions", versions)
-        .with("changes", changes);
-    Ok(merchant.build_response(fields))
+    let versions = stored.versions.iter().map(|known| RuleVersionFields {
+        version: &known.version,
+        author: &known.author,
+        created: WireTime(known.created),
+    });
+    let changes = changes.iter().map(|row| RuleChangeFields {
+        action: &row.action,
+        version: &row.subject,
+        reason: &row.reason,
+        author: &row.author,
+        at: WireTime(row.at),
+    });
+    Ok(merchant.build_response(RuleVersionsFields {
+        result: ResultFields::success(),
+        active: stored.active.as_deref(),
+        shadow: stored.shadow.as_deref(),
+        in_force: RulesInForceFields {
+            active: name(&in_force.active),
+            shadow: name(&in_force.shadow),
+            unreadable: in_force.is_unreadable,
+        },
+        versions: versions.collect(),
+        changes: changes.collect(),
+    }))
 }
 
 /// Handles `GET /v2/risk/rules/{version}`: the rules file of a version.
@@ -96,7 +90,8 @@ pub(crate) async fn read_rules(
         .respond(async |merchant| {
             let text = state.gateway.store.load_rules_text(&merchant.entity.id, &version)?;
             let text = text.ok_or_else(|| Refusal::not_found("This entity has no such version of rules"))?;
-            Ok(merchant.build_response(success_fields().with("version", version.as_str()).with("rules", text)))
+            let fields = RulesTextFields { result: ResultFields::success(), version: &version, rules: &text };
+            Ok(merchant.build_response(fields))
         })
         .await
 }
@@ -129,13 +124,7 @@ async fn use_version(state: &AppState, version: &str, merchant: MerchantRequest,
 }
 
 fn encode_used(UsedVersions { active, shadow, at }: &UsedVersions, ndc: &Ndc) -> EncodedResponse {
-    let fields = success_fields()
-        .with("active", FieldValue::Json(active.clone().into()))
-        .with("shadow", FieldValue::Json(shadow.clone().into()));
+    let fields =
+        UsedRulesFields { result: ResultFields::success(), active: active.as_deref(), shadow: shadow.as_deref() };
     encode_response(StatusCode::OK, fields, ndc, *at)
-}
-
-/// Formats an optional time. `None` becomes `null`.
-pub(crate) fn optional_time(time: Option<Timestamp>) -> FieldValue<'static> {
-    time.map_or(FieldValue::Json(serde_json::Value::Null), |time| wire_time(time).into())
 }

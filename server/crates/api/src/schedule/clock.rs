@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::Value;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_gateway::schedule::clock::ClockReading;
+use tillgate_wire::schedule::ClockFields;
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, success_fields, wire_time};
+use crate::response::encode_response;
 
 /// Moves the entity's clock forward by the duration in the path (`30m`, `25h`), and responds with its new time after
 /// what became due has run, or with the number of runs that are still due. 404 for a live entity.
@@ -30,9 +30,5 @@ pub(crate) async fn advance(
 
 /// Builds the response with the clock's time, and with its lead over the machine's clock.
 fn encode_time(time: &ClockReading, ndc: &Ndc) -> EncodedResponse {
-    let mut fields = success_fields().with("now", wire_time(time.now)).with("ahead", format!("{:#}", time.ahead));
-    if time.still_due > 0 {
-        fields.set("stillDue", Value::from(time.still_due));
-    }
-    encode_response(StatusCode::OK, fields, ndc, time.now)
+    encode_response(StatusCode::OK, ClockFields::new(time.now, time.ahead, time.still_due), ndc, time.now)
 }

@@ -2,4 +2,3 @@
 
 pub mod clock;
 pub mod schedules;
-pub mod view;

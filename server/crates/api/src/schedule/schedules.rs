@@ -8,16 +8,13 @@ use axum::http::StatusCode;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::schedule::Schedule;
-use tillgate_gateway::schedule::FoundSchedules;
-use tillgate_shared::result::codes;
+use tillgate_gateway::schedule::{FoundSchedules, ScheduleDetails};
+use tillgate_wire::schedule::{ScheduleDetailFields, ScheduleFields, ScheduleListFields};
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
-use crate::response::{encode_response, success_fields};
-use crate::schedule::view::detail_fields;
-use crate::schedule::view::schedule_fields;
+use crate::response::encode_response;
 
 /// Handles `POST /scheduling/v1/schedules`: creates a schedule (SD).
 pub(crate) async fn create(State(state): State<Arc<AppState>>, merchant: MerchantRequest) -> ApiResult {
@@ -64,13 +61,12 @@ pub(crate) async fn read(
 ) -> ApiResult {
     merchant
         .respond(async |merchant| match state.gateway.find_schedules(&merchant.entity, &id)? {
-            FoundSchedules::One(details) => Ok(merchant.build_response(detail_fields(&details))),
+            FoundSchedules::One(details) => {
+                let ScheduleDetails { schedule, step, steps, runs } = &*details;
+                Ok(merchant.build_response(ScheduleDetailFields::new(schedule, step, steps, runs)))
+            }
             FoundSchedules::OfRegistration(schedules) => {
-                let schedules: Vec<JsonObject<'_>> = schedules
-                    .iter()
-                    .map(|schedule| schedule_fields(schedule, &schedule.live, codes::REQUEST_SUCCEEDED))
-                    .collect();
-                Ok(merchant.build_response(success_fields().with("schedules", schedules)))
+                Ok(merchant.build_response(ScheduleListFields::new(&schedules)))
             }
         })
         .await
@@ -79,6 +75,5 @@ pub(crate) async fn read(
 /// Builds the response to a request that created or changed a schedule. Its timestamp is that of the request, so that
 /// it has the same bytes each time.
 fn encode_schedule(schedule: &Schedule, ndc: &Ndc) -> EncodedResponse {
-    let fields = schedule_fields(schedule, &schedule.live, codes::REQUEST_SUCCEEDED);
-    encode_response(StatusCode::OK, fields, ndc, schedule.live.at)
+    encode_response(StatusCode::OK, ScheduleFields::of_live(schedule), ndc, schedule.live.at)
 }

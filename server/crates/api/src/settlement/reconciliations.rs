@@ -5,28 +5,27 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use serde_json::Value;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::report::table::ReportTable;
 use tillgate_domain::settlement::reconciliation::days::DayRange;
-use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_domain::settlement::reconciliation::file::format_header;
-use tillgate_domain::settlement::reconciliation::totals::{RecordTotal, RecordTotals, RecordTotalsKey};
+use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
 use tillgate_gateway::Failure;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_store::StoreError;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
+use tillgate_wire::ResultFields;
+use tillgate_wire::settlement::{
+    AggregationsFields, ReconciliationFileFields, ReconciliationFilesFields, ReconciliationRecordFields,
+};
 
 use crate::AppState;
 use crate::extract::{MerchantRequest, PathId};
-use crate::json_object::JsonObject;
 use crate::line_stream::{LineSource, stream_lines};
 use crate::merchant_response::ApiResult;
 use crate::report::reports::ReportFormat;
 use crate::report::reports::build_csv;
-use crate::response::success_fields;
-use crate::settlement::reconciliation_record::write_record;
 
 /// The lines of a file.
 struct FileBody(RecordReader);
@@ -52,7 +51,9 @@ impl LineSource for RecordLines {
     fn read_lines(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut lines = Vec::new();
         for (_, record) in self.0.read_page()? {
-            write_record(&mut lines, &record);
+            // Writing to memory does not fail, and the fields are texts.
+            let _ = serde_json::to_writer(&mut lines, &ReconciliationRecordFields::from(&record));
+            lines.push(b'\n');
         }
         Ok(lines)
     }
@@ -65,14 +66,11 @@ pub(crate) async fn list_files(State(state): State<Arc<AppState>>, merchant: Mer
             let entity = &merchant.entity;
             let days = DayRange::require_from(&merchant.parameters)?;
             let files = state.gateway.list_files(entity, days.from, days.to)?;
-            let fields = files.iter().map(|file| {
-                JsonObject::default()
-                    .with("name", FileName { entity: entity.id.clone(), day: file.day }.to_string())
-                    .with("day", file.day.to_string())
-                    .with("size", Value::from(file.bytes))
-                    .with("records", Value::from(file.records))
-            });
-            Ok(merchant.build_response(success_fields().with("files", fields.collect::<Vec<_>>())))
+            let files = files
+                .iter()
+                .map(|file| ReconciliationFileFields::new(entity.id.clone(), file.day, file.bytes, file.records));
+            let files = files.collect();
+            Ok(merchant.build_response(ReconciliationFilesFields { result: ResultFields::success(), files }))
         })
         .await
 }
@@ -125,10 +123,7 @@ pub(crate) async fn report_aggregations(State(state): State<Arc<AppState>>, merc
             let (format, totals) = fill_totals(&state, &merchant).await?;
             Ok(match format {
                 ReportFormat::Csv => build_csv(&ReportTable::from(&totals)),
-                ReportFormat::Json => {
-                    let rows: Vec<_> = totals.rows.iter().map(|(key, total)| row_fields(key, total)).collect();
-                    merchant.build_response(success_fields().with("aggregations", rows))
-                }
+                ReportFormat::Json => merchant.build_response(AggregationsFields::from(&totals)),
             })
         })
         .await
@@ -143,25 +138,4 @@ async fn fill_totals(state: &AppState, merchant: &MerchantRequest) -> Result<(Re
     let totals = RecordTotals::new(merchant.parameters.get("currency"), mode);
     let reader = open_records(state, merchant)?;
     Ok((format, state.gateway.add_up_records(reader, totals).await?))
-}
-
-/// Builds the JSON of a row.
-fn row_fields<'a>(key: &'a RecordTotalsKey, total: &RecordTotal) -> JsonObject<'a> {
-    let mut fields = JsonObject::default()
-        .with("day", key.day.to_string())
-        .with("currency", key.currency)
-        .with("settlementCurrency", key.settlement_currency);
-    if !key.brand.is_empty() {
-        fields.set("paymentBrand", key.brand.as_str());
-    }
-    let [amount, settlement_amount, fee] = total.format_sums();
-    fields
-        .with("recordType", key.record_type.as_str())
-        .with("transactionType", key.transaction_type.as_str())
-        .with("cashflow", key.cashflow.as_str())
-        .with("status", key.status.as_str())
-        .with("count", Value::from(total.count))
-        .with("amount", amount)
-        .with("settlementAmount", settlement_amount)
-        .with("fee", fee)
 }

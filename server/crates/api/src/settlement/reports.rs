@@ -3,25 +3,22 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use serde_json::Value;
-use tillgate_domain::report::format_hundredths;
 use tillgate_domain::report::table::ReportTable;
-use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, LedgerSums};
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::reconciliation::totals::RecordTotals;
-use tillgate_domain::settlement::report::{AMOUNT_NAMES, FeeKey, FeeReport, SettlementReport, SettlementRow};
+use tillgate_domain::settlement::report::{FeeReport, SettlementReport};
 use tillgate_gateway::Failure;
 use tillgate_gateway::settlement::report::read_balances;
 use tillgate_gateway::settlement::report::read_settlements;
 use tillgate_store::Cancellation;
+use tillgate_wire::ResultFields;
+use tillgate_wire::settlement::{BalanceFields, BalancesFields, FeesFields, SettlementsFields};
 
 use crate::AppState;
 use crate::extract::MerchantRequest;
-use crate::json_object::JsonObject;
 use crate::merchant_response::ApiResult;
 use crate::report::reports::ReportFormat;
 use crate::report::reports::build_csv;
-use crate::response::success_fields;
 use crate::settlement::reconciliations::open_records;
 
 /// Handles `GET /reports/v1/settlements`.
@@ -31,10 +28,7 @@ pub(crate) async fn report_settlements(State(state): State<Arc<AppState>>, merch
             let (format, report) = read_report(&state, &merchant).await?;
             Ok(match format {
                 ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-                ReportFormat::Json => {
-                    let rows: Vec<_> = report.rows.iter().map(settlement_fields).collect();
-                    merchant.build_response(success_fields().with("settlements", rows))
-                }
+                ReportFormat::Json => merchant.build_response(SettlementsFields::from(&report)),
             })
         })
         .await
@@ -62,10 +56,7 @@ pub(crate) async fn report_fees(State(state): State<Arc<AppState>>, merchant: Me
             let (format, report) = read_fees(&state, &merchant).await?;
             Ok(match format {
                 ReportFormat::Csv => build_csv(&ReportTable::from(&report)),
-                ReportFormat::Json => {
-                    let rows: Vec<_> = report.rows.iter().map(|(key, total)| fee_fields(key, *total)).collect();
-                    merchant.build_response(success_fields().with("fees", rows))
-                }
+                ReportFormat::Json => merchant.build_response(FeesFields::from(&report)),
             })
         })
         .await
@@ -89,42 +80,11 @@ pub(crate) async fn list_balances(State(state): State<Arc<AppState>>, merchant: 
             };
             let tenant = merchant.entity.merchant_or_self();
             let balances = state.gateway.store.long_reads.run_read(tenant, read).await??;
-            let mut rows: Vec<JsonObject<'_>> = Vec::new();
-            for (entity, currencies) in &balances {
-                rows.extend(currencies.iter().map(|(currency, sums)| {
-                    let fields = JsonObject::default().with("entityId", entity.as_str()).with("currency", *currency);
-                    balance_fields(fields, *sums)
-                }));
-            }
-            Ok(merchant.build_response(success_fields().with("balances", rows)))
+            let rows = balances.iter().flat_map(|(entity, currencies)| {
+                currencies.iter().map(|(currency, sums)| BalanceFields::new(entity, currency, *sums))
+            });
+            let fields = BalancesFields { result: ResultFields::success(), balances: rows.collect() };
+            Ok(merchant.build_response(fields))
         })
         .await
-}
-
-/// Adds the balance of each account: debits are positive and credits negative.
-fn balance_fields(fields: JsonObject<'_>, sums: LedgerSums) -> JsonObject<'_> {
-    let named = ACCOUNT_NAMES.into_iter().zip(sums.to_array());
-    named.fold(fields, |fields, (name, sum)| fields.with(name, format_hundredths(i128::from(sum))))
-}
-
-/// Builds the JSON of the fees of a row.
-fn fee_fields((day, transaction_type, brand, currency): &FeeKey, (count, fee): (u64, i128)) -> JsonObject<'_> {
-    let mut fields =
-        JsonObject::default().with("day", day.to_string()).with("transactionType", transaction_type.as_str());
-    if !brand.is_empty() {
-        fields.set("paymentBrand", brand.as_str());
-    }
-    fields.with("currency", *currency).with("count", Value::from(count)).with("fee", format_hundredths(fee))
-}
-
-/// Builds the JSON of a batch.
-fn settlement_fields(row: &SettlementRow) -> JsonObject<'_> {
-    let fields = JsonObject::default()
-        .with("day", row.day.to_string())
-        .with("entityId", row.entity.as_str())
-        .with("currency", row.currency.as_str())
-        .with("status", row.status())
-        .with("lines", Value::from(row.totals.lines))
-        .with("failedLines", Value::from(row.totals.failed));
-    AMOUNT_NAMES.into_iter().zip(row.amounts()).fold(fields, |fields, (name, amount)| fields.with(name, amount))
 }
