@@ -145,6 +145,16 @@ impl TestGateway {
         self.folder.path().join("data")
     }
 
+    /// Reads every file in the data folder. The socket in it is no file that can be read.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has disappeared since the folder was listed.
+    pub fn read_data_files(&self) -> anyhow::Result<Vec<Vec<u8>>> {
+        let paths: Vec<PathBuf> =
+            std::fs::read_dir(self.data_folder())?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+        Ok(paths.iter().filter(|path| path.is_file()).map(std::fs::read).collect::<std::io::Result<_>>()?)
+    }
+
     /// Returns the folder that contains the data folder and the key file.
     pub fn folder(&self) -> &Path {
         self.folder.path()

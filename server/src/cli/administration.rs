@@ -45,7 +45,8 @@ pub(super) fn create_administration(data: &Path) -> Result<Administration, Store
     Ok(prepare_administration(open_store(data)?, VaultKeyOptions::of_command(), data))
 }
 
-fn prepare_administration(store: AdminStore, options: VaultKeyOptions, data: &Path) -> Administration {
+/// Prepares acts on an open store.
+pub(super) fn prepare_administration(store: AdminStore, options: VaultKeyOptions, data: &Path) -> Administration {
     let vault = CommandVault { options, data: data.to_owned() };
     Administration::new(store.for_actor(process::describe_user()), Box::new(vault), Arc::new(SystemClock))
 }

@@ -136,7 +136,10 @@ pub(super) fn copy_filled_store(bench: &Bench, count: &str, folder: &Path) -> Re
         fs::create_dir_all(&data)?;
         for file in fs::read_dir(&filled)? {
             let file = file?;
-            fs::copy(file.path(), data.join(file.file_name()))?;
+            // A killed gateway leaves its socket behind, which cannot be copied.
+            if file.file_type()?.is_file() {
+                fs::copy(file.path(), data.join(file.file_name()))?;
+            }
         }
         Ok(())
     })?;

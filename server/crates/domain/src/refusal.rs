@@ -198,7 +198,7 @@ impl Refusal {
 
     /// 404: the resource does not exist or belongs to another entity. The response is the same in both cases.
     /// `description` is a whole sentence without its period.
-    pub fn not_found(description: &'static str) -> Self {
+    pub fn not_found(description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(404, codes::INVALID_PARAMETER, description)
     }
 

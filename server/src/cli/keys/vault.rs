@@ -7,10 +7,11 @@ use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde::Serialize;
+use tillgate_gateway::keys::vault_key::VaultKeyReport;
 use tillgate_store::AdminStore;
-use tillgate_store::keys::key_retirement::{RetireError, retire_key};
 use tillgate_vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
 
+use crate::cli::administration::prepare_administration;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::{CommonOptions, open_existing};
 
@@ -178,20 +179,16 @@ impl ListVaultKeys {
     /// Prints the keys that the store has recorded, each with its state (it seals, opens, is missing or is retired),
     /// and the number of records sealed under it.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.data)?;
         let held = self.vault.find_source(&self.common.data)?.read_keys()?.unwrap_or_default();
         let held: Vec<KeyId> = held.iter().map(MasterKey::id).collect();
-        let mut shown = Vec::new();
-        for key in store.load_vault_keys()? {
-            let state = match held.iter().position(|id| *id == key.id) {
-                _ if key.retired.is_some() => "retired",
-                Some(0) => "seals",
-                Some(_) => "opens",
-                None => "missing",
-            };
-            let records = store.count_sealed_by(key.id)?.iter().map(|(_, count)| count).sum();
-            shown.push(VaultKeyOutput { key: key.id.to_string(), state, created: key.created, records });
-        }
+        let describe = |VaultKeyReport { key, state, created, records }| VaultKeyOutput {
+            key: key.to_string(),
+            state,
+            created,
+            records,
+        };
+        let shown: Vec<_> = administration.list_vault_keys(&held)?.into_iter().map(describe).collect();
         self.common.print_output(&shown, |shown| {
             let lines = shown.iter().map(|VaultKeyOutput { key, state, created, records }| {
                 format!("{key}  {state:<8}  {records} records  since {created:.0}")
@@ -207,26 +204,15 @@ impl RetireVaultKey {
     fn run(self) -> anyhow::Result<()> {
         let store = open_existing(&self.common.data)?;
         let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
-        let id = self.key;
-        let known = store.load_vault_keys()?.iter().any(|key| key.id == id);
-        ensure!(known, "the store knows no vault key {id}; `tillgate vault list` shows those it knows");
-        let first = keys.first().map(MasterKey::id);
-        ensure!(first != Some(id), "{id} is the key that seals: run `tillgate vault rotate` first");
-        match retire_key(&store, id, Timestamp::now()) {
-            Err(RetireError::InUse { records, replays }) => {
-                let mut uses: Vec<String> = records.iter().map(|(table, count)| format!("{count} {table}")).collect();
-                if replays > 0 {
-                    uses.push(format!("{replays} responses that may be replayed within 24 hours"));
-                }
-                bail!("{id} is in use ({}): run `tillgate vault rotate`, or try again later", uses.join(", "));
+        let (id, first) = (self.key, keys.first().map(MasterKey::id));
+        let administration = prepare_administration(store, self.vault.clone(), &self.common.data);
+        administration.retire_vault_key(id, first, || -> anyhow::Result<()> {
+            if let KeySource::File(path) = &source {
+                let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();
+                KeySource::replace_file(path, &keys)?;
             }
-            retired => retired?,
-        }
-        if let KeySource::File(path) = &source {
-            let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();
-            KeySource::replace_file(path, &keys)?;
-        }
-        store.touch_vault_key(id)?;
+            Ok(())
+        })?;
         let retired = serde_json::json!({ "key": id.to_string(), "state": "retired" });
         self.common.print_output(&retired, |_| match source {
             KeySource::File(path) => format!("{id} is retired, and removed from {}", path.display()),

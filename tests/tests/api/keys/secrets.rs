@@ -288,8 +288,7 @@ async fn numbers_and_codes_are_found_nowhere_and_the_sealed_ones_go_with_their_w
     // Their bytes are also overwritten in the database and in the write-ahead log.
     poll_until("the sealed numbers are overwritten", async || {
         let mut left = false;
-        for file in std::fs::read_dir(gateway.data_folder())? {
-            let content = std::fs::read(file?.path())?;
+        for content in gateway.read_data_files()? {
             for gone in [&sealed, &deleted] {
                 left |= content.windows(gone.len()).any(|window| window == gone.as_slice());
             }

@@ -52,6 +52,8 @@ fn is_in_any_file(folder: &Path, text: &str) -> anyhow::Result<bool> {
         let path = entry?.path();
         let found = match path.is_dir() {
             true => is_in_any_file(&path, text)?,
+            // A socket is no file that can be read.
+            false if !path.is_file() => false,
             false => std::fs::read(&path)?.windows(text.len()).any(|window| window == text.as_bytes()),
         };
         if found {

@@ -285,9 +285,7 @@ async fn nothing_of_a_token_or_of_the_secret_key_is_in_a_log_or_a_row() -> anyho
     let data = data["data"].as_str().unwrap_or_default();
     assert!(data.len() > 100);
     let mut places = vec![gateway.read_log(), paid.text];
-    for file in std::fs::read_dir(gateway.data_folder())? {
-        places.push(String::from_utf8_lossy(&std::fs::read(file?.path())?).into_owned());
-    }
+    places.extend(gateway.read_data_files()?.iter().map(|content| String::from_utf8_lossy(content).into_owned()));
     for place in places {
         assert!(!place.contains("5105105105105100") && !place.contains(&data[..40]));
     }

@@ -352,9 +352,7 @@ async fn no_account_that_is_registered_stands_in_a_log_or_a_row() -> anyhow::Res
         assert_result(&register_account(&shop, account).await?, 200, "000.100.110");
     }
     let mut places = vec![gateway.read_log()];
-    for file in std::fs::read_dir(gateway.data_folder())? {
-        places.push(String::from_utf8_lossy(&std::fs::read(file?.path())?).into_owned());
-    }
+    places.extend(gateway.read_data_files()?.iter().map(|content| String::from_utf8_lossy(content).into_owned()));
     for place in places {
         assert!(!place.contains("5105105105105100") && !place.contains(IBAN) && !place.contains("1000000012345"));
     }

@@ -58,8 +58,7 @@ async fn a_token_ends_with_its_retention_and_its_account_is_deleted() -> anyhow:
     assert_result(&pay_by_registration(&shop, &id, &[]).await?, 400, "100.150.206");
     poll_until("its bytes are overwritten", async || {
         let mut left = false;
-        for file in std::fs::read_dir(gateway.data_folder())? {
-            let content = std::fs::read(file?.path())?;
+        for content in gateway.read_data_files()? {
             left |= content.windows(sealed.len()).any(|window| window == sealed);
         }
         Ok((!left).then_some(()))

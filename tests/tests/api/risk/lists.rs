@@ -20,7 +20,7 @@ fn collect_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let path = entry?.path();
         if path.is_dir() {
             files.extend(collect_files(&path)?);
-        } else {
+        } else if path.is_file() {
             files.push(path);
         }
     }

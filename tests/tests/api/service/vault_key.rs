@@ -16,8 +16,7 @@ async fn the_vaults_key_is_its_owners_alone_and_lies_outside_the_data() -> anyho
     assert_eq!(std::fs::metadata(&key)?.permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::read_to_string(&key)?.trim().len(), 64);
     assert_eq!(std::fs::metadata(gateway.data_folder())?.permissions().mode() & 0o077, 0);
-    for entry in std::fs::read_dir(gateway.data_folder())? {
-        let content = std::fs::read(entry?.path())?;
+    for content in gateway.read_data_files()? {
         let secret = std::fs::read(&key)?;
         assert!(!content.windows(64).any(|window| window == &secret[..64]));
     }

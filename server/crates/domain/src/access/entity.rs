@@ -163,14 +163,15 @@ impl Entity {
     /// clock.
     ///
     /// # Errors
-    /// 404 if the entity is live or takes no payments, because it has no clock that can be moved. 400 if the text is not
-    /// a duration, is negative, or moves the clock beyond [`MAX_CLOCK_ADVANCE`]; the refusal then names `advance`.
+    /// 404 if the entity is live or takes no payments, because it has no clock that can be moved. 400 if the text is
+    /// not a duration, is negative, or moves the clock beyond [`MAX_CLOCK_ADVANCE`]; the refusal then names `advance`.
     pub fn parse_clock_advance(&self, text: &str) -> Result<SignedDuration, Refusal> {
         if self.live {
             return Err(Refusal::not_found("The entity is live: its clock cannot be moved"));
         }
         if !self.level.allows_payments() {
-            return Err(Refusal::not_found("Only merchants and channels have a clock: name one below this entity"));
+            let level = self.level.display_name();
+            return Err(Refusal::not_found(format!("The entity is a {level}: each merchant below it has a clock")));
         }
         let refuse = |message: &str| Refusal::invalid_parameter("advance", Some(text), message);
         let by: SignedDuration = text.parse().map_err(|_| refuse("must be a duration such as 30m, 25h or 2h 30m"))?;
