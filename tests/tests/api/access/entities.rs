@@ -282,7 +282,7 @@ async fn people_read_an_entitys_settings_line_by_line() -> anyhow::Result<()> {
         "brands      VISA,JCB",
         "currencies  all",
         "risk check  before the connector",
-        "3D          when enrolled",
+        "3-D Secure  when enrolled",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }

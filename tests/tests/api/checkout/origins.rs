@@ -207,8 +207,8 @@ async fn checkouts_keep_their_loader_when_the_option_comes_and_goes() -> anyhow:
 async fn an_address_that_separates_nothing_stops_the_start_with_a_reason() {
     for (options, word) in [
         (&["--fields-url", "https://fields.pay.example"][..], "--public-url"),
-        (&["--public-url", "https://pay.example", "--fields-url", "https://pay.example:8443"], "host name of its own"),
-        (&["--public-url", "https://pay.example", "--fields-url", "https://PAY.EXAMPLE"], "host name of its own"),
+        (&["--public-url", "https://pay.example", "--fields-url", "https://pay.example:8443"], "separate host name"),
+        (&["--public-url", "https://pay.example", "--fields-url", "https://PAY.EXAMPLE"], "separate host name"),
         (&["--public-url", "https://pay.example", "--fields-url", "http://fields.pay.example"], "same scheme"),
         (&["--public-url", "https://pay.example", "--fields-url", "https://fields.pay.example/'x"], "letters"),
         (&["--public-url", "https://pay.example", "--fields-url", "fields"], "https://pay.example"),

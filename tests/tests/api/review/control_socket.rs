@@ -2,7 +2,7 @@
 //! two gateways on one data folder, and long paths.
 
 use std::fs::{self, Permissions};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -108,10 +108,9 @@ async fn a_thousand_silent_clients_keep_nobody_out() -> anyhow::Result<()> {
         silent.push(stream);
     }
     assert_eq!(review(&data, &["approve", &id])?["result"], "000.100.110");
-    // The oldest were closed, to make room.
-    let mut rest = Vec::new();
-    silent[0].read_to_end(&mut rest)?;
-    assert!(rest.is_empty());
+    // The oldest were closed, to make room. The system reports a reset for what the gateway had not read by then.
+    let closed = silent[0].read_to_end(&mut Vec::new());
+    assert!(closed.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::ConnectionReset), "{closed:?}");
     assert_result(&shop.get(&format!("v1/payments/{id}")).await?, 200, "000.100.110");
     Ok(())
 }
