@@ -5,6 +5,7 @@ pub mod connection_options;
 pub mod ftp_options;
 pub mod ftp_user;
 pub mod lifetimes;
+pub mod office_options;
 pub mod place;
 pub mod ports;
 pub mod setup_check;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use axum::Router;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
@@ -57,6 +59,7 @@ use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
 use crate::cli::serve::lifetimes::LifetimeOptions;
+use crate::cli::serve::office_options::OfficeOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 use crate::worker;
@@ -128,6 +131,8 @@ pub(super) struct GatewaySettings {
     #[command(flatten)]
     connections: ConnectionOptions,
     #[command(flatten)]
+    office: OfficeOptions,
+    #[command(flatten)]
     acquirer: AcquirerOptions,
     #[command(flatten)]
     risk_files: RiskFileOptions,
@@ -163,7 +168,8 @@ impl Serve {
             let ftp = self.ftp.bind_server().await?;
             let stop = stop_signal()?;
             self.print_addresses(&listener, ftp.as_ref())?;
-            serve_until_stopped(state, listener, limits, ftp, stop).await
+            let pages = self.settings.build_pages(&state);
+            serve_until_stopped(state, pages, listener, limits, ftp, stop).await
         })
     }
 
@@ -204,6 +210,7 @@ pub(super) async fn bind_listener(address: SocketAddr) -> anyhow::Result<TcpList
 /// flight, and as long again for the worker's messages; what is not done by then is given up, with a warning.
 pub(super) async fn serve_until_stopped(
     state: Arc<AppState>,
+    pages: Option<(&str, Router)>,
     listener: TcpListener,
     limits: ConnectionLimits,
     ftp: Option<BoundFtp>,
@@ -214,7 +221,7 @@ pub(super) async fn serve_until_stopped(
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
     let worker = tokio::spawn(worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped));
-    let service = tillgate_api::build_service(state);
+    let service = tillgate_api::build_service(state, pages);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
         stop.await;
@@ -272,6 +279,11 @@ impl GatewaySettings {
     /// Returns the limits of connections. Raises the process's limit of open files first, as far as the system allows.
     pub(super) fn connection_limits(&self) -> ConnectionLimits {
         self.connections.listener_limits(&self.trusted_proxies)
+    }
+
+    /// Builds the pages of the back office, with their path. Returns `None` if they are off.
+    pub(super) fn build_pages(&self, state: &AppState) -> Option<(&'static str, Router)> {
+        self.office.build_pages(state)
     }
 
     /// Allows messages to this machine itself, where the demo shop runs, in addition to the networks of the option.

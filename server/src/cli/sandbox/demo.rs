@@ -108,7 +108,8 @@ impl Demo {
             started.shop.clone_from(&shop.public);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, None, stop).await
+            let pages = self.settings.build_pages(&state);
+            serve_until_stopped(state, pages, listener, limits, None, stop).await
         })
     }
 }

@@ -1,0 +1,65 @@
+//! Extractor of the signed-in user.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::role::{Permission, Permissions, Reach};
+use tillgate_domain::access::user::User;
+use tillgate_domain::id::EntityId;
+
+use crate::{BASE, OfficeState};
+
+/// The session of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficeSession {
+    /// The number of the session among those of its user. It is no secret.
+    pub number: i64,
+}
+
+/// A request of a user with a session and a second factor.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// The user.
+    pub user: User,
+    /// The session.
+    pub session: OfficeSession,
+    /// The permissions of the user's roles.
+    pub permissions: Permissions,
+}
+
+impl SignedIn {
+    /// Returns true if the user has the permission on an entity.
+    pub fn allows(&self, state: &OfficeState, permission: Permission, entity: &Entity) -> bool {
+        let above = state.app.gateway.directory.find_ancestors(entity);
+        let lineage = std::iter::once(&entity.id).chain(above.iter().map(|above| &above.id));
+        self.permissions.allows_on(permission, lineage)
+    }
+
+    /// Returns the entities on which the user has the permission, in the order of their ids. A list must be limited to
+    /// them, and an entity that is not among them must look like one that does not exist.
+    pub fn entities_with(&self, state: &OfficeState, permission: Permission) -> Vec<Arc<Entity>> {
+        let directory = &state.app.gateway.directory;
+        let mut found: BTreeMap<EntityId, Arc<Entity>> = BTreeMap::new();
+        for reach in self.permissions.reaches(permission) {
+            let reached = match reach {
+                Reach::Entity(id) => directory.entities_at_and_below(id),
+                Reach::Gateway => directory.all_entities(),
+            };
+            found.extend(reached.into_iter().map(|entity| (entity.id.clone(), entity)));
+        }
+        found.into_values().collect()
+    }
+}
+
+impl FromRequestParts<Arc<OfficeState>> for SignedIn {
+    type Rejection = Response;
+
+    async fn from_request_parts(_parts: &mut Parts, _state: &Arc<OfficeState>) -> Result<Self, Response> {
+        // No session can exist before the store has users.
+        Err(Redirect::to(&format!("{BASE}/sign-in")).into_response())
+    }
+}

@@ -1,0 +1,12 @@
+//! Pages of the subject "layout".
+
+use std::sync::Arc;
+
+use axum::Router;
+
+use crate::OfficeState;
+
+/// Builds the routes of the subject.
+pub fn build_routes() -> Router<Arc<OfficeState>> {
+    Router::new()
+}

@@ -1,0 +1,46 @@
+//! The back office: pages for merchants, analysts, accountants and administrators, made on the server.
+//!
+//! It decodes forms, checks permissions, calls the use cases of the gateway, and renders pages that are whole without a
+//! script. It knows no SQL and no token of a merchant, and decides no amount.
+
+pub mod access;
+pub mod components;
+pub mod home;
+pub mod layout;
+pub mod payment;
+pub mod search;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use ipnet::IpNet;
+use tillgate_gateway::App;
+
+/// Path under which the pages are served.
+pub const BASE: &str = "/backoffice";
+
+/// Maximum size of a form, in bytes. The longest field is a password.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// State shared by all pages.
+pub struct OfficeState {
+    /// The application.
+    pub app: Arc<App>,
+    /// The address that browsers use, with a trailing slash. If absent, it is derived from each request.
+    pub public_url: Option<String>,
+    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+/// Builds every route of the back office. The caller nests them under [`BASE`].
+pub fn build_router(state: Arc<OfficeState>) -> Router {
+    Router::new()
+        .merge(access::build_routes())
+        .merge(home::build_routes())
+        .merge(payment::build_routes())
+        .merge(search::build_routes())
+        .merge(layout::build_routes())
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .with_state(state)
+}
