@@ -73,6 +73,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0052_ftp_session_reuse",
     "0053_six_digits",
     "0054_list_sources",
+    "0056_users",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -7,6 +7,8 @@ pub mod channel;
 pub mod entity;
 pub mod inheritance;
 pub mod level;
+pub mod one_time_code;
+pub mod password;
 pub mod role;
 pub mod scope;
 pub mod setup_fault;

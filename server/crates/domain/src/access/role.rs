@@ -257,3 +257,46 @@ impl Permissions {
         lineage.into_iter().any(|id| held.contains(&id))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn entity(number: u8) -> EntityId {
+        EntityId::new(Timestamp::UNIX_EPOCH, [number; 9])
+    }
+
+    #[test]
+    fn a_role_holds_on_its_entity_and_below_and_nowhere_else() {
+        let grant = |role, reach| RoleGrant { role, reach };
+        let permissions = Permissions::new(vec![
+            grant(Role::Viewer, Reach::Entity(entity(1))),
+            grant(Role::Analyst, Reach::Entity(entity(2))),
+        ]);
+        assert!(permissions.allows_on(Permission::ViewMoney, [&entity(1)]));
+        assert!(permissions.allows_on(Permission::ViewMoney, [&entity(9), &entity(1)]));
+        assert!(!permissions.allows_on(Permission::ViewMoney, [&entity(2)]));
+        assert!(!permissions.allows_on(Permission::DecideReviews, [&entity(1)]));
+        assert!(permissions.allows_somewhere(Permission::DecideReviews));
+        assert!(!permissions.allows_everywhere(Permission::ViewMoney));
+        let everywhere = Permissions::new(vec![grant(Role::Viewer, Reach::Gateway)]);
+        assert!(everywhere.allows_on(Permission::ViewMoney, []) && everywhere.allows_everywhere(Permission::ViewMoney));
+        assert!(!Permissions::default().allows_somewhere(Permission::ViewPayments));
+    }
+
+    #[test]
+    fn only_an_administrator_manages_and_a_viewer_changes_nothing() {
+        use Permission as P;
+        for role in Role::ALL {
+            let manages = [P::ManageTokens, P::ManageEntities, P::ManageUsers, P::ViewAudit, P::ViewSystem];
+            let managed = manages.into_iter().filter(|permission| role.allows(*permission)).count();
+            assert_eq!(managed, if role == Role::Administrator { manages.len() } else { 0 }, "{role}");
+            assert_eq!(role.as_str().parse::<Role>(), Ok(role));
+        }
+        assert!(Role::Viewer.permissions().iter().all(|permission| permission.as_str().starts_with("view-")));
+        assert_eq!(Permission::ALL.iter().collect::<std::collections::BTreeSet<_>>().len(), Permission::ALL.len());
+    }
+}
