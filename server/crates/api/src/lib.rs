@@ -12,7 +12,6 @@ pub mod docs;
 mod error_response;
 mod extract;
 pub mod form;
-mod forwarded;
 mod heavy_requests;
 mod html_page;
 mod idempotency;
