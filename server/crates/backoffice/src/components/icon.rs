@@ -22,7 +22,7 @@ pub fn home() -> Markup {
 
 /// A card.
 pub fn card() -> Markup {
-    icon("M2 4.5A1 1 0 0 1 3 3.500h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1Zm0 2h12M4.500 10h2")
+    icon("M2 4.5A1 1 0 0 1 3 3.5h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1Zm0 2h12M4.5 10h2")
 }
 
 /// The mark of the program: a gate with a coin.
@@ -31,7 +31,7 @@ pub fn mark() -> Markup {
         svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"
             aria-hidden="true" {
             path d="M4 21V9a8 8 0 0 1 16 0v12M9 21v-9m6 9v-9M3 21h18" {}
-            circle cx="12" cy="7" r="1.600" fill="currentColor" stroke="none" {}
+            circle cx="12" cy="7" r="1.6" fill="currentColor" stroke="none" {}
         }
     }
 }

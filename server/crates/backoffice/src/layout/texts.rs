@@ -146,7 +146,12 @@ mod tests {
         let english = &LANGUAGES[0];
         assert!(english.texts.len() > 50);
         for texts in LANGUAGES.iter() {
-            assert_eq!(texts.texts.keys().collect::<Vec<_>>(), english.texts.keys().collect::<Vec<_>>(), "{}", texts.code);
+            assert_eq!(
+                texts.texts.keys().collect::<Vec<_>>(),
+                english.texts.keys().collect::<Vec<_>>(),
+                "{}",
+                texts.code
+            );
             for (key, text) in &texts.texts {
                 assert_eq!(names(text), names(english.get(key)), "{} {key}", texts.code);
                 assert!(!text.trim().is_empty(), "{} {key}", texts.code);
@@ -158,14 +163,15 @@ mod tests {
     fn every_text_that_a_page_names_exists() {
         let mut keys = BTreeSet::new();
         collect_keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut keys);
-        let missing: Vec<_> =
-            keys.iter().filter(|key| key.contains('.') && LANGUAGES[0].find(key).is_none()).collect();
+        let missing: Vec<_> = keys.iter().filter(|key| key.contains('.') && LANGUAGES[0].find(key).is_none()).collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
 
     #[test]
     fn the_language_is_the_first_known_one_that_the_browser_accepts() {
-        for (accepted, code) in [("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr,EN-gb", "en"), ("", "en"), ("fr;q=1, DE", "de")] {
+        for (accepted, code) in
+            [("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr,EN-gb", "en"), ("", "en"), ("fr;q=1, DE", "de")]
+        {
             assert_eq!(Texts::choose(accepted).code, code, "{accepted}");
         }
     }
@@ -181,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_value_is_never_read_as_a_name() {
-        let texts = Texts { code: "en", texts: BTreeMap::from([("a.b".to_owned(), "{one} and {two}{none}!".to_owned())]) };
+        let texts =
+            Texts { code: "en", texts: BTreeMap::from([("a.b".to_owned(), "{one} and {two}{none}!".to_owned())]) };
         assert_eq!(texts.fill("a.b", &[("one", "{two}"), ("two", "2")]), "{two} and 2!");
     }
 }

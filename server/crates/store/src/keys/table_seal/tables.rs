@@ -73,6 +73,7 @@ pub const UNSEALED: &[(&str, &str)] = &[
     ("file_delivery", "attempts to push files; the files come from sealed records"),
     ("health", "the last check of the disk"),
     ("message", "messages that are to be sent; they report what sealed rows say"),
+    ("payment_search", "terms by which payments are found; the found payments are sealed rows"),
     ("policy_report", "reports of browsers"),
     ("risk_counter", "counters of risk rules, written at every payment and forgotten after their window"),
     ("risk_counter_owner", "the owners of those counters"),
