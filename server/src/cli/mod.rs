@@ -63,6 +63,9 @@ enum Command {
     /// Make wallet tokens to try out a sandbox entity with.
     #[command(subcommand)]
     WalletToken(keys::wallet::WalletTokenCommand),
+    /// Create users of the back office, invite and disable them, and give and take roles.
+    #[command(subcommand)]
+    User(access::user::UserCommand),
     /// Create, test, list and delete webhooks, show what they have sent, and send it again.
     #[command(subcommand)]
     Webhook(delivery::webhook::WebhookCommand),
@@ -173,6 +176,7 @@ pub fn run() -> ExitCode {
         Command::FilePush(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
+        Command::User(command) => command.run(),
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),

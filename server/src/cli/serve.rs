@@ -59,7 +59,7 @@ use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::ftp_options::{BoundFtp, FtpArguments};
 use crate::cli::serve::lifetimes::LifetimeOptions;
-use crate::cli::serve::office_options::OfficeOptions;
+use crate::cli::serve::office_options::{OfficeOptions, OpenOffice};
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 use crate::worker;
@@ -167,14 +167,21 @@ impl Serve {
             let listener = bind_listener(self.listen).await?;
             let ftp = self.ftp.bind_server().await?;
             let stop = stop_signal()?;
-            self.print_addresses(&listener, ftp.as_ref())?;
-            let pages = self.settings.build_pages(&state);
-            serve_until_stopped(state, pages, listener, limits, ftp, stop).await
+            let office = self.settings.open_office(&state)?;
+            let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);
+            self.print_addresses(&listener, ftp.as_ref(), setup)?;
+            serve_until_stopped(state, office.pages, listener, limits, ftp, stop).await
         })
     }
 
-    /// Prints the addresses of the servers. The line about HTTP is the last one.
-    fn print_addresses(&self, listener: &TcpListener, ftp: Option<&BoundFtp>) -> anyhow::Result<()> {
+    /// Prints the addresses of the servers, and the link for the first administrator. The line about HTTP is the last
+    /// one.
+    fn print_addresses(
+        &self,
+        listener: &TcpListener,
+        ftp: Option<&BoundFtp>,
+        setup: Option<String>,
+    ) -> anyhow::Result<()> {
         let address = format!("http://{}", listener.local_addr()?);
         let ftp = ftp.map(|ftp| ftp.listener.local_addr()).transpose()?.map(|address| format!("ftp://{address}"));
         if self.common.json {
@@ -182,10 +189,16 @@ impl Serve {
             if let Some(ftp) = ftp {
                 addresses["ftp"] = ftp.into();
             }
+            if let Some(setup) = setup {
+                addresses["firstAdministrator"] = setup.into();
+            }
             println!("{addresses}");
         } else {
             if let Some(ftp) = ftp {
                 println!("reconciliation files at {ftp}");
+            }
+            if let Some(setup) = setup {
+                println!("first administrator of the back office (once, within 24 hours): {setup}");
             }
             println!("listening on {address}");
         }
@@ -281,9 +294,9 @@ impl GatewaySettings {
         self.connections.listener_limits(&self.trusted_proxies)
     }
 
-    /// Builds the pages of the back office, with their path. Returns `None` if they are off.
-    pub(super) fn build_pages(&self, state: &AppState) -> Option<(&'static str, Router)> {
-        self.office.build_pages(state)
+    /// Opens the back office of a gateway.
+    pub(super) fn open_office(&self, state: &AppState) -> anyhow::Result<OpenOffice> {
+        self.office.open_office(state)
     }
 
     /// Allows messages to this machine itself, where the demo shop runs, in addition to the networks of the option.
@@ -436,7 +449,7 @@ fn parse_form_key(text: &str) -> Result<FormKey, String> {
 }
 
 /// Checks an address with http or https, a host, no query and no fragment, and ends it with one slash.
-fn parse_public_url(text: &str) -> Result<String, String> {
+pub(super) fn parse_public_url(text: &str) -> Result<String, String> {
     let target = TargetUrl::parse(text).map_err(|fault| format!("the address {fault}, such as https://pay.example"))?;
     if text.contains(['?', '#']) {
         return Err("an address looks like https://pay.example, without a query and a fragment".to_owned());

@@ -14,8 +14,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::middleware;
 use ipnet::IpNet;
 use tillgate_gateway::App;
+use tillgate_gateway::access::invitation::SetupLink;
+use tillgate_gateway::access::sign_in_limits::SignInLimits;
+
+pub use access::routes::{Need, OfficeRoute, ROUTES};
 
 /// Path under which the pages are served.
 pub const BASE: &str = "/backoffice";
@@ -31,6 +36,10 @@ pub struct OfficeState {
     pub public_url: Option<String>,
     /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
+    /// Limits on guessing at the sign-in.
+    pub sign_in_limits: SignInLimits,
+    /// The link for the first administrator, if the store had no user when the server started.
+    pub setup: Option<SetupLink>,
 }
 
 /// Builds every route of the back office. The caller nests them under [`BASE`].
@@ -41,6 +50,8 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(payment::build_routes())
         .merge(search::build_routes())
         .merge(layout::build_routes())
+        .fallback(access::show_missing_page)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), access::guard_request))
         .with_state(state)
 }

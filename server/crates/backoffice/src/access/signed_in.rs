@@ -10,15 +10,9 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Permissions, Reach};
 use tillgate_domain::access::user::User;
 use tillgate_domain::id::EntityId;
+use tillgate_gateway::access::sign_in::FoundSession;
 
 use crate::{BASE, OfficeState};
-
-/// The session of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OfficeSession {
-    /// The number of the session among those of its user. It is no secret.
-    pub number: i64,
-}
 
 /// A request of a user with a session and a second factor.
 #[derive(Debug, Clone)]
@@ -26,17 +20,33 @@ pub struct SignedIn {
     /// The user.
     pub user: User,
     /// The session.
-    pub session: OfficeSession,
+    pub session: FoundSession,
     /// The permissions of the user's roles.
     pub permissions: Permissions,
 }
 
 impl SignedIn {
+    /// Takes the user of a session that the guard has found.
+    pub(super) fn new(found: FoundSession) -> Self {
+        Self { user: found.user.clone(), permissions: found.user.permissions.clone(), session: found }
+    }
+
     /// Returns true if the user has the permission on an entity.
     pub fn allows(&self, state: &OfficeState, permission: Permission, entity: &Entity) -> bool {
         let above = state.app.gateway.directory.find_ancestors(entity);
         let lineage = std::iter::once(&entity.id).chain(above.iter().map(|above| &above.id));
         self.permissions.allows_on(permission, lineage)
+    }
+
+    /// Returns true if the user has the permission on all of a part of the tree. An unknown entity is no part of it.
+    pub fn allows_reach(&self, state: &OfficeState, permission: Permission, reach: &Reach) -> bool {
+        match reach {
+            Reach::Gateway => self.permissions.allows_everywhere(permission),
+            Reach::Entity(id) => {
+                let entity = state.app.gateway.directory.find_entity(id);
+                entity.is_some_and(|entity| self.allows(state, permission, &entity))
+            }
+        }
     }
 
     /// Returns the entities on which the user has the permission, in the order of their ids. A list must be limited to
@@ -58,8 +68,9 @@ impl SignedIn {
 impl FromRequestParts<Arc<OfficeState>> for SignedIn {
     type Rejection = Response;
 
-    async fn from_request_parts(_parts: &mut Parts, _state: &Arc<OfficeState>) -> Result<Self, Response> {
-        // No session can exist before the store has users.
-        Err(Redirect::to(&format!("{BASE}/sign-in")).into_response())
+    async fn from_request_parts(parts: &mut Parts, _state: &Arc<OfficeState>) -> Result<Self, Response> {
+        // The guard has put the user here. Without one, the route needs none, and the handler must not have it either.
+        let found = parts.extensions.get::<Self>().cloned();
+        found.ok_or_else(|| Redirect::to(&format!("{BASE}/sign-in")).into_response())
     }
 }
