@@ -13,7 +13,8 @@ use axum::Router;
 use axum::routing::get;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
-use tillgate_gateway::payment::listing::{ListRow, ListedState};
+use tillgate_domain::payment::PaymentType;
+use tillgate_gateway::payment::listing::ListedState;
 
 use crate::OfficeState;
 use crate::components::badge::Tone;
@@ -47,18 +48,21 @@ pub(crate) fn state_tone(state: ListedState) -> Tone {
     }
 }
 
-/// Returns the tone and text of the badge of a payment in a list: its strongest follow-up payment, or its state.
-pub(crate) fn describe_state<'a>(texts: &'a Texts, row: &ListRow) -> (Tone, &'a str) {
-    use tillgate_domain::payment::PaymentType as T;
-    match row.follow_up {
-        Some((T::Reversal, _)) => (Tone::Calm, texts.get("state.reversed")),
-        Some((T::ChargebackReversal, _)) => (Tone::Calm, texts.get("state.reversed")),
+/// Returns the tone and text of the badge of a payment: of its strongest follow-up payment, or of its state.
+pub(crate) fn describe_state(
+    texts: &Texts,
+    state: ListedState,
+    follow_up: Option<(PaymentType, bool)>,
+) -> (Tone, &str) {
+    use PaymentType as T;
+    match follow_up {
+        Some((T::Reversal | T::ChargebackReversal, _)) => (Tone::Calm, texts.get("state.reversed")),
         Some((T::Chargeback, _)) => (Tone::Bad, texts.get("state.charged_back")),
         Some((T::Refund, true)) => (Tone::Calm, texts.get("state.refunded")),
         Some((T::Refund, false)) => (Tone::Calm, texts.get("state.partly_refunded")),
         Some((T::Capture, true)) => (Tone::Good, texts.get("state.captured")),
         Some((T::Capture, false)) => (Tone::Good, texts.get("state.partly_captured")),
-        _ => (state_tone(row.state()), state_text(texts, row.state())),
+        _ => (state_tone(state), state_text(texts, state)),
     }
 }
 

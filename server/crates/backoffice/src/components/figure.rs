@@ -10,8 +10,10 @@ pub struct KeyFigure<'a> {
     pub label: &'a str,
     /// The number as text.
     pub value: String,
-    /// Unit or comparison after the number.
+    /// Unit after the number.
     pub unit: String,
+    /// Comparison below the number.
+    pub note: String,
     /// Values of the chart, oldest first. The last one is the current period.
     pub values: Vec<u64>,
     /// Description of the chart for screen readers.
@@ -27,6 +29,7 @@ pub fn figures(figures: &[KeyFigure<'_>]) -> Markup {
                     dt { (figure.label) }
                     dd {
                         div.value { (figure.value) " " small { (figure.unit) } }
+                        div.note { (figure.note) }
                         (chart::bars(&figure.values, &figure.chart_label))
                     }
                 }

@@ -42,13 +42,14 @@ fn sample_figures() -> Markup {
         label,
         value: value.to_owned(),
         unit: unit.to_owned(),
+        note: "yesterday 12".to_owned(),
         values: values.to_vec(),
         chart_label: format!("{label}, last 14 days"),
     };
     figures(&[
-        figure("Volume this week", "48,210.75", "EUR", &[31, 42, 38, 51, 60, 72, 44, 36, 47, 52, 58, 66, 80, 41]),
-        figure("Payments", "1,204", "this week", &[80, 95, 91, 102, 140, 160, 99, 87, 93, 110, 121, 150, 170, 88]),
-        figure("Approved", "93.4 %", "of attempts", &[92, 93, 91, 94, 95, 93, 92, 93, 94, 90, 93, 94, 95, 93]),
+        figure("Volume", "48,210.75", "EUR", &[31, 42, 38, 51, 60, 72, 44, 36, 47, 52, 58, 66, 80, 41]),
+        figure("Payments", "1,204", "", &[80, 95, 91, 102, 140, 160, 99, 87, 93, 110, 121, 150, 170, 88]),
+        figure("Approved", "93.4 %", "", &[92, 93, 91, 94, 95, 93, 92, 93, 94, 90, 93, 94, 95, 93]),
         figure("Refunds", "318.00", "EUR", &[0, 4, 0, 0, 9, 2, 0, 0, 12, 0, 3, 0, 0, 5]),
     ])
 }
@@ -243,5 +244,22 @@ fn sample_dialog() -> Markup {
     html! {
         div { (dialog.opener("danger", "Open the dialog")) }
         (dialog.render(&html! { a.button.primary href="#_" { "Reverse" } }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_nothing_is_inline() {
+        for code in ["en", "de"] {
+            let page = render(Texts::choose(code)).into_string();
+            assert!(!page.contains("<script") && !page.contains(HOSTILE), "{code}: markup of a text");
+            assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &quot;quoted&quot; &amp; 'more'"), "{code}");
+            for inline in [" style=", " onclick=", " onload=", "javascript:"] {
+                assert!(!page.contains(inline), "{code}: {inline}");
+            }
+        }
     }
 }

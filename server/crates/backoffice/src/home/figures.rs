@@ -23,35 +23,41 @@ pub(super) fn render(texts: &Texts, today: Date, figures: &DailyFigures) -> Mark
         let days = u64::try_from(figures.days.len()).unwrap_or(0);
         texts.fill("home.chart", &[("label", label), ("days", &texts.number(days))])
     };
-    let figure = |label, value, unit, values| KeyFigure { label, value, unit, values, chart_label: chart_label(label) };
+    let figure = |label, value, unit: &str, note, values| {
+        let unit = unit.to_owned();
+        KeyFigure { label, value, unit, note, values, chart_label: chart_label(label) }
+    };
     let amount = |hundredths: u64| texts.amount(&format!("{}.{:02}", hundredths / 100, hundredths % 100));
     let before = |value: String| texts.fill("home.yesterday", &[("value", &value)]);
-    let money_unit = |value: u64| format!("{currency} · {}", before(amount(value)));
     let (volume, refunds) = (|it: MoneySums| it.volume, |it: MoneySums| it.refunds);
     let attempts = sum(&|day| day.attempts);
     let cards = [
         figure(
             texts.get("home.volume"),
             amount(sum(&|day| volume(money(day)))),
-            money_unit(volume(money(&yesterday))),
+            &currency,
+            before(amount(volume(money(&yesterday)))),
             each(&|day| volume(money(day))),
         ),
         figure(
             texts.get("home.payments"),
             texts.number(attempts),
+            "",
             before(texts.number(yesterday.attempts)),
             each(&|day| day.attempts),
         ),
         figure(
             texts.get("home.approved"),
             format_share(texts, sum(&|day| day.approved), attempts),
+            "",
             before(format_share(texts, yesterday.approved, yesterday.attempts)),
             each(&|day| (day.approved * 1000).checked_div(day.attempts).unwrap_or(0)),
         ),
         figure(
             texts.get("home.refunds"),
             amount(sum(&|day| refunds(money(day)))),
-            money_unit(refunds(money(&yesterday))),
+            &currency,
+            before(amount(refunds(money(&yesterday)))),
             each(&|day| refunds(money(day))),
         ),
     ];

@@ -54,11 +54,11 @@ impl Page<'_> {
                 }
                 body class=[self.user.is_none().then_some("plain")] {
                     a.skip href="#main" { (texts.get("layout.skip")) }
-                    @if let Some(user) = self.user {
+                    header.top {
                         a.brand href=(BASE) { (icon::mark()) (name) }
-                        (self.render_head(user))
-                        (self.render_navigation())
+                        @if let Some(user) = self.user { (self.render_head(user)) }
                     }
+                    @if self.user.is_some() { (self.render_navigation()) }
                     main id="main" tabindex="-1" { (self.main) }
                 }
             }
@@ -69,7 +69,7 @@ impl Page<'_> {
     fn render_head(&self, user: &str) -> Markup {
         let texts = self.texts;
         html! {
-            header.head {
+            div.head {
                 search.search {
                     form action={ (BASE) "/search" } method="get" {
                         (icon::search())
@@ -79,7 +79,7 @@ impl Page<'_> {
                     }
                 }
                 div.user {
-                    span { (user) }
+                    a.account href={ (BASE) "/account" } { (icon::person()) span { (user) } }
                     form action={ (BASE) "/sign-out" } method="post" {
                         button.quiet type="submit" { (texts.get("layout.sign_out")) }
                     }

@@ -16,13 +16,13 @@ use tillgate_gateway::payment::listing::ListedState;
 use tillgate_gateway::payment::story::PaymentStory;
 
 use super::filter::find_zone;
-use super::{collect_ids, find_tenant, parameters, state_text, state_tone, steps, type_text};
+use super::{collect_ids, describe_state, find_tenant, parameters, state_text, state_tone, steps, type_text};
 use crate::access::SignedIn;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
 use crate::components::facts::{facts, summary};
 use crate::components::notice::notice;
-use crate::components::table::{Column, Shown, Table};
+use crate::components::table::{Column, Table};
 use crate::components::timeline::timeline;
 use crate::layout::page::{Page, Section};
 use crate::layout::refusal;
@@ -76,7 +76,8 @@ pub(super) fn amount_text(texts: &Texts, payment: &Payment) -> String {
 /// Renders the content.
 fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
     let payment = &story.payment;
-    let (tone, state) = describe_status(texts, story);
+    let outcome = ListedState::of(payment.payment_type, payment.result);
+    let (tone, state) = describe_state(texts, outcome, story.follow_up);
     html! {
         div.title {
             p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
@@ -93,24 +94,10 @@ fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&E
             }
             div.stack {
                 (render_facts(texts, payment))
-                (render_related(texts, zone, story))
+                (render_related(texts, story))
                 (parameters::render(texts, payment))
             }
         }
-    }
-}
-
-/// Returns the tone and text of the state of a payment with its follow-up payments.
-fn describe_status<'a>(texts: &'a Texts, story: &PaymentStory) -> (Tone, &'a str) {
-    let outcome = ListedState::of(story.payment.payment_type, story.payment.result);
-    match story.status.state {
-        PaymentState::Reversed => (Tone::Calm, texts.get("state.reversed")),
-        PaymentState::ChargedBack => (Tone::Bad, texts.get("state.charged_back")),
-        PaymentState::Pending
-        | PaymentState::Declined
-        | PaymentState::Open
-        | PaymentState::Used
-        | PaymentState::Closed => (state_tone(outcome), state_text(texts, outcome)),
     }
 }
 
@@ -207,7 +194,7 @@ fn render_facts(texts: &Texts, payment: &Payment) -> Markup {
 }
 
 /// Renders the related payments and the other attempts of the checkout as links.
-fn render_related(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> Markup {
+fn render_related(texts: &Texts, story: &PaymentStory) -> Markup {
     let others = story.related.iter().filter(|other| other.id != story.payment.id);
     let others: Vec<&Payment> = others.chain(&story.attempts).collect();
     if others.is_empty() {
@@ -219,14 +206,12 @@ fn render_related(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> Marku
             html! { a href={ (BASE) "/payments/" (other.id.as_str()) } { (amount_text(texts, other)) } },
             html! { (type_text(texts, other.payment_type.code())) },
             badge(state_tone(state), state_text(texts, state)),
-            html! { span.soft.nowrap { (texts.date_time(&other.created.to_zoned(zone.clone()))) } },
         ]
     };
     let columns = vec![
         Column::number(texts.get("payments.amount")),
         Column::new(texts.get("payments.type")),
         Column::new(texts.get("payments.state")),
-        Column::new(texts.get("payments.time")).from(Shown::Medium),
     ];
     let caption = texts.get("payment.related");
     let rows = others.iter().map(row).collect();

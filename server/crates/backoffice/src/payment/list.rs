@@ -77,7 +77,7 @@ fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
                 }
             }
         }
-        section.card aria-label=(texts.get("payments.title")) {
+        div.card {
             (render_filters(texts, query))
             @if page.rows.is_empty() && page.before.is_none() {
                 (empty(texts.get("payments.none"), texts.get("payments.none_advice")))
@@ -179,25 +179,25 @@ fn render_table(texts: &Texts, query: &ListQuery, rows: &[ListRow]) -> Markup {
     }
     columns.push(Column::new(texts.get("payments.time")).from(Shown::Medium));
     let cells = |row: &ListRow| {
-        let mut cells = render_cells(texts, row);
+        let time = texts.date_time(&row.created.to_zoned(query.zone.clone()));
+        let mut cells = render_cells(texts, row, &time);
         if has_channels {
             let name = query.entities.iter().find(|entity| entity.id.as_str() == row.entity);
             cells.push(html! { span.cut { (name.map_or("", |entity| &entity.name)) } });
         }
-        let time = row.created.to_zoned(query.zone.clone());
-        cells.push(html! { time.soft.nowrap datetime=(row.created) { (texts.date_time(&time)) } });
+        cells.push(html! { time.soft.nowrap datetime=(row.created) { (time) } });
         cells
     };
     let rows = rows.iter().map(cells).collect();
     Table { caption: texts.get("payments.title"), hides_caption: true, is_linked: true, columns, rows }.render()
 }
 
-/// Renders the cells of a payment that do not depend on the query.
-fn render_cells(texts: &Texts, row: &ListRow) -> Vec<Markup> {
-    let (tone, state) = describe_state(texts, row);
+/// Renders the cells of a payment that do not depend on the query. On narrow screens the time is below the amount.
+fn render_cells(texts: &Texts, row: &ListRow, time: &str) -> Vec<Markup> {
+    let (tone, state) = describe_state(texts, row.state(), row.follow_up);
     let is_declined = row.state() == ListedState::Declined;
     vec![
-        html! { a href={ (BASE) "/payments/" (row.id) } { (texts.amount(&row.amount)) " " (row.currency) } },
+        html! { a href={ (BASE) "/payments/" (row.id) } { (texts.amount(&row.amount)) " " (row.currency) } span.under { (time) } },
         html! {
             (badge(tone, state))
             @if is_declined { span.soft.small.reason.less { (row.result.description()) } }

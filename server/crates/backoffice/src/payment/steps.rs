@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_domain::dispute::Dispute;
-use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::review::queue::ReviewActionKind;
 use tillgate_domain::risk::RiskOutcome;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
@@ -99,12 +99,13 @@ fn add_checkout(texts: &Texts, story: &PaymentStory, events: &mut Vec<Event>) {
 /// Returns the step of a payment, attempt or follow-up payment.
 fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Event {
     let state = ListedState::of(payment.payment_type, payment.result);
-    let label = format!(
-        "{}: {} · {}",
-        type_text(texts, payment.payment_type.code()),
-        amount_text(texts, payment),
-        state_text(texts, state)
-    );
+    let is_chargeback = payment.payment_type == PaymentType::Chargeback;
+    let tone = if is_chargeback { Tone::Bad } else { state_tone(state) };
+    let mut label = format!("{}: {}", type_text(texts, payment.payment_type.code()), amount_text(texts, payment));
+    // The result of a chargeback is its reason, and no approval.
+    if !is_chargeback {
+        label = format!("{label} · {}", state_text(texts, state));
+    }
     let is_shown = payment.id == story.payment.id;
     let title =
         html! { @if is_shown { (label) } @else { a href={ (BASE) "/payments/" (payment.id.as_str()) } { (label) } } };
@@ -112,7 +113,7 @@ fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Even
         (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } " · "
         (payment.result.description()) " (" code { (payment.result.code()) } ")"
     };
-    let event = Event::new(payment.created, 4, state_tone(state), title).with_text(text);
+    let event = Event::new(payment.created, 4, tone, title).with_text(text);
     let details: Vec<(&str, Option<Markup>)> = payment
         .details
         .iter()
@@ -148,7 +149,9 @@ fn add_screening(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
         (texts.get("risk.shadow"), shadow),
     ]);
     let title = html! { (texts.get("step.risk")) ": " (outcome) };
-    events.push(Event::new(payment.created, 1, tone, title).with_detail(detail));
+    let event = Event::new(payment.created, 1, tone, title);
+    let has_detail = decision.score != 0 || !decision.fired.is_empty() || risk.shadow.is_some();
+    events.push(if has_detail { event.with_detail(detail) } else { event });
 }
 
 /// Adds the authentication of the cardholder.
@@ -174,7 +177,7 @@ fn add_three_ds(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
 /// Adds the review with the acts of analysts.
 fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut Vec<Event>) {
     let Some((review, actions)) = &story.review else { return };
-    let event = Event::new(review.since, 5, Tone::Held, html! { (texts.get("step.held")) });
+    let event = Event::new(review.since.max(story.payment.created), 5, Tone::Held, html! { (texts.get("step.held")) });
     events.push(match story.review_deadline {
         Some(deadline) => {
             let deadline = texts.date_time(&deadline.to_zoned(zone.clone()));

@@ -234,7 +234,7 @@ impl Gateway {
 }
 
 /// Returns the follow-up payment that describes a payment best, and true if the parts of its type add up to the amount.
-fn find_strongest(follow_ups: &[(PaymentType, i64)], amount: &str) -> Option<(PaymentType, bool)> {
+pub(super) fn find_strongest(follow_ups: &[(PaymentType, i64)], amount: &str) -> Option<(PaymentType, bool)> {
     use PaymentType as T;
     let order = [T::Reversal, T::ChargebackReversal, T::Chargeback, T::Refund, T::Capture];
     let strongest = order.into_iter().find(|wanted| follow_ups.iter().any(|(found, _)| found == wanted))?;

@@ -9,6 +9,7 @@ use tillgate_domain::review::queue::{QueuedReview, ReviewAction};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_store::StoryMessage;
 
+use crate::payment::listing::find_strongest;
 use crate::{Failure, Gateway};
 
 /// Maximum number of related payments.
@@ -20,6 +21,8 @@ pub struct PaymentStory {
     pub payment: Payment,
     /// Its type, remaining amount and state.
     pub status: PaymentStatus,
+    /// The strongest follow-up payment, and true if it concerns the whole amount.
+    pub follow_up: Option<(PaymentType, bool)>,
     /// The payments that are linked to it, and itself, oldest first.
     pub related: Vec<Payment>,
     /// The other payment attempts of its checkout, oldest first.
@@ -47,6 +50,9 @@ impl Gateway {
         let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
         let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.options.time_limits, now);
+        let effective = follow_ups.iter().filter(|one| one.is_approved_or_pending && payment.is_approved());
+        let effective: Vec<_> = effective.map(|one| (one.payment_type, one.hundredths)).collect();
+        let follow_up = find_strongest(&effective, &payment.amount.to_string());
         let related = self.store.load_related_payments(&payment, MAX_RELATED)?;
         let attempts = self.store.find_other_attempts(&payment)?;
         let review = self.store.load_review_record(&payment.id)?.map(|(review, _, actions)| (review, actions));
@@ -74,6 +80,7 @@ impl Gateway {
         Ok(Some(PaymentStory {
             payment,
             status,
+            follow_up,
             related,
             attempts,
             review,
