@@ -58,9 +58,10 @@ pub(super) async fn change_password(
         let notice = (Tone::Bad, "invitation.not_repeated");
         return render_account(&state, &client, &signed_in, StatusCode::UNPROCESSABLE_ENTITY, Some(notice));
     }
-    let (session, address) = (&signed_in.session, client.address);
+    let (limits, session, address) = (&state.sign_in_limits, &signed_in.session, client.address);
     let changed =
-        own_account::change_password(&state.app, session, address, fields.get("code"), fields.get("password")).await;
+        own_account::change_password(&state.app, limits, session, address, fields.get("code"), fields.get("password"))
+            .await;
     match changed {
         Ok(Ok(())) => {
             let notice = (Tone::Good, "account.password_changed");
@@ -78,9 +79,9 @@ pub(super) async fn change_factor(
     signed_in: SignedIn,
     fields: Fields,
 ) -> Response {
-    let (session, address) = (&signed_in.session, client.address);
+    let (limits, session, address) = (&state.sign_in_limits, &signed_in.session, client.address);
     let (code, new_code) = (fields.get("code"), fields.get("new-code"));
-    match own_account::change_factor(&state.app, session, address, code, new_code).await {
+    match own_account::change_factor(&state.app, limits, session, address, code, new_code).await {
         Ok(Ok(codes)) => render_recovery_codes(client.texts, Some(&signed_in.user.name), &codes),
         Ok(Err(fault)) => render_fault(&state, &client, &signed_in, fault),
         Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user.name)),

@@ -38,7 +38,7 @@ pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: R
     request.extensions_mut().insert(client.clone());
     let mut response = match admit_request(&state, &client, &mut request).await {
         Ok(()) => next.run(request).await,
-        Err(refused) => refused,
+        Err(refused) => *refused,
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, value);
@@ -49,8 +49,8 @@ pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: R
 }
 
 /// Admits a request, and adds its user. Returns the response of a request that is refused.
-async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut Request) -> Result<(), Response> {
-    let problem = |problem: Problem| Err(problem.render(client.texts, None));
+async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut Request) -> Result<(), Box<Response>> {
+    let problem = |problem: Problem| Err(Box::new(problem.render(client.texts, None)));
     if !client.is_private() {
         return problem(Problem::Insecure);
     }
@@ -94,8 +94,8 @@ async fn find_user(
     client: &OfficeClient,
     method: &Method,
     uri: &Uri,
-) -> Result<SignedIn, Response> {
-    let unavailable = |error: tillgate_gateway::Failure| Problem::failed(&error).render(client.texts, None);
+) -> Result<SignedIn, Box<Response>> {
+    let unavailable = |error: tillgate_gateway::Failure| Box::new(Problem::failed(&error).render(client.texts, None));
     let gateway = &state.app.gateway;
     let found = match &client.token {
         Some(token) => gateway.find_session(token).map_err(unavailable)?,
@@ -103,7 +103,10 @@ async fn find_user(
     };
     match found {
         Some(found) if found.stage == SessionStage::Confirmed => {
-            gateway.record_session_use(&found.session).await.map_err(unavailable)?;
+            // A store that cannot be written can still be read. The session then ends earlier than it had to.
+            if let Err(error) = gateway.record_session_use(&found.session).await {
+                tracing::warn!(%error, "recording the use of a session failed");
+            }
             Ok(SignedIn::new(found))
         }
         _ => {
@@ -117,7 +120,7 @@ async fn find_user(
                 }
                 _ => String::new(),
             };
-            Err(Redirect::to(&format!("{BASE}/sign-in{next}")).into_response())
+            Err(Box::new(Redirect::to(&format!("{BASE}/sign-in{next}")).into_response()))
         }
     }
 }
@@ -128,11 +131,11 @@ fn check_permission(
     client: &OfficeClient,
     signed_in: &SignedIn,
     permission: Option<Permission>,
-) -> Result<(), Response> {
+) -> Result<(), Box<Response>> {
     match permission {
         Some(permission) if !signed_in.permissions.allows_somewhere(permission) => {
-            Err(Problem::missing_permission(state, signed_in, permission)
-                .render(client.texts, Some(&signed_in.user.name)))
+            let problem = Problem::missing_permission(state, signed_in, permission);
+            Err(Box::new(problem.render(client.texts, Some(&signed_in.user.name))))
         }
         _ => Ok(()),
     }

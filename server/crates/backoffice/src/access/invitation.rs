@@ -33,7 +33,7 @@ pub(super) async fn show_invitation(
 ) -> Response {
     match load_invitation(&state, &client, &token) {
         Ok((_, invitation)) => render_form(&client, &invitation, &Fields::default(), None),
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn accept(
 ) -> Response {
     let (token, invitation) = match load_invitation(&state, &client, &token) {
         Ok(found) => found,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     if fields.get("password") != fields.get("repeated") {
         return render_form(&client, &invitation, &fields, Some("invitation.not_repeated"));
@@ -74,12 +74,12 @@ fn load_invitation(
     state: &OfficeState,
     client: &OfficeClient,
     token: &str,
-) -> Result<(LinkToken, OpenInvitation), Response> {
-    let Some(token) = LinkToken::parse(token) else { return Err(render_closed(client.texts)) };
+) -> Result<(LinkToken, OpenInvitation), Box<Response>> {
+    let Some(token) = LinkToken::parse(token) else { return Err(Box::new(render_closed(client.texts))) };
     match find_invitation(&state.app.gateway, state.setup.as_ref(), &token) {
         Ok(Some(invitation)) => Ok((token, invitation)),
-        Ok(None) => Err(render_closed(client.texts)),
-        Err(error) => Err(Problem::failed(&error).render(client.texts, None)),
+        Ok(None) => Err(Box::new(render_closed(client.texts))),
+        Err(error) => Err(Box::new(Problem::failed(&error).render(client.texts, None))),
     }
 }
 

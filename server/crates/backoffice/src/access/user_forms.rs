@@ -137,10 +137,10 @@ pub(super) fn user_details(office: &Office<'_>, user: &User, is_self: bool) -> M
             form action={ (base) "/state" } method="post" {
                 button type="submit" { (texts.get(state_text)) }
             }
-        }
-        form action={ (base) "/invite" } method="post" {
-            p { (texts.get("users.invite_text")) }
-            button type="submit" { (texts.get("users.invite")) }
+            form action={ (base) "/invite" } method="post" {
+                p { (texts.get("users.invite_text")) }
+                button type="submit" { (texts.get("users.invite")) }
+            }
         }
     }
 }

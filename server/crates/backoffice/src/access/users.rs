@@ -42,7 +42,7 @@ impl Office<'_> {
     }
 
     /// Loads a user whom the administrator manages.
-    fn load_user(&self, id: &str) -> Result<User, Response> {
+    fn load_user(&self, id: &str) -> Result<User, Box<Response>> {
         let loaded = match UserId::parse(id) {
             Some(id) => self.state.app.gateway.store.load_user(&UserKey::Id(id)),
             None => Ok(None),
@@ -51,8 +51,8 @@ impl Office<'_> {
             Ok(found) => found
                 .map(|found| found.stored.user)
                 .filter(|user| self.manages(user))
-                .ok_or_else(|| self.refuse(&Problem::NotFound)),
-            Err(error) => Err(self.refuse(&Problem::failed(&error.into()))),
+                .ok_or_else(|| Box::new(self.refuse(&Problem::NotFound))),
+            Err(error) => Err(Box::new(self.refuse(&Problem::failed(&error.into())))),
         }
     }
 
@@ -176,7 +176,7 @@ pub(super) async fn show_user(
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
     match office.load_user(&id) {
         Ok(user) => office.render_user(&user, None),
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
 
@@ -190,8 +190,12 @@ pub(super) async fn invite_user(
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_user(&id) {
         Ok(user) => user,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
+    // A link replaces password and second factor without asking for one, so a stolen session must not get its own.
+    if user.id == signed_in.user.id {
+        return office.render_user(&user, Some(client.texts.get("users.not_yourself")));
+    }
     match state.app.gateway.invite_user(user.id.clone(), office.actor()).await {
         Ok(invited) => office.render_link(&invited),
         Err(ActError::Refused { message, .. }) => office.render_user(&user, Some(&message)),
@@ -209,7 +213,7 @@ pub(super) async fn change_state(
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_user(&id) {
         Ok(user) => user,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     // So that the last administrator stays, whatever the others do.
     if user.id == signed_in.user.id {
@@ -231,7 +235,7 @@ pub(super) async fn change_role(
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_user(&id) {
         Ok(user) => user,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     let Some(grant) = office.read_grant(&fields) else {
         return office.render_user(&user, Some(client.texts.get("users.no_role")));

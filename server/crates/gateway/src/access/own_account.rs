@@ -4,11 +4,10 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tillgate_domain::access::one_time_code::CodeSecret;
 use tillgate_domain::access::password::{PasswordFault, check_password};
 use tillgate_domain::access::user::{SessionStage, User, UserState};
-use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
+use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 use tillgate_store::access::user_session::StoredSession;
 use zeroize::Zeroizing;
@@ -16,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::access::actor::Actor;
 use crate::access::invitation::{derive_secret, make_recovery_codes};
 use crate::access::sign_in::{FoundSession, UsedFactor, code_record, hash_new_password};
+use crate::access::sign_in_limits::SignInLimits;
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway};
 
@@ -68,9 +68,10 @@ impl Gateway {
     }
 
     /// Writes a change of a user's credentials, if the second factor is right and the session still open. A wrong factor
-    /// is counted in the same commit.
+    /// has its entry, too.
     async fn change_credentials(
         &self,
+        limits: &SignInLimits,
         found: &FoundSession,
         code: &str,
         action: &'static str,
@@ -78,15 +79,20 @@ impl Gateway {
         changes: Vec<UserChange>,
     ) -> Result<Result<(), CredentialFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
+        let attempt = limits.attempt_in_session(address, found.session.number);
+        if attempt.is_refused(now) {
+            return Ok(Err(CredentialFault::TooMany));
+        }
         let (number, code, vault) = (found.session.number, Zeroizing::new(code.to_owned()), Arc::clone(&self.vault));
         let decide = move |input: UserInput| {
             let stored = input.found.map(|found| found.stored).filter(|stored| stored.user.state == UserState::Active);
             let Some(stored) = stored else { return Err(CredentialFault::Expired) };
-            if !stored.failures.allows_try(now) {
-                return Err(CredentialFault::TooMany);
-            }
             let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
-                return Ok((count_failure(&stored, &actor, now), Err(CredentialFault::Factor)));
+                let entry = actor.entry(now, "user factor-refuse", &stored.user);
+                return Ok((
+                    UserChanges::default().with_entry(owner(&stored.user), entry),
+                    Err(CredentialFault::Factor),
+                ));
             };
             let id = &stored.user.id;
             let written = factor.use_up(UserChanges::default(), id);
@@ -97,14 +103,12 @@ impl Gateway {
             Ok((written, Ok(())))
         };
         let outcome = self.store.change_user(UserKey::Id(found.user.id.clone()), decide).await?;
-        Ok(outcome.and_then(|outcome| outcome))
+        let outcome = outcome.and_then(|outcome| outcome);
+        if outcome == Err(CredentialFault::Factor) {
+            attempt.record_wrong(now);
+        }
+        Ok(outcome)
     }
-}
-
-fn count_failure(stored: &StoredUser, actor: &Actor, now: Timestamp) -> UserChanges {
-    UserChanges::default()
-        .with(&stored.user.id, UserChange::SetFailures(stored.failures.with_failure(now)))
-        .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user))
 }
 
 /// Changes the password of a signed-in user.
@@ -113,6 +117,7 @@ fn count_failure(stored: &StoredUser, actor: &Actor, now: Timestamp) -> UserChan
 /// The fault in the inner result; a failure of the store.
 pub async fn change_password(
     app: &App,
+    limits: &SignInLimits,
     found: &FoundSession,
     address: IpAddr,
     code: &str,
@@ -123,7 +128,7 @@ pub async fn change_password(
     }
     let (salt, hash) = hash_new_password(app, &format!("user {}", found.user.id), password).await?;
     let changes = vec![UserChange::SetPassword { salt, hash }];
-    app.gateway.change_credentials(found, code, "user password", address, changes).await
+    app.gateway.change_credentials(limits, found, code, "user password", address, changes).await
 }
 
 /// Changes the authenticator app of a signed-in user to the offered secret, and replaces the recovery codes. Returns
@@ -133,6 +138,7 @@ pub async fn change_password(
 /// The fault in the inner result; a failure of the store or the vault.
 pub async fn change_factor(
     app: &App,
+    limits: &SignInLimits,
     found: &FoundSession,
     address: IpAddr,
     code: &str,
@@ -146,6 +152,6 @@ pub async fn change_factor(
     let sealed = gateway.vault.seal(&code_record(&found.user.id), secret.as_bytes())?;
     let (codes, hashes) = make_recovery_codes()?;
     let changes = vec![UserChange::SetSecret { sealed, step }, UserChange::SetRecovery(hashes)];
-    let changed = gateway.change_credentials(found, code, "user factor", address, changes).await?;
+    let changed = gateway.change_credentials(limits, found, code, "user factor", address, changes).await?;
     Ok(changed.map(|()| codes))
 }

@@ -62,6 +62,12 @@ impl SignInLimits {
         Attempt { limits: self, address, mail: mail.to_owned(), device }
     }
 
+    /// Begins an attempt at a second factor in a session. It counts for the session alone, so that nobody elsewhere can
+    /// keep a signed-in user from changing a password that has become known.
+    pub(super) fn attempt_in_session(&self, address: IpAddr, number: i64) -> Attempt<'_> {
+        self.attempt(address, "", Some(format!("session {number}")))
+    }
+
     /// Takes a place for a password that waits. Returns `None` if too many wait.
     pub(super) fn wait(&self) -> Option<Waiting<'_>> {
         let taken = self.waiting.fetch_add(1, Ordering::Relaxed);
