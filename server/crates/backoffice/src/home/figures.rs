@@ -5,11 +5,17 @@ use jiff::civil::{Date, Weekday};
 use maud::{Markup, html};
 use tillgate_gateway::payment::daily_figures::{DailyFigures, DayFigures, MoneySums};
 
+use crate::components::badge::Tone;
 use crate::components::figure::{KeyFigure, figures as render_figures};
+use crate::components::notice::notice;
 use crate::layout::texts::Texts;
 
 /// Renders the figures of this week up to today. Each chart has a bar for every counted day.
 pub(super) fn render(texts: &Texts, today: Date, figures: &DailyFigures) -> Markup {
+    if figures.days.is_empty() {
+        // Today alone has more payments than are counted, and a part of a day is no figure.
+        return html! { (notice(Tone::Calm, &html! { (texts.get("home.too_many")) })) };
+    }
     let since_monday = i64::from(today.weekday().since(Weekday::Monday));
     let monday = today.checked_sub(since_monday.days()).unwrap_or(today);
     let currency = find_main_currency(figures);

@@ -4,6 +4,7 @@
 //! where this one stopped reading.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -14,8 +15,12 @@ use tillgate_store::{Cancellation, ListedPayment, PaymentIndex};
 
 use crate::{Failure, Gateway};
 
-/// Maximum number of payments that a page reads, including those that the filter rejects. They take about 20 ms.
+/// Maximum number of payments that a page reads, including those that the filter rejects.
 const MAX_READ: usize = 5000;
+/// Time after which a page ends, on a busy machine before it has read that many.
+const MAX_TIME: Duration = Duration::from_millis(35);
+/// Number of payments that every page reads, however long they take. The time is looked at after as many again.
+const TIMED_READS: usize = 500;
 
 /// State of a payment in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,9 +207,11 @@ impl Gateway {
         cancelled: &Cancellation<'_>,
     ) -> Result<ListPage, Failure> {
         let mut page = ListPage::default();
-        let (mut read, mut last) = (0, None);
+        let (mut read, mut last) = (0_usize, None);
+        let started = Instant::now();
         self.store.visit_latest_payments(entities, &filter.choose_index(), range, cancelled, |payment| {
-            if page.rows.len() == limit || read == MAX_READ {
+            let is_late = || read > 0 && read.is_multiple_of(TIMED_READS) && started.elapsed() > MAX_TIME;
+            if page.rows.len() == limit || read == MAX_READ || is_late() {
                 // This payment is one more, so the list continues before the last one that was read.
                 page.is_cut = page.rows.len() < limit;
                 page.before = last.take();
