@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use tillgate_domain::access::password::PasswordFault;
 use tillgate_domain::access::role::Permission;
 use tillgate_gateway::Failure;
-use tillgate_gateway::access::own_account::{self, CredentialFault};
+use tillgate_gateway::access::own_account::{self, OwnAccountFault};
 
 use super::client::OfficeClient;
 use super::fields::Fields;
@@ -88,13 +88,13 @@ pub(super) async fn change_factor(
     }
 }
 
-fn render_fault(state: &OfficeState, client: &OfficeClient, signed_in: &SignedIn, fault: CredentialFault) -> Response {
+fn render_fault(state: &OfficeState, client: &OfficeClient, signed_in: &SignedIn, fault: OwnAccountFault) -> Response {
     let (status, key) = match fault {
-        CredentialFault::Expired => (StatusCode::UNAUTHORIZED, "sign_in.expired"),
-        CredentialFault::TooMany => (StatusCode::TOO_MANY_REQUESTS, "sign_in.too_many"),
-        CredentialFault::Factor => (StatusCode::UNPROCESSABLE_ENTITY, "sign_in.wrong_code"),
-        CredentialFault::NewCode => (StatusCode::UNPROCESSABLE_ENTITY, "account.wrong_new_code"),
-        CredentialFault::Password(fault) => (
+        OwnAccountFault::Expired => (StatusCode::UNAUTHORIZED, "sign_in.expired"),
+        OwnAccountFault::TooMany => (StatusCode::TOO_MANY_REQUESTS, "sign_in.too_many"),
+        OwnAccountFault::Factor => (StatusCode::UNPROCESSABLE_ENTITY, "sign_in.wrong_code"),
+        OwnAccountFault::NewCode => (StatusCode::UNPROCESSABLE_ENTITY, "account.wrong_new_code"),
+        OwnAccountFault::Password(fault) => (
             StatusCode::UNPROCESSABLE_ENTITY,
             match fault {
                 PasswordFault::TooShort => "password.too_short",

@@ -74,7 +74,8 @@ impl OfficeClient {
     }
 }
 
-/// Returns the address that the browser asked for: the configured one without its path, or one derived from the request.
+/// Returns the address that the browser asked for: the configured one without its path, or one derived from the
+/// request.
 fn read_base(state: &OfficeState, headers: &HeaderMap, extensions: &Extensions) -> String {
     if let Some(configured) = &state.public_url {
         return origin_of(configured);

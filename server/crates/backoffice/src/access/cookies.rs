@@ -1,8 +1,8 @@
 //! Cookies of the back office: the session, and the mark of a known browser.
 //!
 //! Over HTTPS their names begin with `__Host-`: no other host and no plain HTTP response can set them. On the loopback
-//! interface, where the demo runs without TLS, they have neither the prefix nor `Secure`, because Safari refuses both
-//! there.
+//! interface, where the demo runs without TLS, they have neither the prefix nor `Secure`: Chromium accepts both there,
+//! but Safari does not.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 

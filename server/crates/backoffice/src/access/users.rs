@@ -1,5 +1,5 @@
-//! Users, for administrators: the list, one user, and the acts. An administrator of an entity sees and changes the users
-//! whose roles are all on that entity or below it; any other user looks like one that does not exist.
+//! Users, for administrators: the list, one user, and the acts. An administrator of an entity sees and changes the
+//! users whose roles are all on that entity or below it; any other user looks like one that does not exist.
 
 use std::sync::Arc;
 

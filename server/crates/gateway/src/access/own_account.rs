@@ -21,7 +21,7 @@ use crate::{App, Failure, Gateway};
 
 /// Reason why a credential is not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CredentialFault {
+pub enum OwnAccountFault {
     /// The session is over.
     Expired,
     /// There were too many wrong codes. Nothing was checked.
@@ -67,8 +67,8 @@ impl Gateway {
         Ok(derive_secret(&self.vault, &input))
     }
 
-    /// Writes a change of a user's credentials, if the second factor is right and the session still open. A wrong factor
-    /// has its entry, too.
+    /// Writes a change of a user's credentials, if the second factor is right. A wrong factor gets an entry as
+    /// well.
     async fn change_credentials(
         &self,
         limits: &SignInLimits,
@@ -77,21 +77,21 @@ impl Gateway {
         action: &'static str,
         address: IpAddr,
         changes: Vec<UserChange>,
-    ) -> Result<Result<(), CredentialFault>, Failure> {
+    ) -> Result<Result<(), OwnAccountFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
         let attempt = limits.attempt_in_session(address, found.session.number);
         if attempt.is_refused(now) {
-            return Ok(Err(CredentialFault::TooMany));
+            return Ok(Err(OwnAccountFault::TooMany));
         }
         let (number, code, vault) = (found.session.number, Zeroizing::new(code.to_owned()), Arc::clone(&self.vault));
         let decide = move |input: UserInput| {
             let stored = input.found.map(|found| found.stored).filter(|stored| stored.user.state == UserState::Active);
-            let Some(stored) = stored else { return Err(CredentialFault::Expired) };
+            let Some(stored) = stored else { return Err(OwnAccountFault::Expired) };
             let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
                 let entry = actor.entry(now, "user factor-refuse", &stored.user);
                 return Ok((
                     UserChanges::default().with_entry(owner(&stored.user), entry),
-                    Err(CredentialFault::Factor),
+                    Err(OwnAccountFault::Factor),
                 ));
             };
             let id = &stored.user.id;
@@ -104,7 +104,7 @@ impl Gateway {
         };
         let outcome = self.store.change_user(UserKey::Id(found.user.id.clone()), decide).await?;
         let outcome = outcome.and_then(|outcome| outcome);
-        if outcome == Err(CredentialFault::Factor) {
+        if outcome == Err(OwnAccountFault::Factor) {
             attempt.record_wrong(now);
         }
         Ok(outcome)
@@ -122,9 +122,9 @@ pub async fn change_password(
     address: IpAddr,
     code: &str,
     password: &str,
-) -> Result<Result<(), CredentialFault>, Failure> {
+) -> Result<Result<(), OwnAccountFault>, Failure> {
     if let Err(fault) = check_password(password, &found.user.mail, &found.user.name) {
-        return Ok(Err(CredentialFault::Password(fault)));
+        return Ok(Err(OwnAccountFault::Password(fault)));
     }
     let (salt, hash) = hash_new_password(app, &format!("user {}", found.user.id), password).await?;
     let changes = vec![UserChange::SetPassword { salt, hash }];
@@ -143,11 +143,11 @@ pub async fn change_factor(
     address: IpAddr,
     code: &str,
     new_code: &str,
-) -> Result<Result<Vec<Zeroizing<String>>, CredentialFault>, Failure> {
+) -> Result<Result<Vec<Zeroizing<String>>, OwnAccountFault>, Failure> {
     let gateway = &app.gateway;
     let secret = gateway.offered_secret(found)?;
     let Some(step) = secret.find_step(new_code, gateway.now(), None) else {
-        return Ok(Err(CredentialFault::NewCode));
+        return Ok(Err(OwnAccountFault::NewCode));
     };
     let sealed = gateway.vault.seal(&code_record(&found.user.id), secret.as_bytes())?;
     let (codes, hashes) = make_recovery_codes()?;
