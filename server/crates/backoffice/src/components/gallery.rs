@@ -54,42 +54,32 @@ fn sample_figures() -> Markup {
     ])
 }
 
+/// A row of the sample table: amount, state with the key of its text, method and reference.
+type SampleRow = (&'static str, (Tone, &'static str), &'static str, &'static str);
+
+/// The rows of the sample table.
+const ROWS: [SampleRow; 5] = [
+    ("92.00 EUR", (Tone::Good, "state.approved"), "VISA •• 0000", "Sample-1001"),
+    ("1,250.00 EUR", (Tone::Held, "state.held"), "MASTER •• 0008", "Sample-1002"),
+    ("18.90 EUR", (Tone::Bad, "state.declined"), "VISA •• 1111", HOSTILE),
+    ("240.00 EUR", (Tone::Warn, "state.pending"), "PAYPAL", "Sample-1004"),
+    ("64.35 EUR", (Tone::Calm, "state.reversed"), "AMEX •• 0005", "Sample-1005"),
+];
+
+/// Renders the cells of a sample row.
+fn sample_cells(texts: &Texts, row: &SampleRow) -> Vec<Markup> {
+    let (amount, (tone, state), method, reference) = *row;
+    vec![
+        html! { a href="#_" { (amount) } },
+        badge(tone, texts.get(state)),
+        html! { span.nowrap { (method) } },
+        html! { (texts.get("type.DB")) },
+        html! { span.cut { (reference) } },
+        html! { span.soft.nowrap { "27 Nov 2026, 05:38" } },
+    ]
+}
+
 fn sample_table(texts: &Texts) -> Markup {
-    let row = |amount: &str, state: Markup, method: &str, reference: &str, time: &str| {
-        vec![
-            html! { a href="#_" { (amount) } },
-            state,
-            html! { span.nowrap { (method) } },
-            html! { (texts.get("type.DB")) },
-            html! { span.cut { (reference) } },
-            html! { span.soft.nowrap { (time) } },
-        ]
-    };
-    let rows = vec![
-        row(
-            "92.00 EUR",
-            badge(Tone::Good, texts.get("state.approved")),
-            "VISA •• 0000",
-            "Sample-1001",
-            "27 Nov 2026, 05:38",
-        ),
-        row(
-            "1,250.00 EUR",
-            badge(Tone::Held, texts.get("state.held")),
-            "MASTER •• 0008",
-            "Sample-1002",
-            "27 Nov 2026, 05:21",
-        ),
-        row("18.90 EUR", badge(Tone::Bad, texts.get("state.declined")), "VISA •• 1111", HOSTILE, "27 Nov 2026, 05:02"),
-        row("240.00 EUR", badge(Tone::Warn, texts.get("state.pending")), "PAYPAL", "Sample-1004", "27 Nov 2026, 04:55"),
-        row(
-            "64.35 EUR",
-            badge(Tone::Calm, texts.get("state.reversed")),
-            "AMEX •• 0005",
-            "Sample-1005",
-            "27 Nov 2026, 04:12",
-        ),
-    ];
     let columns = vec![
         Column::number("Amount"),
         Column::new("State"),
@@ -98,6 +88,17 @@ fn sample_table(texts: &Texts) -> Markup {
         Column::new("Reference").from(Shown::Wide),
         Column::new("Time").from(Shown::Medium),
     ];
+    let rows = ROWS.iter().map(|row| sample_cells(texts, row)).collect();
+    html! {
+        section.card {
+            (sample_filter())
+            (Table { caption: "Sample payments", hides_caption: true, is_linked: true, columns, rows }.render())
+            div.pages { span { "5 payments" } div { a.button href="#_" { "Older" } } }
+        }
+    }
+}
+
+fn sample_filter() -> Markup {
     let link = |text: &str, is_current| FilterLink { text: text.to_owned(), address: "#_".to_owned(), is_current };
     let fields = html! {
         (Field { name: "last4", label: "Last four digits", input_mode: Some("numeric"), ..Field::default() }.input("text"))
@@ -115,16 +116,12 @@ fn sample_table(texts: &Texts) -> Markup {
         clear: "Remove filters",
     };
     html! {
-        section.card {
-            div.filter {
-                div.line {
-                    (tabs("State", &[link("All", true), link("Approved", false), link("Declined", false), link("Held", false)]))
-                    (tabs("Period", &[link("Today", false), link("This week", true), link("This month", false)]))
-                }
-                (form.render())
+        div.filter {
+            div.line {
+                (tabs("State", &[link("All", true), link("Approved", false), link("Declined", false), link("Held", false)]))
+                (tabs("Period", &[link("Today", false), link("This week", true), link("This month", false)]))
             }
-            (Table { caption: "Sample payments", hides_caption: true, is_linked: true, columns, rows }.render())
-            div.pages { span { "5 payments" } div { a.button href="#_" { "Older" } } }
+            (form.render())
         }
     }
 }

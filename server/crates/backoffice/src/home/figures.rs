@@ -18,64 +18,62 @@ pub(super) fn render(texts: &Texts, today: Date, figures: &DailyFigures) -> Mark
     }
     let since_monday = i64::from(today.weekday().since(Weekday::Monday));
     let monday = today.checked_sub(since_monday.days()).unwrap_or(today);
-    let currency = find_main_currency(figures);
-    let money = |day: &DayFigures| day.money.get(&currency).copied().unwrap_or_default();
-    let sum = |value: &dyn Fn(&DayFigures) -> u64| -> u64 {
-        figures.days.iter().filter(|(day, _)| **day >= monday).map(|(_, day)| value(day)).sum()
-    };
-    let each = |value: &dyn Fn(&DayFigures) -> u64| -> Vec<u64> { figures.days.values().map(value).collect() };
-    let yesterday = today.yesterday().ok().and_then(|day| figures.days.get(&day)).cloned().unwrap_or_default();
-    let chart_label = |label: &str| {
-        let days = u64::try_from(figures.days.len()).unwrap_or(0);
-        texts.fill("home.chart", &[("label", label), ("days", &texts.number(days))])
-    };
-    let figure = |label, value, unit: &str, note, values| {
-        let unit = unit.to_owned();
-        KeyFigure { label, value, unit, note, values, chart_label: chart_label(label) }
-    };
-    let amount = |hundredths: u64| texts.amount(&format!("{}.{:02}", hundredths / 100, hundredths % 100));
-    let before = |value: String| texts.fill("home.yesterday", &[("value", &value)]);
-    let (volume, refunds) = (|it: MoneySums| it.volume, |it: MoneySums| it.refunds);
-    let attempts = sum(&|day| day.attempts);
-    let cards = [
-        figure(
-            texts.get("home.volume"),
-            amount(sum(&|day| volume(money(day)))),
-            &currency,
-            before(amount(volume(money(&yesterday)))),
-            each(&|day| volume(money(day))),
-        ),
-        figure(
-            texts.get("home.payments"),
-            texts.number(attempts),
-            "",
-            before(texts.number(yesterday.attempts)),
-            each(&|day| day.attempts),
-        ),
-        figure(
-            texts.get("home.approved"),
-            format_share(texts, sum(&|day| day.approved), attempts),
-            "",
-            before(format_share(texts, yesterday.approved, yesterday.attempts)),
-            each(&|day| (day.approved * 1000).checked_div(day.attempts).unwrap_or(0)),
-        ),
-        figure(
-            texts.get("home.refunds"),
-            amount(sum(&|day| refunds(money(day)))),
-            &currency,
-            before(amount(refunds(money(&yesterday)))),
-            each(&|day| refunds(money(day))),
-        ),
-    ];
     html! {
         section.stack aria-labelledby="week" {
             h2 id="week" { (texts.get("home.week")) }
-            (render_figures(&cards))
+            (render_figures(&build_cards(texts, (monday, today), figures)))
             @if let Some(first) = figures.days.keys().next().filter(|first| **first > monday) {
                 p.soft.small { (texts.fill("home.counted_since", &[("day", &first.to_string())])) }
             }
         }
     }
+}
+
+/// Builds the four figures of the days from `monday` to `today`, each with that of the day before.
+fn build_cards<'a>(texts: &'a Texts, (monday, today): (Date, Date), figures: &DailyFigures) -> [KeyFigure<'a>; 4] {
+    let currency = find_main_currency(figures);
+    let money = |day: &DayFigures| day.money.get(&currency).copied().unwrap_or_default();
+    let week = figures.days.iter().filter(|(day, _)| **day >= monday).map(|(_, day)| day);
+    let sum = |value: &dyn Fn(&DayFigures) -> u64| -> u64 { week.clone().map(value).sum() };
+    let yesterday = today.yesterday().ok().and_then(|day| figures.days.get(&day));
+    // Without a comparison if yesterday was not counted.
+    let note = |value: &dyn Fn(&DayFigures) -> String| {
+        yesterday.map(|day| texts.fill("home.yesterday", &[("value", &value(day))])).unwrap_or_default()
+    };
+    let days = u64::try_from(figures.days.len()).unwrap_or(0);
+    let build = |label: &'a str, value, unit: &str, note, each: &dyn Fn(&DayFigures) -> u64| KeyFigure {
+        label,
+        value,
+        unit: unit.to_owned(),
+        note,
+        values: figures.days.values().map(each).collect(),
+        chart_label: texts.fill("home.chart", &[("label", label), ("days", &texts.number(days))]),
+    };
+    let amount = |hundredths: u64| texts.amount(&format!("{}.{:02}", hundredths / 100, hundredths % 100));
+    let by_money = |label, value: fn(MoneySums) -> u64| {
+        let of_day = |day: &DayFigures| value(money(day));
+        build(label, amount(sum(&of_day)), &currency, note(&|day| amount(of_day(day))), &of_day)
+    };
+    let attempts = sum(&|day| day.attempts);
+    let share = |day: &DayFigures| format_share(texts, day.approved, day.attempts);
+    [
+        by_money(texts.get("home.volume"), |sums| sums.volume),
+        build(
+            texts.get("home.payments"),
+            texts.number(attempts),
+            "",
+            note(&|day| texts.number(day.attempts)),
+            &|day| day.attempts,
+        ),
+        build(
+            texts.get("home.approved"),
+            format_share(texts, sum(&|day| day.approved), attempts),
+            "",
+            note(&share),
+            &|day| (day.approved * 1000).checked_div(day.attempts).unwrap_or(0),
+        ),
+        by_money(texts.get("home.refunds"), |sums| sums.refunds),
+    ]
 }
 
 /// Returns the currency with the largest volume, or an empty text if there are no payments.
