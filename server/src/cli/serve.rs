@@ -174,8 +174,8 @@ impl Serve {
         })
     }
 
-    /// Prints the addresses of the servers, and the link for the first administrator. The line about HTTP is the last
-    /// one.
+    /// Prints the addresses of the servers, and then the link for the first administrator. The line about HTTP is the
+    /// last of the addresses.
     fn print_addresses(
         &self,
         listener: &TcpListener,
@@ -189,20 +189,24 @@ impl Serve {
             if let Some(ftp) = ftp {
                 addresses["ftp"] = ftp.into();
             }
-            if let Some(setup) = setup {
-                addresses["firstAdministrator"] = setup.into();
+            if let Some(setup) = &setup {
+                addresses["firstAdministrator"] = setup.as_str().into();
             }
             println!("{addresses}");
         } else {
             if let Some(ftp) = ftp {
                 println!("reconciliation files at {ftp}");
             }
-            if let Some(setup) = setup {
-                println!("first administrator of the back office (once, within 24 hours): {setup}");
-            }
             println!("listening on {address}");
         }
-        Ok(std::io::stdout().flush()?)
+        std::io::stdout().flush()?;
+        // Comes last, because scripts read up to the line about HTTP, and may not read on.
+        if let Some(setup) = setup.filter(|_| !self.common.json) {
+            let mut output = std::io::stdout();
+            let _ = writeln!(output, "first administrator of the back office (once, within 24 hours): {setup}");
+            let _ = output.flush();
+        }
+        Ok(())
     }
 }
 

@@ -22,9 +22,9 @@ pub(in crate::cli) enum UserCommand {
     /// Print a new link for a user, who sets password and second factor again. Earlier links end.
     Invite(InviteUser),
     /// Disable a user, and end the sessions.
-    Disable(NamedUser),
+    Disable(DisableUser),
     /// Enable a user who was disabled.
-    Enable(NamedUser),
+    Enable(EnableUser),
     /// Give and take roles.
     #[command(subcommand)]
     Role(RoleCommand),
@@ -34,9 +34,9 @@ pub(in crate::cli) enum UserCommand {
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum RoleCommand {
     /// Give a user a role.
-    Add(ChangeRole),
+    Add(AddRole),
     /// Take a role from a user.
-    Remove(ChangeRole),
+    Remove(RemoveRole),
 }
 
 /// Create a user.
@@ -90,8 +90,7 @@ pub(in crate::cli) struct ListUsers {
 
 /// A user.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  tillgate user disable --data ./tillgate-data --mail jo@shop.example")]
-pub(in crate::cli) struct NamedUser {
+struct NamedUser {
     #[command(flatten)]
     common: CommonOptions,
     /// The mail address.
@@ -109,12 +108,42 @@ pub(in crate::cli) struct InviteUser {
     link: LinkOptions,
 }
 
-/// Change a role of a user.
+/// Disable a user.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate user disable --data ./tillgate-data --mail jo@shop.example")]
+pub(in crate::cli) struct DisableUser {
+    #[command(flatten)]
+    user: NamedUser,
+}
+
+/// Enable a user.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tillgate user enable --data ./tillgate-data --mail jo@shop.example")]
+pub(in crate::cli) struct EnableUser {
+    #[command(flatten)]
+    user: NamedUser,
+}
+
+/// Give a role.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  tillgate user role add --data ./tillgate-data --mail jo@shop.example --role viewer --entity 8a01…"
+    after_help = "Example:\n  tillgate user role add --data ./tillgate-data --mail jo@shop.example --role viewer \\\n      \
+    --entity 8a01…"
 )]
-pub(in crate::cli) struct ChangeRole {
+pub(in crate::cli) struct AddRole {
+    #[command(flatten)]
+    user: NamedUser,
+    #[command(flatten)]
+    grant: GrantOptions,
+}
+
+/// Take a role.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tillgate user role remove --data ./tillgate-data --mail jo@shop.example --role viewer \\\n      \
+    --entity 8a01…"
+)]
+pub(in crate::cli) struct RemoveRole {
     #[command(flatten)]
     user: NamedUser,
     #[command(flatten)]
@@ -172,8 +201,8 @@ impl UserCommand {
             Self::Create(command) => command.run(),
             Self::List(command) => command.run(),
             Self::Invite(command) => command.run(),
-            Self::Disable(user) => user.run(&UserAct::Disable),
-            Self::Enable(user) => user.run(&UserAct::Enable),
+            Self::Disable(command) => command.user.run(&UserAct::Disable),
+            Self::Enable(command) => command.user.run(&UserAct::Enable),
             Self::Role(RoleCommand::Add(change)) => change.user.run(&UserAct::AddRole(change.grant.parse_grant()?)),
             Self::Role(RoleCommand::Remove(change)) => {
                 change.user.run(&UserAct::RemoveRole(change.grant.parse_grant()?))

@@ -62,6 +62,7 @@ async fn a_user_is_invited_enrols_signs_in_and_out() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_gateway_without_users_prints_a_link_for_its_first_administrator() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
+    gateway.wait_for_log("first administrator").await?;
     let log = gateway.read_log();
     let link =
         log.lines().find_map(|line| line.split_once("within 24 hours): ")).context("no link")?.1.trim().to_owned();
