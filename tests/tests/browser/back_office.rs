@@ -1,4 +1,5 @@
-//! The back office: the walk from the sign-in to the reason of a decline, by keyboard, and the accessibility of its pages.
+//! The back office: the walk from the sign-in to the reason of a decline, by keyboard, and the accessibility of its
+//! pages.
 
 use anyhow::Context as _;
 use jiff::Timestamp;

@@ -54,8 +54,8 @@ pub(super) fn write_rows(connection: &Connection, payment: &Payment) -> Result<W
     Ok(WrittenPayment { before, document, whole_document })
 }
 
-/// Writes the rows by which a new payment is found: of its reference, of its page, and of its search terms. None of them
-/// ever changes.
+/// Writes the rows by which a new payment is found: of its reference, of its page, and of its search terms. None of
+/// them ever changes.
 fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     if let Some(reference) = payment.merchant_transaction_id() {
