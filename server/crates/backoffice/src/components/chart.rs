@@ -6,6 +6,8 @@ use maud::{Markup, html};
 const SIZE: (u32, u32) = (280, 44);
 /// Share of a bar's place that stays empty, in hundredths.
 const GAP: u32 = 22;
+/// Lowest number of places, so that a single value is a bar at the end and not a block.
+const PLACES: u32 = 14;
 /// Height of the bar of a value that is small but not zero.
 const SMALLEST: u64 = 2;
 
@@ -14,16 +16,17 @@ const SMALLEST: u64 = 2;
 pub fn bars(values: &[u64], label: &str) -> Markup {
     let (width, height) = SIZE;
     let highest = values.iter().copied().max().unwrap_or(0).max(1);
-    let count = u32::try_from(values.len()).unwrap_or(u32::MAX).max(1);
+    let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
+    let empty = PLACES.saturating_sub(count);
     // Hundredths keep the bars of many values apart without floating-point numbers.
-    let place = width * 100 / count;
+    let place = width * 100 / count.max(PLACES);
     let bar_width = place - place * GAP / 100;
     let last = values.len().saturating_sub(1);
     let bars = values.iter().enumerate().map(|(index, value)| {
         let scaled = u128::from(*value) * u128::from(height - 1) / u128::from(highest);
         let bar = u64::try_from(scaled).unwrap_or(0);
         let bar = if *value > 0 { bar.max(SMALLEST) } else { 0 };
-        let x = u32::try_from(index).unwrap_or(0) * place;
+        let x = (empty + u32::try_from(index).unwrap_or(0)) * place;
         (format_hundredths(x), u64::from(height) - 1 - bar, bar, index == last)
     });
     html! {
