@@ -64,6 +64,9 @@ enum Command {
     /// Create wallet tokens for tests with a sandbox entity.
     #[command(subcommand)]
     WalletToken(keys::wallet::WalletTokenCommand),
+    /// Create users of the back office, invite and disable them, and give and take roles.
+    #[command(subcommand)]
+    User(access::user::UserCommand),
     /// Create, test, list and delete webhooks, and show and replay their messages.
     #[command(subcommand)]
     Webhook(delivery::webhook::WebhookCommand),
@@ -190,6 +193,7 @@ pub fn run() -> ExitCode {
         Command::FilePush(command) => command.run(),
         Command::WalletKey(command) => command.run(),
         Command::WalletToken(command) => command.run(),
+        Command::User(command) => command.run(),
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),

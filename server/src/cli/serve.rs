@@ -5,11 +5,12 @@ pub mod connection_options;
 pub mod ftp_options;
 pub mod ftp_user;
 pub mod lifetimes;
+pub mod office_options;
 pub mod place;
 pub mod ports;
 pub mod settings;
 pub mod setup_check;
-mod value_parsers;
+pub mod value_parsers;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use axum::Router;
 use clap::Args;
 use tillgate_api::AppState;
 use tillgate_files::ftp;
@@ -63,19 +65,30 @@ impl Serve {
             let ftp = self.ftp.bind_server().await?;
             let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
-            self.print_addresses(&listener, ftp.as_ref())?;
-            serve_until_stopped(state, listener, limits, ftp, control, stop).await
+            let office = self.settings.open_office(&state)?;
+            let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);
+            self.print_addresses(&listener, ftp.as_ref(), setup)?;
+            serve_until_stopped(state, office.pages, listener, limits, ftp, control, stop).await
         })
     }
 
-    /// Prints the addresses of the servers. The line about HTTP is the last one.
-    fn print_addresses(&self, listener: &TcpListener, ftp: Option<&BoundFtp>) -> anyhow::Result<()> {
+    /// Prints the addresses of the servers, and then the link for the first administrator. The line about HTTP is the
+    /// last of the addresses.
+    fn print_addresses(
+        &self,
+        listener: &TcpListener,
+        ftp: Option<&BoundFtp>,
+        setup: Option<String>,
+    ) -> anyhow::Result<()> {
         let address = format!("http://{}", listener.local_addr()?);
         let ftp = ftp.map(|ftp| ftp.listener.local_addr()).transpose()?.map(|address| format!("ftp://{address}"));
         if self.common.json {
             let mut addresses = serde_json::json!({ "listening": address });
             if let Some(ftp) = ftp {
                 addresses["ftp"] = ftp.into();
+            }
+            if let Some(setup) = &setup {
+                addresses["firstAdministrator"] = setup.as_str().into();
             }
             println!("{addresses}");
         } else {
@@ -84,7 +97,14 @@ impl Serve {
             }
             println!("listening on {address}");
         }
-        Ok(std::io::stdout().flush()?)
+        std::io::stdout().flush()?;
+        // Comes last, because scripts read up to the line about HTTP, and may not read on.
+        if let Some(setup) = setup.filter(|_| !self.common.json) {
+            let mut output = std::io::stdout();
+            let _ = writeln!(output, "first administrator of the back office (once, within 24 hours): {setup}");
+            let _ = output.flush();
+        }
+        Ok(())
     }
 }
 
@@ -106,6 +126,7 @@ pub(super) async fn bind_listener(address: SocketAddr) -> anyhow::Result<TcpList
 /// with a warning.
 pub(super) async fn serve_until_stopped(
     state: Arc<AppState>,
+    pages: Option<(&str, Router)>,
     listener: TcpListener,
     limits: ConnectionLimits,
     ftp: Option<BoundFtp>,
@@ -119,7 +140,7 @@ pub(super) async fn serve_until_stopped(
     let commands = control.serve(Arc::clone(&state.app), worker_stopped.clone());
     let tasks = worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped);
     let worker = tokio::spawn(async { tokio::join!(commands, tasks) });
-    let service = tillgate_api::build_service(state);
+    let service = tillgate_api::build_service(state, pages);
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let server = listener::serve_connections(listener, service, limits, async {
         stop.await;

@@ -8,6 +8,7 @@ mod appearance;
 mod assistive_technology;
 mod attacker;
 mod autofill;
+mod back_office;
 mod brand_offers;
 mod brand_page;
 mod callbacks;

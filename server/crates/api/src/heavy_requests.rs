@@ -28,11 +28,12 @@ const SMALL_BODY: u64 = 4 * 1024;
 /// Start of the paths that open a sealed file.
 const FILES: &str = "/v1/evidence/";
 
-/// Builds the service of a gateway from its routes.
+/// Builds the service of a gateway from its routes, and nests further pages, such as the back office, under a path.
 pub fn build_service(
     state: Arc<AppState>,
+    pages: Option<(&str, Router)>,
 ) -> impl Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static {
-    let router = build_router(Arc::clone(&state));
+    let router = build_router(Arc::clone(&state), pages);
     tower::service_fn(move |request| serve_request(Arc::clone(&state), router.clone(), merge_slashes(request)))
 }
 

@@ -12,7 +12,6 @@ pub mod docs;
 mod error_response;
 mod extract;
 pub mod form;
-mod forwarded;
 mod heavy_requests;
 mod html_page;
 mod idempotency;
@@ -96,8 +95,10 @@ impl Deref for AppState {
     }
 }
 
-/// Builds every route of the service. [`docs::ROUTES`] describes them.
-fn build_router(state: Arc<AppState>) -> Router {
+/// Builds every route of the service, and nests further pages under a path. [`docs::ROUTES`] describes all but the
+/// pages, which are inside the same layers: the log, the limits, and the rule that the host of the card frames has only
+/// routes of its own.
+fn build_router(state: Arc<AppState>, pages: Option<(&str, Router)>) -> Router {
     // Compression is safe here: a client that requests a frame document already knows its only secret, the checkout's
     // id, so the compressed length reveals nothing.
     let compressed = CompressionLayer::new().quality(CompressionLevel::Precise(5));
@@ -118,6 +119,7 @@ fn build_router(state: Arc<AppState>) -> Router {
         .route("/reference", get(docs::serve_reference))
         .route("/health", get(meta::read_health))
         .merge(build_sandbox_routes())
+        .merge(nest_pages(pages))
         .fallback(error_response::no_such_endpoint)
         .method_not_allowed_fallback(error_response::method_not_allowed)
         // One combined layer, because the router would box each of several. The first is the outermost. Each
@@ -132,6 +134,14 @@ fn build_router(state: Arc<AppState>) -> Router {
                 .layer(middleware::from_fn_with_state(Arc::clone(&state), enforce_access_rules)),
         )
         .with_state(state)
+}
+
+/// Nests pages that have a state of their own under their path.
+fn nest_pages(pages: Option<(&str, Router)>) -> Router<Arc<AppState>> {
+    match pages {
+        Some((path, router)) => Router::new().nest(path, router.with_state(())),
+        None => Router::new(),
+    }
 }
 
 /// Builds the routes of checkouts, payments and registrations, and the pages that their shoppers visit.

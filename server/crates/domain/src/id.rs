@@ -108,6 +108,12 @@ identifier!(
 );
 
 identifier!(
+    /// A user of the back office: 32 lowercase hexadecimal characters in the same format as a payment id.
+    UserId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
     /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
@@ -136,6 +142,13 @@ pub fn is_node_name(text: &str) -> bool {
 
 impl EntityId {
     /// Creates the id of a new entity.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl UserId {
+    /// Creates the id of a new user.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

@@ -3,6 +3,8 @@
 //!
 //! Knows no merchant, no payment and no database, and never decides who may do what.
 
+pub mod client_address;
+pub mod forwarded;
 pub mod listener;
 pub mod low_priority;
 pub mod outgoing;

@@ -4,7 +4,7 @@
 //! The counters are in a table of a fixed size. Addresses with the same slot share a counter, which affects only
 //! clients with wrong credentials.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -38,10 +38,18 @@ impl WrongCredentials {
     /// # Errors
     /// The remaining wait in seconds if the limit is reached; then nothing is counted.
     pub fn record_attempt(&self, address: IpAddr, now: Timestamp) -> Result<(), u32> {
+        self.record_key(counted_network(address), now)
+    }
+
+    /// Counts an attempt like [`Self::record_attempt`], by something else than an address.
+    ///
+    /// # Errors
+    /// Same as [`Self::record_attempt`].
+    pub fn record_key(&self, key: impl Hash, now: Timestamp) -> Result<(), u32> {
         if self.per_hour == 0 {
             return Ok(());
         }
-        let Some(slot) = self.slot(address) else { return Ok(()) };
+        let Some(slot) = self.slot(key) else { return Ok(()) };
         let (now, cost) = (now.as_millisecond(), (HOUR / i64::from(self.per_hour)).max(1));
         let updated = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |until| {
             let next = until.max(now) + cost;
@@ -57,16 +65,21 @@ impl WrongCredentials {
 impl WrongCredentials {
     /// Returns true if an address has reached its limit, so that its next attempt would not be counted.
     pub fn is_reached(&self, address: IpAddr, now: Timestamp) -> bool {
+        self.is_key_reached(counted_network(address), now)
+    }
+
+    /// Returns true if something else than an address has reached its limit.
+    pub fn is_key_reached(&self, key: impl Hash, now: Timestamp) -> bool {
         if self.per_hour == 0 {
             return false;
         }
         let (now, cost) = (now.as_millisecond(), (HOUR / i64::from(self.per_hour)).max(1));
-        self.slot(address).is_some_and(|slot| slot.load(Ordering::Relaxed).max(now) + cost - now > HOUR)
+        self.slot(key).is_some_and(|slot| slot.load(Ordering::Relaxed).max(now) + cost - now > HOUR)
     }
 
-    /// Returns the counter of an address.
-    fn slot(&self, address: IpAddr) -> Option<&AtomicI64> {
-        let index = self.hasher.hash_one(counted_network(address)) % SLOTS as u64;
+    /// Returns the counter of a key.
+    fn slot(&self, key: impl Hash) -> Option<&AtomicI64> {
+        let index = self.hasher.hash_one(key) % SLOTS as u64;
         usize::try_from(index).ok().and_then(|index| self.slots.get(index))
     }
 }

@@ -79,9 +79,13 @@ pub use health::HealthFault;
 pub use lock::{is_served, read_live_refusal};
 pub use long_reads::{Cancellation, LongReads};
 pub use payment::history::{HistoricPayment, PaymentHistory};
+pub use payment::listing::{ListedPayment, PaymentIndex};
+pub use payment::open_work::{MAX_COUNT, OpenWork};
 pub use payment::queries::PaymentRow;
 pub use payment::responses::FoundResponse;
+pub use payment::search::SearchTerm;
 pub use payment::shared_parameters::StoredPayment;
+pub use payment::story::{StoryAttempt, StoryMessage};
 pub use registration::deferred_effects::DeferredEffects;
 pub use registration::stored_credentials::{
     NewRegistration, RegistrationWithAccount, StoredCredentialKeys, StoredCredentials,

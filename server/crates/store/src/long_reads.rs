@@ -77,6 +77,14 @@ struct ReadJob {
 /// Tells a running long read whether its client has disconnected.
 pub struct Cancellation<'a>(&'a dyn Fn() -> bool);
 
+#[cfg(test)]
+impl<'a> Cancellation<'a> {
+    /// Makes a cancellation for a read without a queue.
+    pub(crate) fn new(is_cancelled: &'a dyn Fn() -> bool) -> Self {
+        Self(is_cancelled)
+    }
+}
+
 impl Cancellation<'_> {
     /// Returns true if no caller waits for the result any more.
     pub fn is_cancelled(&self) -> bool {

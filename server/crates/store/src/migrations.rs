@@ -75,6 +75,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0053_six_digits",
     "0054_list_sources",
     "0055_no_review_requests",
+    "0056_users",
+    "0057_payment_search",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

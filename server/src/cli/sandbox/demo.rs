@@ -59,6 +59,9 @@ struct DemoOutput {
     curl: String,
     /// Command that lists the held orders.
     review: String,
+    /// Link for the first administrator of the back office, if there is no user yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_administrator: Option<String>,
 }
 
 impl Demo {
@@ -111,9 +114,11 @@ impl Demo {
                 },
             )?;
             started.shop.clone_from(&shop.public);
+            let office = self.settings.open_office(&state)?;
+            started.first_administrator = office.setup_link(self.settings.public_url.as_deref(), gateway);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;
-            serve_until_stopped(state, listener, limits, None, control, stop).await
+            serve_until_stopped(state, office.pages, listener, limits, None, control, stop).await
         })
     }
 }
@@ -134,15 +139,22 @@ fn describe_demo(gateway: SocketAddr, merchant: &DemoMerchant) -> DemoOutput {
         merchant: merchant.clone(),
         curl,
         review: String::new(),
+        first_administrator: None,
     }
 }
 
 /// Formats addresses, credentials, a test card, and commands for a checkout and for held orders as text.
 fn format_demo(started: &DemoOutput) -> String {
+    let office = match &started.first_administrator {
+        Some(link) => {
+            format!("The back office has no user yet. Become its administrator, once and within 24 hours:\n\n  {link}")
+        }
+        None => format!("Back office  {}backoffice", started.gateway),
+    };
     format!(
         "\n  Demo shop   {}\n  Playground  {}playground\n  Gateway     {}\n  entityId    {}\n  token       {}\n\n  Pay with 4200 0000 0000 0000, any expiry in the future, code 123.\n  \
          Prepare a checkout yourself:\n\n  {}\n\n  \
-         An order with the demo setting \"A suspicious order\" is held for review. List what is held:\n\n  {}\n",
+         An order with the demo setting \"A suspicious order\" is held for review. List what is held:\n\n  {}\n\n  {office}\n",
         started.shop,
         started.shop,
         started.gateway,

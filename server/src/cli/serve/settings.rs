@@ -43,6 +43,7 @@ use crate::cli::serve::abuse_limits::LimitOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 use crate::cli::serve::lifetimes::LifetimeOptions;
+use crate::cli::serve::office_options::{OfficeOptions, OpenOffice};
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 
@@ -89,6 +90,8 @@ pub(in crate::cli) struct GatewaySettings {
     #[command(flatten)]
     connections: ConnectionOptions,
     #[command(flatten)]
+    office: OfficeOptions,
+    #[command(flatten)]
     acquirer: AcquirerOptions,
     #[command(flatten)]
     risk_files: RiskFileOptions,
@@ -117,6 +120,11 @@ impl GatewaySettings {
     /// Returns the limits of connections. Raises the process's limit of open files first, as far as the system allows.
     pub(in crate::cli) fn connection_limits(&self) -> ConnectionLimits {
         self.connections.listener_limits(&self.trusted_proxies)
+    }
+
+    /// Opens the back office of a gateway.
+    pub(in crate::cli) fn open_office(&self, state: &AppState) -> anyhow::Result<OpenOffice> {
+        self.office.open_office(state)
     }
 
     /// Allows messages to this machine itself, where the demo shop runs, in addition to the networks of the option.

@@ -16,7 +16,7 @@ pub(super) fn parse_form_key(text: &str) -> Result<FormKey, String> {
 }
 
 /// Checks an address with http or https, a host, no query and no fragment, and ends it with one slash.
-pub(super) fn parse_public_url(text: &str) -> Result<String, String> {
+pub(in crate::cli) fn parse_public_url(text: &str) -> Result<String, String> {
     let target = TargetUrl::parse(text).map_err(|fault| format!("the address {fault}, such as https://pay.example"))?;
     if text.contains(['?', '#']) {
         return Err("an address looks like https://pay.example, without a query and a fragment".to_owned());

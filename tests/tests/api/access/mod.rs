@@ -1,11 +1,16 @@
-//! Access: entities, their tree and settings, tokens, scopes, and the isolation of merchants from each other.
+//! Access: entities, their tree and settings, tokens, scopes, the isolation of merchants from each other, and the
+//! access to the back office.
 
 pub mod authentication;
+pub mod back_office;
+pub mod back_office_attacks;
+pub mod back_office_permissions;
 pub mod channels;
 pub mod entities;
 pub mod isolation;
 pub mod live_transport;
 pub mod moved_channels;
+pub mod office_browser;
 pub mod routing;
 pub mod scopes;
 pub mod settings;

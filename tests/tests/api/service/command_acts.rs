@@ -54,6 +54,13 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Act, "token create --entity {shop}"),
     (Effect::Read, "token list"),
     (Effect::Act, "token revoke --user {user}"),
+    (Effect::Act, "user create --mail jo@shop.example --name Jo --role viewer --entity {shop}"),
+    (Effect::Read, "user list"),
+    (Effect::Act, "user invite --mail robin@shop.example"),
+    (Effect::Act, "user disable --mail robin@shop.example"),
+    (Effect::Act, "user disable --mail robin@shop.example && user enable --mail robin@shop.example"),
+    (Effect::Act, "user role add --mail robin@shop.example --role analyst --entity {shop}"),
+    (Effect::Act, "user role remove --mail robin@shop.example --role viewer"),
     (Effect::Act, "ftp-user create --entity {shop} --name bakery"),
     (Effect::Read, "ftp-user list"),
     (Effect::Act, "ftp-user revoke --name reader"),
@@ -264,6 +271,7 @@ impl PreparedStore {
         let token = self.run("token create --entity {shop}")?;
         self.values.insert("user", field(&token, "userId")?);
         self.run("ftp-user create --entity {shop} --name reader")?;
+        self.run("user create --mail robin@shop.example --name Robin --role viewer")?;
         let key = self.run("wallet-key create --entity {shop}")?;
         self.values.insert("wallet-key", field(&key, "keyId")?);
         let keys = self.run("vault list")?;

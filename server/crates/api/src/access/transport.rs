@@ -11,10 +11,11 @@ use axum::response::{IntoResponse as _, Response};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PageId};
 use tillgate_domain::refusal::Refusal;
+use tillgate_net::forwarded;
 
 use crate::error_response::ApiError;
 use crate::response::{ndc_of_path, set_request_clock};
-use crate::{AppState, client, forwarded};
+use crate::{AppState, client};
 
 /// Returns the reason why a request cannot be for a live entity: the gateway has no public address, its set-up opens it
 /// to strangers, or no trusted proxy reports HTTPS. Returns `None` if it can.

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, header};
+use tillgate_net::forwarded;
 
 use crate::docs::{self, RouteHost};
-use crate::{AppState, client, forwarded};
+use crate::{AppState, client};
 
 /// The address of the card frames.
 #[derive(Debug, Clone)]

@@ -1,4 +1,5 @@
-//! Access: entities, their levels and channels, scopes of tokens, and the audit log.
+//! Access: entities, their levels and channels, scopes of tokens, users with
+//! their roles, and the audit log.
 
 pub mod audit;
 pub mod audit_key;
@@ -6,5 +7,9 @@ pub mod channel;
 pub mod entity;
 pub mod inheritance;
 pub mod level;
+pub mod one_time_code;
+pub mod password;
+pub mod role;
 pub mod scope;
 pub mod setup_fault;
+pub mod user;

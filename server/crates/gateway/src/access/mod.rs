@@ -1,10 +1,17 @@
-//! Access: the records that an entity may see, the sender of a request, and the acts of administrators on entities and
-//! tokens.
+//! Access: the records that an entity may see, the sender of a request, and the acts of administrators on entities,
+//! tokens and users, and the sign-in of users.
 
+pub mod actor;
 pub mod channel_settings;
 pub mod entity;
+pub mod invitation;
+pub mod link_token;
+pub mod own_account;
 pub mod place;
 pub(crate) mod routing;
 pub(crate) mod sender;
 pub mod settings;
+pub mod sign_in;
+pub mod sign_in_limits;
 pub mod token;
+pub mod users;

@@ -33,6 +33,7 @@ mod authorize;
 pub mod challenge;
 pub mod complete;
 mod connector_request;
+pub mod daily_figures;
 mod debit_steps;
 pub mod deferred_effects;
 pub mod duplicates;
@@ -40,6 +41,7 @@ pub mod echo;
 pub mod follow_up;
 pub(super) mod follow_up_draft;
 pub(super) mod intake;
+pub mod listing;
 pub mod order;
 pub mod pay;
 pub mod query;
@@ -53,6 +55,7 @@ mod route;
 mod screen;
 pub mod security_codes;
 mod stand_alone_check;
+pub mod story;
 mod three_ds;
 
 #[cfg(test)]

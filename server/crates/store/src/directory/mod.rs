@@ -282,6 +282,13 @@ impl Directory {
         found
     }
 
+    /// Returns all entities, in the order of their ids.
+    pub fn all_entities(&self) -> Vec<Arc<Entity>> {
+        let mut found: Vec<Arc<Entity>> = self.current_snapshot().credentials.entities.values().cloned().collect();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        found
+    }
+
     /// Returns the entities above one, nearest first, without itself.
     pub fn find_ancestors(&self, entity: &Entity) -> Vec<Entity> {
         tree::ancestors_of(&self.current_snapshot().credentials.entities, entity).cloned().collect()

@@ -25,7 +25,7 @@ struct SealedColumn {
 const WEBHOOK: &str = "entity || '|' || url || '|webhook ' || id";
 
 /// All columns that the vault seals. The names of their records are those that the gateway seals them under.
-const COLUMNS: [SealedColumn; 12] = [
+const COLUMNS: [SealedColumn; 13] = [
     SealedColumn {
         table: "card",
         column: "sealed",
@@ -78,6 +78,7 @@ const COLUMNS: [SealedColumn; 12] = [
         key: &["entity"],
         record: "url || '|' || coalesce(host_key, '') || '|' || coalesce(ca, '') || '|file push ' || entity",
     },
+    SealedColumn { table: "user", column: "sealed", key: &["id"], record: "'one-time code ' || id" },
     SealedColumn { table: "sealed_key", column: "sealed", key: &["name"], record: "name" },
 ];
 

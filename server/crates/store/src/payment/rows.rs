@@ -7,6 +7,7 @@ use crate::StoreError;
 use crate::document::encode_document;
 use crate::payment::guards;
 use crate::payment::load::load_earlier_state;
+use crate::payment::search;
 
 /// A payment whose rows are written.
 pub(super) struct WrittenPayment {
@@ -53,7 +54,8 @@ pub(super) fn write_rows(connection: &Connection, payment: &Payment) -> Result<W
     Ok(WrittenPayment { before, document, whole_document })
 }
 
-/// Writes the rows by which a new payment is found: of its reference and of its page. Neither ever changes.
+/// Writes the rows by which a new payment is found: of its reference, of its page, and of its search terms. None of
+/// them ever changes.
 fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     if let Some(reference) = payment.merchant_transaction_id() {
@@ -66,7 +68,7 @@ fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), St
             .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
             .execute(params![page.as_str(), entity, id])?;
     }
-    Ok(())
+    search::write_terms(connection, payment)
 }
 
 /// Writes the row by which a payment of an external connector is found by the acquirer's own id. Does nothing for

@@ -12,7 +12,7 @@ const FORWARDED: &str = "forwarded";
 
 /// Sender of a request, as a proxy reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Hop {
+pub enum Hop {
     /// Its address.
     Address(IpAddr),
     /// The proxy hides it.
@@ -22,7 +22,7 @@ pub(super) enum Hop {
 }
 
 /// Returns the senders of a request, the nearest first: proxies append at the right end.
-pub(super) fn read_hops(headers: &HeaderMap) -> Vec<Hop> {
+pub fn read_hops(headers: &HeaderMap) -> Vec<Hop> {
     let mut hops = Vec::new();
     for value in headers.get_all("x-forwarded-for") {
         match value.to_str() {
@@ -43,12 +43,12 @@ pub(super) fn read_hops(headers: &HeaderMap) -> Vec<Hop> {
 }
 
 /// Returns the scheme of the client's request, as the nearest proxy reports it.
-pub(super) fn read_scheme(headers: &HeaderMap) -> Option<String> {
+pub fn read_scheme(headers: &HeaderMap) -> Option<String> {
     read_last(headers, "x-forwarded-proto", "proto").map(|scheme| scheme.to_ascii_lowercase())
 }
 
 /// Returns the host that the client asked for, as the nearest proxy reports it.
-pub(super) fn read_host(headers: &HeaderMap) -> Option<String> {
+pub fn read_host(headers: &HeaderMap) -> Option<String> {
     read_last(headers, "x-forwarded-host", "host")
 }
 

@@ -1,0 +1,142 @@
+//! The guard in front of every route: transport, origin, session and permission, and the headers of every response.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::access::user::SessionStage;
+
+use super::client::OfficeClient;
+use super::problem::Problem;
+use super::routes::{Need, find_need};
+use super::signed_in::SignedIn;
+use crate::{BASE, OfficeState};
+
+/// Headers of every response. A page loads nothing from another host, runs no script that is not a file of ours, and is
+/// never shown in a frame.
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+             frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        ),
+    ),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+];
+
+/// Serves a request if its route may be served to it, and sets the headers of the response.
+pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: Request, next: Next) -> Response {
+    let client = OfficeClient::read(&state, request.headers(), request.extensions());
+    request.extensions_mut().insert(client.clone());
+    let mut response = match admit_request(&state, &client, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(refused) => *refused,
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, value);
+    }
+    // Files set their own, because their addresses change with their content.
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Admits a request, and adds its user. Returns the response of a request that is refused.
+async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut Request) -> Result<(), Box<Response>> {
+    let problem = |problem: Problem| Err(Box::new(problem.render(client.texts, None)));
+    if !client.is_private() {
+        return problem(Problem::Insecure);
+    }
+    let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    if !is_read && !client.is_own_request(request.headers()) {
+        return problem(Problem::OtherSite);
+    }
+    if is_read && is_foreign_load(request.headers()) {
+        return problem(Problem::OtherSite);
+    }
+    // The fallback has no pattern, and answers everybody in the same way.
+    let Some(path) = request.extensions().get::<MatchedPath>().cloned() else { return Ok(()) };
+    let pattern = path.as_str().strip_prefix(BASE).unwrap_or(path.as_str());
+    let pattern = if pattern.is_empty() { "/" } else { pattern };
+    let permission = match find_need(request.method(), pattern) {
+        Some(Need::Nothing) => return Ok(()),
+        Some(Need::SignedIn) => None,
+        Some(Need::Permission(permission)) => Some(permission),
+        // Also a method that the route does not have.
+        None => {
+            tracing::debug!(route = pattern, "a route of the back office has no row in the table of routes");
+            return problem(Problem::NotFound);
+        }
+    };
+    let signed_in = find_user(state, client, request.method(), request.uri()).await?;
+    check_permission(state, client, &signed_in, permission)?;
+    request.extensions_mut().insert(signed_in);
+    Ok(())
+}
+
+/// Returns true if another site loads a page as a part of its own, instead of leading the browser to it.
+fn is_foreign_load(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_foreign = matches!(text("sec-fetch-site"), Some("cross-site" | "same-site"));
+    is_foreign && text("sec-fetch-mode") != Some("navigate")
+}
+
+/// Finds the signed-in user. Sends anybody else to the sign-in, which leads back to a page that was read.
+async fn find_user(
+    state: &OfficeState,
+    client: &OfficeClient,
+    method: &Method,
+    uri: &Uri,
+) -> Result<SignedIn, Box<Response>> {
+    let unavailable = |error: tillgate_gateway::Failure| Box::new(Problem::failed(&error).render(client.texts, None));
+    let gateway = &state.app.gateway;
+    let found = match &client.token {
+        Some(token) => gateway.find_session(token).map_err(unavailable)?,
+        None => None,
+    };
+    match found {
+        Some(found) if found.stage == SessionStage::Confirmed => {
+            // A store that cannot be written can still be read. The session then ends earlier than it had to.
+            if let Err(error) = gateway.record_session_use(&found.session).await {
+                tracing::warn!(%error, "recording the use of a session failed");
+            }
+            Ok(SignedIn::new(found))
+        }
+        _ => {
+            let path = uri.path_and_query().map_or("/", |path| path.as_str());
+            // A page of its own has no path in the address, and a form that was sent is lost.
+            let next = match (method, path) {
+                (&Method::GET, path) if path != "/" => {
+                    let next = format!("{BASE}{path}");
+                    let encoded: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+                    format!("?next={encoded}")
+                }
+                _ => String::new(),
+            };
+            Err(Box::new(Redirect::to(&format!("{BASE}/sign-in{next}")).into_response()))
+        }
+    }
+}
+
+/// Checks that the user has the permission somewhere.
+fn check_permission(
+    state: &OfficeState,
+    client: &OfficeClient,
+    signed_in: &SignedIn,
+    permission: Option<Permission>,
+) -> Result<(), Box<Response>> {
+    match permission {
+        Some(permission) if !signed_in.permissions.allows_somewhere(permission) => {
+            let problem = Problem::missing_permission(state, signed_in, permission);
+            Err(Box::new(problem.render(client.texts, Some(&signed_in.user.name))))
+        }
+        _ => Ok(()),
+    }
+}

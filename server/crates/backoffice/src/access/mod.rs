@@ -1,0 +1,47 @@
+//! Access: sign-in, second factor, sessions, users and invitations, the guard of every request, and the extractor of
+//! the signed-in user.
+
+mod account;
+mod client;
+mod cookies;
+mod fields;
+mod guard;
+mod inputs;
+mod invitation;
+mod own_path;
+mod problem;
+pub mod routes;
+mod sign_in;
+mod signed_in;
+mod user_forms;
+mod users;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::OfficeState;
+pub use client::OfficeClient;
+pub use fields::Fields;
+pub use guard::guard_request;
+pub use problem::{Problem, show_missing_page};
+pub use signed_in::SignedIn;
+
+/// Builds the routes of access. Their permissions are in [`routes::ROUTES`].
+pub fn build_routes() -> Router<Arc<OfficeState>> {
+    Router::new()
+        .route("/sign-in", get(sign_in::show_sign_in).post(sign_in::receive_password))
+        .route("/sign-in/factor", get(sign_in::show_factor).post(sign_in::receive_factor))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/invitation/{token}", get(invitation::show_invitation).post(invitation::accept))
+        .route("/account", get(account::show_account))
+        .route("/account/password", post(account::change_password))
+        .route("/account/factor", post(account::change_factor))
+        .route("/account/sessions", post(account::revoke_session))
+        .route("/users", get(users::list_users).post(users::create_user))
+        .route("/users/{id}", get(users::show_user))
+        .route("/users/{id}/invite", post(users::invite_user))
+        .route("/users/{id}/state", post(users::change_state))
+        .route("/users/{id}/roles", post(users::change_role))
+}

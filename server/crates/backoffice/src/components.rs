@@ -1,0 +1,16 @@
+//! Components of pages: one file for each. All return markup whose texts are escaped.
+
+pub mod badge;
+pub mod chart;
+pub mod copy;
+pub mod dialog;
+pub mod facts;
+pub mod field;
+pub mod figure;
+pub mod filter_bar;
+pub mod gallery;
+pub mod icon;
+pub mod notice;
+pub mod table;
+pub mod tasks;
+pub mod timeline;

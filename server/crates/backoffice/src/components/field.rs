@@ -1,0 +1,68 @@
+//! Row of a form: label, control, hint and error.
+
+use maud::{Markup, html};
+
+/// A control with its texts.
+#[derive(Default)]
+pub struct Field<'a> {
+    /// Name in the form. Also the id of the control, with the prefix `f-`.
+    pub name: &'a str,
+    /// The label.
+    pub label: &'a str,
+    /// The current value.
+    pub value: &'a str,
+    /// An explanation below the control.
+    pub hint: Option<&'a str>,
+    /// The error of the value.
+    pub error: Option<&'a str>,
+    /// Keyboard of a phone: `numeric`, `decimal`.
+    pub input_mode: Option<&'a str>,
+    /// Maximum number of characters.
+    pub max_length: Option<u16>,
+}
+
+/// An option of a list: value and text.
+pub type Choice<'a> = (&'a str, &'a str);
+
+impl Field<'_> {
+    /// Renders an input. `kind` is its type: `text`, `date`, `search`.
+    pub fn input(&self, kind: &str) -> Markup {
+        self.row(&html! {
+            input id={ "f-" (self.name) } name=(self.name) type=(kind) value=(self.value) inputmode=[self.input_mode]
+                maxlength=[self.max_length] autocomplete="off" aria-invalid=[self.error.map(|_| "true")]
+                aria-describedby=[self.description()];
+        })
+    }
+
+    /// Renders a list of options.
+    pub fn select(&self, options: &[Choice<'_>]) -> Markup {
+        self.row(&html! {
+            select id={ "f-" (self.name) } name=(self.name) aria-describedby=[self.description()] {
+                @for (value, text) in options {
+                    option value=(value) selected[*value == self.value] { (text) }
+                }
+            }
+        })
+    }
+
+    /// Returns the id of the hint and error. `None` if there is neither.
+    fn description(&self) -> Option<String> {
+        (self.hint.is_some() || self.error.is_some()).then(|| format!("f-{}-help", self.name))
+    }
+
+    /// Renders the label, a control and what is below it.
+    fn row(&self, control: &Markup) -> Markup {
+        html! {
+            div.field {
+                label for={ "f-" (self.name) } { (self.label) }
+                (control)
+                @if let Some(id) = self.description() {
+                    div id=(id) {
+                        @if let Some(error) = self.error { div.error { (error) } }
+                        @if let Some(hint) = self.hint { div.hint { (hint) } }
+                    }
+                }
+            }
+        }
+    }
+}

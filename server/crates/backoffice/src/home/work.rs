@@ -1,0 +1,153 @@
+//! The work that waits: each kind that the user may see, most urgent first.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use maud::{Markup, html};
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::id::EntityId;
+use tillgate_gateway::{App, Failure};
+use tillgate_store::dispute::DisputeSelection;
+use tillgate_store::{MAX_COUNT, OpenWork};
+
+use crate::access::SignedIn;
+use crate::components::badge::{Tone, badge, count};
+use crate::components::table::empty;
+use crate::components::tasks::{Task, tasks};
+use crate::layout::texts::Texts;
+use crate::payment::collect_ids;
+use crate::{BASE, OfficeState};
+
+/// Number of reviews and disputes that have a line each.
+const LINES: usize = 5;
+
+/// The entities whose work a user sees, for each kind of work.
+pub(super) struct WorkScope {
+    reviews: Vec<EntityId>,
+    deliveries: Vec<EntityId>,
+    money: Vec<EntityId>,
+    payments: Vec<EntityId>,
+}
+
+/// The work that was found.
+pub(super) struct LoadedWork {
+    work: OpenWork,
+    /// The open disputes with the nearest deadlines.
+    disputes: Vec<Dispute>,
+    /// Time in which an analyst decides about a held payment.
+    review_lifetime: jiff::SignedDuration,
+}
+
+impl WorkScope {
+    /// Collects the entities of a user.
+    pub(super) fn new(state: &OfficeState, signed_in: &SignedIn) -> Self {
+        let of = |permission| collect_ids(&signed_in.entities_with(state, permission));
+        Self {
+            reviews: of(Permission::ViewReviews),
+            deliveries: of(Permission::ViewDeliveries),
+            money: of(Permission::ViewMoney),
+            payments: of(Permission::ViewPayments),
+        }
+    }
+
+    /// Loads the work. Connectors that were asked after `unknown_since` may still answer.
+    pub(super) fn load(&self, app: &Arc<App>, unknown_since: Timestamp) -> Result<LoadedWork, Failure> {
+        let store = &app.gateway.store;
+        let mut work = OpenWork::default();
+        for entity in &self.payments {
+            let found = store.count_open_work(entity, unknown_since)?;
+            let is_reviewer = self.reviews.contains(entity);
+            work.add(OpenWork {
+                held: if is_reviewer { found.held } else { 0 },
+                oldest_held: if is_reviewer { found.oldest_held } else { Vec::new() },
+                failing: if self.deliveries.contains(entity) { found.failing } else { 0 },
+                unmatched: if self.money.contains(entity) { found.unmatched } else { 0 },
+                unknown: found.unknown,
+            });
+        }
+        work.oldest_held.sort_by_key(|(_, since)| *since);
+        work.oldest_held.truncate(LINES);
+        let mut disputes = match self.money.is_empty() {
+            // An empty selection would be one of all entities.
+            true => Vec::new(),
+            false => store.load_disputes(&DisputeSelection {
+                entities: self.money.clone(),
+                is_open: Some(true),
+                after: None,
+                limit: 100,
+            })?,
+        };
+        disputes.retain(|dispute| dispute.deadline.is_some());
+        disputes.sort_by_key(|dispute| dispute.deadline);
+        disputes.truncate(LINES);
+        Ok(LoadedWork { work, disputes, review_lifetime: app.gateway.options.review_lifetime })
+    }
+}
+
+/// Renders the list.
+pub(super) fn render(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Markup {
+    let lines = collect_lines(texts, zone, loaded);
+    html! {
+        section.card aria-labelledby="work" {
+            header { h2 id="work" { (texts.get("home.work")) } (count(u64::try_from(lines.len()).unwrap_or(0))) }
+            @if lines.is_empty() {
+                (empty(texts.get("home.no_work"), texts.get("home.no_work_advice")))
+            } @else {
+                (tasks(&lines))
+            }
+        }
+    }
+}
+
+/// Collects the lines, those with a deadline first.
+fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Task> {
+    let LoadedWork { work, disputes, review_lifetime } = loaded;
+    let until = |moment: Timestamp| {
+        let time = texts.date_time(&moment.to_zoned(zone.clone()));
+        html! { (texts.fill("home.until", &[("time", &time)])) }
+    };
+    let payment_address = |id: &str| Some(format!("{BASE}/payments/{id}"));
+    let mut lines: Vec<(Timestamp, Task)> = Vec::new();
+    for (payment, since) in &work.oldest_held {
+        let deadline = since.checked_add(*review_lifetime).unwrap_or(Timestamp::MAX);
+        let task = Task {
+            text: texts.fill("home.held_payment", &[("id", &payment.short_id())]),
+            address: payment_address(payment.as_str()),
+            badge: badge(Tone::Held, texts.get("home.review")),
+            end: until(deadline),
+        };
+        lines.push((deadline, task));
+    }
+    for dispute in disputes {
+        let Some(deadline) = dispute.deadline else { continue };
+        let amount = format!("{} {}", texts.amount(&dispute.amount.to_string()), dispute.amount.currency().code());
+        let task = Task {
+            text: texts.fill("home.disputed_payment", &[("amount", &amount)]),
+            address: payment_address(dispute.payment.as_str()),
+            badge: badge(Tone::Warn, texts.get("home.dispute")),
+            end: until(deadline),
+        };
+        lines.push((deadline, task));
+    }
+    lines.sort_by_key(|(deadline, _)| *deadline);
+    let mut lines: Vec<Task> = lines.into_iter().map(|(_, task)| task).collect();
+    let more = work.held.saturating_sub(u64::try_from(work.oldest_held.len()).unwrap_or(0));
+    let list = |state: &str| Some(format!("{BASE}/payments?state={state}"));
+    let counts = [
+        (more, Tone::Held, "home.review", "home.more_held", list("held")),
+        (work.unknown, Tone::Warn, "home.outcome", "home.unknown", list("pending")),
+        (work.failing, Tone::Bad, "home.delivery", "home.failing", None),
+        (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", None),
+    ];
+    for (number, tone, name, text, address) in counts {
+        if number == 0 {
+            continue;
+        }
+        let shown = if number >= MAX_COUNT { format!("{}+", texts.number(MAX_COUNT)) } else { texts.number(number) };
+        let text = texts.fill(text, &[("count", &shown)]);
+        lines.push(Task { text, address, badge: badge(tone, texts.get(name)), end: html! {} });
+    }
+    lines
+}

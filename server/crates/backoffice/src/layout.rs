@@ -1,0 +1,54 @@
+//! Frame of all pages: texts, style and script, the responses with their policy, and the page of components.
+
+mod assets;
+pub mod page;
+pub mod refusal;
+pub mod response;
+pub mod texts;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use tillgate_domain::access::role::Permission;
+
+use self::assets::Asset;
+use self::page::{Page, Section};
+use self::response::UserLanguage;
+use crate::OfficeState;
+use crate::access::SignedIn;
+use crate::components::gallery;
+
+/// Builds the routes of the style sheet, the script and the page of components.
+pub fn build_routes() -> Router<Arc<OfficeState>> {
+    Router::new().route("/assets/{name}", get(send_asset)).route("/components", get(show_gallery))
+}
+
+/// Sends the style sheet, the script or the icon. Needs no sign-in, because they are the same for everybody.
+async fn send_asset(Path(name): Path<String>) -> Response {
+    let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
+    let headers = [
+        (header::CONTENT_TYPE, asset.media_type),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, asset.content).into_response()
+}
+
+/// Shows every component, to those who integrate shops or administrate.
+async fn show_gallery(
+    State(state): State<Arc<OfficeState>>,
+    UserLanguage(texts): UserLanguage,
+    signed_in: SignedIn,
+) -> Response {
+    if signed_in.entities_with(&state, Permission::ChangeDeliveries).is_empty() {
+        return refusal::show_missing_permission(texts, &signed_in, Permission::ChangeDeliveries);
+    }
+    let title = "Components";
+    let main = gallery::render(texts);
+    Page { texts, title, section: Section::Other, user: Some(&signed_in.user.mail), search: "", main }
+        .into_response(StatusCode::OK)
+}

@@ -1,0 +1,68 @@
+//! Style sheet, script and icon. Their addresses contain a hash of their content, so that browsers keep them for ever.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::LazyLock;
+
+use crate::BASE;
+
+/// A file that is a part of the program.
+pub(super) struct Asset {
+    /// The last part of its address.
+    pub(super) name: String,
+    /// Its `Content-Type`.
+    pub(super) media_type: &'static str,
+    /// The content.
+    pub(super) content: &'static str,
+}
+
+/// The style sheet of all pages.
+const STYLE: &str = include_str!("../../assets/office.css");
+/// The script of all pages.
+const SCRIPT: &str = include_str!("../../assets/office.js");
+/// The icon of the browser's tab.
+const ICON: &str = include_str!("../../assets/icon.svg");
+
+/// The files, in the order of the functions below.
+static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+    [
+        Asset::new("css", "text/css; charset=utf-8", STYLE),
+        Asset::new("js", "text/javascript; charset=utf-8", SCRIPT),
+        Asset::new("svg", "image/svg+xml", ICON),
+    ]
+});
+
+impl Asset {
+    fn new(ending: &str, media_type: &'static str, content: &'static str) -> Self {
+        // The hash distinguishes versions of our own files, so it need not be a cryptographic one.
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        Self { name: format!("office-{:016x}.{ending}", hasher.finish()), media_type, content }
+    }
+
+    /// Finds a file by the last part of its address.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        ASSETS.iter().find(|asset| asset.name == name)
+    }
+
+    fn address(&self) -> String {
+        format!("{BASE}/assets/{}", self.name)
+    }
+}
+
+/// Returns the address of the style sheet.
+pub(super) fn style_address() -> String {
+    let [style, _, _] = &*ASSETS;
+    style.address()
+}
+
+/// Returns the address of the script.
+pub(super) fn script_address() -> String {
+    let [_, script, _] = &*ASSETS;
+    script.address()
+}
+
+/// Returns the address of the icon.
+pub(super) fn icon_address() -> String {
+    let [_, _, icon] = &*ASSETS;
+    icon.address()
+}

@@ -1,0 +1,108 @@
+//! Frame of every page: head with the search, navigation, and content. Whole without a script.
+
+use maud::{DOCTYPE, Markup, html};
+
+use super::assets;
+use super::texts::Texts;
+use crate::BASE;
+use crate::components::icon;
+
+/// Area of the back office that the navigation marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// The first page.
+    Home,
+    /// Payments.
+    Payments,
+    /// Any page that is not in the navigation.
+    Other,
+}
+
+/// A page.
+pub struct Page<'a> {
+    /// The texts of the user's language.
+    pub texts: &'a Texts,
+    /// The title, without the name of the program.
+    pub title: &'a str,
+    /// The area.
+    pub section: Section,
+    /// Name or address of the user. `None` before the sign-in, when there is neither navigation nor search.
+    pub user: Option<&'a str>,
+    /// The text in the search field.
+    pub search: &'a str,
+    /// The content, which begins with a heading of the first level.
+    pub main: Markup,
+}
+
+impl Page<'_> {
+    /// Renders the document.
+    pub fn render(&self) -> Markup {
+        let texts = self.texts;
+        let name = texts.get("layout.name");
+        html! {
+            (DOCTYPE)
+            html lang=(texts.code) dir=(texts.get("format.direction")) {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="robots" content="noindex";
+                    meta name="referrer" content="same-origin";
+                    title { (self.title) " · " (name) }
+                    link rel="stylesheet" href=(assets::style_address());
+                    link rel="icon" type="image/svg+xml" href=(assets::icon_address());
+                    script src=(assets::script_address()) defer {}
+                }
+                body class=[self.user.is_none().then_some("plain")] {
+                    a.skip href="#main" { (texts.get("layout.skip")) }
+                    header.top {
+                        a.brand href=(BASE) { (icon::mark()) (name) }
+                        @if let Some(user) = self.user { (self.render_head(user)) }
+                    }
+                    @if self.user.is_some() { (self.render_navigation()) }
+                    main id="main" tabindex="-1" { (self.main) }
+                }
+            }
+        }
+    }
+
+    /// Renders the head: the search, and the user with the way out.
+    fn render_head(&self, user: &str) -> Markup {
+        let texts = self.texts;
+        html! {
+            div.head {
+                search.search {
+                    form action={ (BASE) "/search" } method="get" {
+                        (icon::search())
+                        label.hidden-text for="search" { (texts.get("layout.search")) }
+                        input id="search" name="q" type="search" value=(self.search) maxlength="200" autocomplete="off"
+                            spellcheck="false" placeholder=(texts.get("layout.search_hint")) aria-keyshortcuts="/";
+                    }
+                }
+                div.user {
+                    a.account href={ (BASE) "/account" } { (icon::person()) span { (user) } }
+                    form action={ (BASE) "/sign-out" } method="post" {
+                        button.quiet type="submit" { (texts.get("layout.sign_out")) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Renders the navigation.
+    fn render_navigation(&self) -> Markup {
+        let texts = self.texts;
+        let entries = [
+            (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
+            (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
+        ];
+        html! {
+            nav.nav aria-label=(texts.get("layout.navigation")) {
+                ul {
+                    @for (section, address, icon, text) in entries {
+                        li { a href=(address) aria-current=[(section == self.section).then_some("page")] { (icon) (text) } }
+                    }
+                }
+            }
+        }
+    }
+}

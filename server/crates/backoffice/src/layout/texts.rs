@@ -1,0 +1,194 @@
+//! Texts of the pages, one data file for each language, and the formats of its numbers and dates.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jiff::Zoned;
+
+/// The language files. The first one is for browsers that want none of them.
+const FILES: [(&str, &str); 2] =
+    [("en", include_str!("../../texts/en.toml")), ("de", include_str!("../../texts/de.toml"))];
+
+/// All languages, read when the first page is rendered.
+static LANGUAGES: LazyLock<Vec<Texts>> =
+    LazyLock::new(|| FILES.iter().map(|(code, file)| Texts::read(code, file)).collect());
+
+/// Texts without a language, if no file can be read. A test reads every file.
+static NONE: Texts = Texts { code: "en", texts: BTreeMap::new() };
+
+/// The texts of a language.
+pub struct Texts {
+    /// The language (BCP 47).
+    pub code: &'static str,
+    /// The texts by `section.key`.
+    texts: BTreeMap<String, String>,
+}
+
+impl Texts {
+    /// Reads a file of sections with texts. A file that is not valid has no texts.
+    fn read(code: &'static str, file: &str) -> Self {
+        let sections: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(file).unwrap_or_default();
+        let texts = sections
+            .into_iter()
+            .flat_map(|(section, texts)| texts.into_iter().map(move |(key, text)| (format!("{section}.{key}"), text)));
+        Self { code, texts: texts.collect() }
+    }
+
+    /// Chooses the language that a browser prefers by its `Accept-Language`. The order counts, because browsers send
+    /// languages by descending weight.
+    pub fn choose(accepted: &str) -> &'static Self {
+        let wanted = accepted.split(',').map(|part| part.split([';', '-']).next().unwrap_or_default().trim());
+        wanted
+            .filter_map(|code| LANGUAGES.iter().find(|texts| texts.code.eq_ignore_ascii_case(code)))
+            .next()
+            .or_else(|| LANGUAGES.first())
+            .unwrap_or(&NONE)
+    }
+
+    /// Returns a text by `section.key`. Returns the key if there is none, so that the mistake is visible.
+    pub fn get<'a>(&'a self, key: &'a str) -> &'a str {
+        self.find(key).unwrap_or(key)
+    }
+
+    /// Returns a text by `section.key`, or `None` if there is none.
+    pub fn find(&self, key: &str) -> Option<&str> {
+        self.texts.get(key).map(String::as_str)
+    }
+
+    /// Returns a text in which values replace their names in braces.
+    pub fn fill(&self, key: &str, values: &[(&str, &str)]) -> String {
+        let mut rest = self.get(key);
+        let mut filled = String::with_capacity(rest.len());
+        // One pass, so that braces in a value are never read as a name.
+        while let Some((before, after)) = rest.split_once('{') {
+            filled.push_str(before);
+            let Some((name, end)) = after.split_once('}') else { break };
+            if let Some((_, value)) = values.iter().find(|(key, _)| *key == name) {
+                filled.push_str(value);
+            }
+            rest = end;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    /// Formats a day.
+    pub fn date(&self, moment: &Zoned) -> String {
+        moment.strftime(self.get("format.date")).to_string()
+    }
+
+    /// Formats a day with its time.
+    pub fn date_time(&self, moment: &Zoned) -> String {
+        moment.strftime(self.get("format.date_time")).to_string()
+    }
+
+    /// Formats a day with its time to the second.
+    pub fn exact_time(&self, moment: &Zoned) -> String {
+        moment.strftime(self.get("format.exact_time")).to_string()
+    }
+
+    /// Formats a number with the marks of the language: `1,234` or `1.234`.
+    pub fn number(&self, number: u64) -> String {
+        self.group_digits(&number.to_string())
+    }
+
+    /// Formats an amount in its plain form (`1234.50`) with the marks of the language.
+    pub fn amount(&self, plain: &str) -> String {
+        let (sign, digits) = plain.strip_prefix('-').map_or(("", plain), |digits| ("\u{2212}", digits));
+        let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+        let mark = if rest.is_empty() { "" } else { self.get("format.decimal") };
+        format!("{sign}{}{mark}{rest}", self.group_digits(whole))
+    }
+
+    /// Separates groups of three digits.
+    fn group_digits(&self, digits: &str) -> String {
+        let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                grouped.push_str(self.get("format.group"));
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Returns the names in braces of a text.
+    fn names(text: &str) -> BTreeSet<&str> {
+        text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name).collect()
+    }
+
+    /// Collects the keys that the sources of a folder name in calls of `get` and `fill`.
+    fn collect_keys(folder: &Path, keys: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect_keys(&path, keys);
+            } else {
+                let source = std::fs::read_to_string(&path).unwrap();
+                for call in ["texts.get(\"", "texts.fill(\"", "text(\""] {
+                    keys.extend(source.split(call).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_language_has_the_same_keys_with_the_same_names() {
+        let english = &LANGUAGES[0];
+        assert!(english.texts.len() > 50);
+        for texts in LANGUAGES.iter() {
+            assert_eq!(
+                texts.texts.keys().collect::<Vec<_>>(),
+                english.texts.keys().collect::<Vec<_>>(),
+                "{}",
+                texts.code
+            );
+            for (key, text) in &texts.texts {
+                assert_eq!(names(text), names(english.get(key)), "{} {key}", texts.code);
+                assert!(!text.trim().is_empty(), "{} {key}", texts.code);
+            }
+        }
+    }
+
+    #[test]
+    fn every_text_that_a_page_names_exists() {
+        let mut keys = BTreeSet::new();
+        collect_keys(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut keys);
+        let missing: Vec<_> = keys.iter().filter(|key| key.contains('.') && LANGUAGES[0].find(key).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn the_language_is_the_first_known_one_that_the_browser_accepts() {
+        for (accepted, code) in
+            [("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr,EN-gb", "en"), ("", "en"), ("fr;q=1, DE", "de")]
+        {
+            assert_eq!(Texts::choose(accepted).code, code, "{accepted}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_marks_of_the_language() {
+        let (english, german) = (Texts::choose("en"), Texts::choose("de"));
+        assert_eq!((english.number(1_234_567), german.number(1000)), ("1,234,567".to_owned(), "1.000".to_owned()));
+        assert_eq!(english.amount("1234.50"), "1,234.50");
+        assert_eq!(german.amount("-1234.50"), "\u{2212}1.234,50");
+        assert_eq!(english.amount("100"), "100");
+    }
+
+    #[test]
+    fn a_value_is_never_read_as_a_name() {
+        let texts =
+            Texts { code: "en", texts: BTreeMap::from([("sample".to_owned(), "{one} and {two}{none}!".to_owned())]) };
+        assert_eq!(texts.fill("sample", &[("one", "{two}"), ("two", "2")]), "{two} and 2!");
+    }
+}

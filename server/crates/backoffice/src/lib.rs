@@ -1,0 +1,57 @@
+//! The back office: pages for merchants, analysts, accountants and administrators, made on the server.
+//!
+//! It decodes forms, checks permissions, calls the use cases of the gateway, and renders pages that are whole without a
+//! script. It knows no SQL and no token of a merchant, and decides no amount.
+
+pub mod access;
+pub mod components;
+pub mod home;
+pub mod layout;
+pub mod payment;
+pub mod search;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use ipnet::IpNet;
+use tillgate_gateway::App;
+use tillgate_gateway::access::invitation::SetupLink;
+use tillgate_gateway::access::sign_in_limits::SignInLimits;
+
+pub use access::routes::{Need, OfficeRoute, ROUTES};
+
+/// Path under which the pages are served.
+pub const BASE: &str = "/backoffice";
+
+/// Maximum size of a form, in bytes. The longest field is a password.
+const BODY_LIMIT: usize = 64 * 1024;
+
+/// State shared by all pages.
+pub struct OfficeState {
+    /// The application.
+    pub app: Arc<App>,
+    /// The address that browsers use, with a trailing slash. If absent, it is derived from each request.
+    pub public_url: Option<String>,
+    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Limits on guessing at the sign-in.
+    pub sign_in_limits: SignInLimits,
+    /// The link for the first administrator, if the store had no user when the server started.
+    pub setup: Option<SetupLink>,
+}
+
+/// Builds every route of the back office. The caller nests them under [`BASE`].
+pub fn build_router(state: Arc<OfficeState>) -> Router {
+    Router::new()
+        .merge(access::build_routes())
+        .merge(home::build_routes())
+        .merge(payment::build_routes())
+        .merge(search::build_routes())
+        .merge(layout::build_routes())
+        .fallback(access::show_missing_page)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), access::guard_request))
+        .with_state(state)
+}

@@ -1,0 +1,160 @@
+//! The list of payments as CSV, sent while it is read. It has all payments that the filter matches, not only a page.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use http_body_util::channel::{Channel, Sender};
+use jiff::Timestamp;
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::id::EntityId;
+use tillgate_domain::report::spreadsheet::escape_formula;
+use tillgate_gateway::payment::listing::{ListPage, ListRow};
+use tillgate_gateway::{App, Failure};
+
+use super::filter::ListQuery;
+use super::{collect_ids, find_tenant};
+use crate::OfficeState;
+use crate::access::SignedIn;
+use crate::layout::refusal;
+use crate::layout::response::{UserLanguage, add_page_headers};
+
+/// Number of payments that are read at a time.
+const PART: usize = 1000;
+/// Number of parts that wait for a slow client.
+const BUFFERED: usize = 2;
+/// The header line.
+const HEADER: &str = "id,created,entityId,type,brand,last4,amount,currency,state,resultCode,result,reference\r\n";
+
+/// Handles `GET /payments.csv`.
+pub(super) async fn send_payments(
+    State(state): State<Arc<OfficeState>>,
+    UserLanguage(texts): UserLanguage,
+    signed_in: SignedIn,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
+    if entities.is_empty() {
+        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
+    }
+    let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
+    let Some(tenant) = find_tenant(&query.entities).filter(|_| query.mistakes.is_empty()) else {
+        return refusal::show_unknown(texts, &signed_in);
+    };
+    let reader = PartReader { app: Arc::clone(&state.app), tenant, ids: collect_ids(&query.entities), query };
+    let (sender, body) = Channel::new(BUFFERED);
+    tokio::spawn(reader.send_parts(sender));
+    let mut response = Response::new(Body::new(body));
+    add_page_headers(response.headers_mut());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
+    let disposition = HeaderValue::from_static("attachment; filename=\"payments.csv\"");
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+    response
+}
+
+/// Reads the list part by part.
+struct PartReader {
+    app: Arc<App>,
+    tenant: EntityId,
+    ids: Vec<EntityId>,
+    query: ListQuery,
+}
+
+impl PartReader {
+    /// Sends the header line and all parts. If one cannot be read, the response ends without its end, so that nobody
+    /// takes the part for the whole.
+    async fn send_parts(mut self, mut sender: Sender<Bytes, Failure>) {
+        let mut lines = HEADER.to_owned();
+        loop {
+            let page = match self.read_part().await {
+                Ok(page) => page,
+                Err(failure) => {
+                    tracing::warn!(error = %failure, "a list of payments cannot be read to its end");
+                    return sender.abort(failure);
+                }
+            };
+            page.rows.iter().for_each(|row| write_line(&mut lines, row));
+            let is_sent = lines.is_empty() || sender.send_data(std::mem::take(&mut lines).into()).await.is_ok();
+            match page.before {
+                Some(before) if is_sent => self.query.range.until = Some(before),
+                // The list has ended, or the client has disconnected.
+                _ => return,
+            }
+        }
+    }
+
+    /// Reads the next part in the queue of the tenant's long reads. A slow client holds no thread.
+    async fn read_part(&self) -> Result<ListPage, Failure> {
+        let (app, ids) = (Arc::clone(&self.app), self.ids.clone());
+        let (filter, range) = (self.query.filter.clone(), self.query.range.clone());
+        let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
+            app.gateway.list_payments(&ids, &filter, &range, PART, cancelled)
+        };
+        self.app.gateway.store.long_reads.run_read(&self.tenant, read).await?
+    }
+}
+
+/// Writes the line of a payment.
+fn write_line(lines: &mut String, row: &ListRow) {
+    let created = row.created.to_string();
+    let cells = [
+        row.id.as_str(),
+        &created,
+        &row.entity,
+        row.payment_type.code(),
+        &row.brand,
+        row.last_four.as_deref().unwrap_or_default(),
+        &row.amount,
+        &row.currency,
+        row.state().as_str(),
+        row.result.code(),
+        row.result.description(),
+        row.reference.as_deref().unwrap_or_default(),
+    ];
+    for (index, cell) in cells.into_iter().enumerate() {
+        if index > 0 {
+            lines.push(',');
+        }
+        let cell = escape_formula(Cow::Borrowed(cell));
+        if cell.contains([',', '"', '\r', '\n']) {
+            lines.push('"');
+            lines.push_str(&cell.replace('"', "\"\""));
+            lines.push('"');
+        } else {
+            lines.push_str(&cell);
+        }
+    }
+    lines.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use tillgate_domain::payment::PaymentType;
+    use tillgate_shared::result::codes;
+
+    use super::*;
+
+    #[test]
+    fn a_reference_is_neither_a_formula_nor_a_second_line() {
+        let row = ListRow {
+            id: "8a".to_owned(),
+            entity: "8b".to_owned(),
+            created: Timestamp::UNIX_EPOCH,
+            payment_type: PaymentType::Debit,
+            brand: "VISA".to_owned(),
+            amount: "92.00".to_owned(),
+            currency: "EUR".to_owned(),
+            result: codes::RISK_HELD,
+            last_four: Some("0000".to_owned()),
+            reference: Some("=cmd|'/c calc',\"x\"\r\n".to_owned()),
+            follow_up: None,
+        };
+        let mut line = String::new();
+        write_line(&mut line, &row);
+        assert!(line.starts_with("8a,1970-01-01T00:00:00Z,8b,DB,VISA,0000,92.00,EUR,held,"), "{line}");
+        assert!(line.ends_with(",\"'=cmd|'/c calc',\"\"x\"\"\r\n\"\r\n"), "{line}");
+    }
+}

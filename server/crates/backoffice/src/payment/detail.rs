@@ -1,0 +1,219 @@
+//! One payment: its facts, its timeline, and links to the related payments.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::tz::TimeZone;
+use maud::{Markup, html};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::{Account, Payment, PaymentState};
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::listing::ListedState;
+use tillgate_gateway::payment::story::PaymentStory;
+
+use super::filter::find_zone;
+use super::{collect_ids, describe_state, find_tenant, parameters, state_text, state_tone, steps, type_text};
+use crate::access::SignedIn;
+use crate::components::badge::{Tone, badge};
+use crate::components::copy::copyable;
+use crate::components::facts::{facts, summary};
+use crate::components::notice::notice;
+use crate::components::table::{Column, Table};
+use crate::components::timeline::timeline;
+use crate::layout::page::{Page, Section};
+use crate::layout::refusal;
+use crate::layout::response::UserLanguage;
+use crate::layout::texts::Texts;
+use crate::{BASE, OfficeState};
+
+/// Handles `GET /payments/{id}`.
+pub(super) async fn show_payment(
+    State(state): State<Arc<OfficeState>>,
+    UserLanguage(texts): UserLanguage,
+    signed_in: SignedIn,
+    Path(id): Path<String>,
+) -> Response {
+    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
+    if entities.is_empty() {
+        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
+    }
+    // A payment of another tenant is as unknown as one that does not exist.
+    let Some(id) = PaymentId::parse(&id) else { return refusal::show_unknown(texts, &signed_in) };
+    let story = match load_story(&state, &entities, id).await {
+        Ok(Some(story)) => story,
+        Ok(None) => return refusal::show_unknown(texts, &signed_in),
+        Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+    };
+    let owner = entities.iter().find(|entity| entity.id == story.payment.entity);
+    let zone = find_zone(owner.map_or("", |owner| owner.zone_name()), &entities);
+    let title = texts.fill("payment.title", &[("id", &story.payment.id.short_id())]);
+    let main = render(texts, &zone, &story, owner.map(AsRef::as_ref));
+    Page { texts, title: &title, section: Section::Payments, user: Some(&signed_in.user.mail), search: "", main }
+        .into_response(StatusCode::OK)
+}
+
+/// Loads the story on a thread for long reads, so that it delays no payment.
+async fn load_story(
+    state: &Arc<OfficeState>,
+    entities: &[Arc<Entity>],
+    id: PaymentId,
+) -> Result<Option<PaymentStory>, Failure> {
+    let Some(tenant) = find_tenant(entities) else { return Ok(None) };
+    let (app, ids) = (Arc::clone(&state.app), collect_ids(entities));
+    let read = move |_: &tillgate_store::Cancellation<'_>| app.gateway.load_payment_story(&ids, &id);
+    state.app.gateway.store.long_reads.run_read(&tenant, read).await?
+}
+
+/// Formats an amount with its currency.
+pub(super) fn amount_text(texts: &Texts, payment: &Payment) -> String {
+    format!("{} {}", texts.amount(&payment.amount.to_string()), payment.amount.currency().code())
+}
+
+/// Renders the content.
+fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
+    let payment = &story.payment;
+    let outcome = ListedState::of(payment.payment_type, payment.result);
+    let (tone, state) = describe_state(texts, outcome, story.follow_up);
+    html! {
+        div.title {
+            p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
+            h1 { (amount_text(texts, payment)) }
+            (badge(tone, state))
+            p { (copyable(texts, payment.id.as_str())) }
+        }
+        (render_outcome(texts, payment))
+        (render_summary(texts, zone, story, owner))
+        div.split {
+            section.card aria-labelledby="timeline" {
+                header { h2 id="timeline" { (texts.get("payment.timeline")) } }
+                (timeline(&steps::collect(texts, zone, story)))
+            }
+            div.stack {
+                (render_facts(texts, payment))
+                (render_related(texts, story))
+                (parameters::render(texts, payment))
+            }
+        }
+    }
+}
+
+/// Renders the reason of a decline or of a pending outcome, the first thing that people look for.
+fn render_outcome(texts: &Texts, payment: &Payment) -> Markup {
+    let state = ListedState::of(payment.payment_type, payment.result);
+    let text = match state {
+        ListedState::Approved => return html! {},
+        ListedState::Declined => texts.get("payment.declined_because"),
+        ListedState::Pending => texts.get("payment.pending_because"),
+        ListedState::Held => texts.get("payment.held_because"),
+    };
+    let tone = if state == ListedState::Declined { Tone::Bad } else { Tone::Warn };
+    notice(
+        tone,
+        &html! { strong { (text) } " " (payment.result.description()) " (" code { (payment.result.code()) } ")" },
+    )
+}
+
+/// Renders the most important facts beside each other.
+fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
+    let payment = &story.payment;
+    let created = texts.exact_time(&payment.created.to_zoned(zone.clone()));
+    let remaining = tillgate_shared::money::Amount::from_hundredths(story.status.remaining, payment.amount.currency());
+    let has_rest = matches!(story.status.state, PaymentState::Open | PaymentState::Used | PaymentState::Closed);
+    let remaining = remaining.filter(|_| has_rest && payment.referenced.is_none());
+    let rest = remaining.map(|rest| html! { (texts.amount(&rest.to_string())) " " (rest.currency().code()) });
+    summary(&[
+        (texts.get("payments.type"), Some(html! { (type_text(texts, payment.payment_type.code())) })),
+        (
+            texts.get("payments.method"),
+            Some(html! { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } }),
+        ),
+        (texts.get("payments.time"), Some(html! { time datetime=(payment.created) { (created) } })),
+        (texts.get("payment.remaining"), rest),
+        (texts.get("payments.reference"), payment.merchant_transaction_id().map(|text| html! { (text) })),
+        (texts.get("payments.channel"), owner.map(|owner| html! { (owner.name) })),
+    ])
+}
+
+/// Returns the visible end of the account number.
+pub(super) fn account_end(payment: &Payment) -> Option<&str> {
+    match &payment.account {
+        Account::Card(card) => Some(&card.last4),
+        Account::Bank(bank) => bank.last4.as_deref(),
+        Account::Virtual(_) | Account::Unknown => None,
+    }
+}
+
+/// Renders the facts about account, customer and acquirer.
+fn render_facts(texts: &Texts, payment: &Payment) -> Markup {
+    let text = |value: Option<&str>| value.filter(|it| !it.is_empty()).map(|value| html! { (value) });
+    let parameter = |name: &str| payment.parameters.get(name);
+    let (holder, number, expiry) = match &payment.account {
+        Account::Card(card) => (
+            card.holder.as_deref(),
+            Some(format!("{} •••• {}", card.bin, card.last4)),
+            Some(format!("{}/{}", card.expiry_month, card.expiry_year)),
+        ),
+        Account::Bank(bank) => (bank.holder.as_deref(), bank.iban.clone().or_else(|| bank.last4.clone()), None),
+        Account::Virtual(account) => (account.holder.as_deref(), Some(account.account_id.clone()), None),
+        Account::Unknown => (None, None, None),
+    };
+    let name = [parameter("customer.givenName"), parameter("customer.surname")];
+    let name = name.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let ids = payment.connector_tx_ids.to_array().into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let checks = [("AVS", payment.avs), ("CVV", payment.cvv)];
+    let checks = checks.iter().filter_map(|(name, value)| value.map(|value| format!("{name} {value}")));
+    let checks = checks.collect::<Vec<_>>().join(", ");
+    let rows = [
+        (
+            texts.get("payment.result"),
+            Some(html! { code { (payment.result.code()) } " " (payment.result.description()) }),
+        ),
+        (texts.get("payment.holder"), text(holder)),
+        (texts.get("payment.account"), number.map(|number| html! { code { (number) } })),
+        (texts.get("payment.expiry"), text(expiry.as_deref())),
+        (texts.get("payment.checks"), text(Some(&checks))),
+        (texts.get("payment.customer"), text(Some(&name))),
+        (texts.get("payments.mail"), text(parameter("customer.email"))),
+        (texts.get("payment.address"), text(parameter("customer.ip"))),
+        (texts.get("payment.descriptor"), text(Some(&payment.descriptor))),
+        (texts.get("payment.connector"), text(payment.connector.as_deref())),
+        (texts.get("payment.connector_ids"), text(Some(&ids))),
+        (texts.get("payment.checkout"), payment.checkout.as_ref().map(|id| html! { code { (id.as_str()) } })),
+        (texts.get("payment.registration"), payment.registration.as_ref().map(|id| html! { code { (id.as_str()) } })),
+    ];
+    html! {
+        section.card aria-labelledby="facts" {
+            header { h2 id="facts" { (texts.get("payment.facts")) } }
+            div.body { (facts(&rows)) }
+        }
+    }
+}
+
+/// Renders the related payments and the other attempts of the checkout as links.
+fn render_related(texts: &Texts, story: &PaymentStory) -> Markup {
+    let others = story.related.iter().filter(|other| other.id != story.payment.id);
+    let others: Vec<&Payment> = others.chain(&story.attempts).collect();
+    if others.is_empty() {
+        return html! {};
+    }
+    let row = |other: &&Payment| {
+        let state = ListedState::of(other.payment_type, other.result);
+        vec![
+            html! { a href={ (BASE) "/payments/" (other.id.as_str()) } { (amount_text(texts, other)) } },
+            html! { (type_text(texts, other.payment_type.code())) },
+            badge(state_tone(state), state_text(texts, state)),
+        ]
+    };
+    let columns = vec![
+        Column::number(texts.get("payments.amount")),
+        Column::new(texts.get("payments.type")),
+        Column::new(texts.get("payments.state")),
+    ];
+    let caption = texts.get("payment.related");
+    let rows = others.iter().map(row).collect();
+    html! { section.card { (Table { caption, hides_caption: false, is_linked: true, columns, rows }.render()) } }
+}

@@ -1,0 +1,256 @@
+//! Filter of the list in the address: every page of the list can be kept as a bookmark and sent to a colleague.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::civil::{Date, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::PaymentType;
+use tillgate_domain::payment::query::PaymentRange;
+use tillgate_gateway::payment::listing::{ListFilter, ListedState};
+
+use crate::BASE;
+
+/// Maximum length of a value in the address.
+const MAX_VALUE: usize = 255;
+/// Names of the filters, in the order of the address.
+const NAMES: [&str; 13] =
+    ["period", "from", "to", "zone", "state", "type", "brand", "channel", "last4", "reference", "mail", "min", "max"];
+/// Name of the place in the list.
+const BEFORE: &str = "before";
+
+/// The periods that have a link.
+pub(crate) const PERIODS: [&str; 3] = ["today", "week", "month"];
+
+/// The values of an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Address(BTreeMap<String, String>);
+
+impl Address {
+    /// Reads the query of an address. Unknown names and empty or long values are left out.
+    pub(crate) fn read(query: &str) -> Self {
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        let known = pairs.filter(|(name, value)| {
+            let is_known = NAMES.contains(&name.as_ref()) || name == BEFORE;
+            is_known && !value.trim().is_empty() && value.len() <= MAX_VALUE
+        });
+        Self(known.map(|(name, value)| (name.into_owned(), value.trim().to_owned())).collect())
+    }
+
+    /// Returns a value. It is empty if the address has none.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    /// Returns the address with other values. An empty value removes a filter, and the list begins anew.
+    #[must_use]
+    pub(crate) fn with(&self, changes: &[(&str, &str)]) -> Self {
+        let mut changed = self.clone();
+        changed.0.remove(BEFORE);
+        for (name, value) in changes {
+            if value.is_empty() {
+                changed.0.remove(*name);
+            } else {
+                changed.0.insert((*name).to_owned(), (*value).to_owned());
+            }
+        }
+        changed
+    }
+
+    /// Formats the address of the list, or of its CSV.
+    pub(crate) fn format(&self, path: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for name in NAMES.iter().chain([&BEFORE]) {
+            if let Some(value) = self.0.get(*name) {
+                query.append_pair(name, value);
+            }
+        }
+        let query = query.finish();
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{BASE}/{path}{mark}{query}")
+    }
+
+    /// Returns the number of filters in the form that have a value.
+    pub(crate) fn count_filters(&self) -> usize {
+        self.0.keys().filter(|name| !["period", "state", BEFORE, "zone"].contains(&name.as_str())).count()
+    }
+}
+
+/// The filter of a list, and the mistakes in its address.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    /// The values as they were sent.
+    pub(crate) address: Address,
+    /// The time zone of the days.
+    pub(crate) zone: TimeZone,
+    /// The payments of the period, up to the place in the list.
+    pub(crate) range: PaymentRange,
+    /// The filter.
+    pub(crate) filter: ListFilter,
+    /// The entities whose payments are listed.
+    pub(crate) entities: Vec<Arc<Entity>>,
+    /// Names of the filters whose value is not valid. The list is empty if there is one.
+    pub(crate) mistakes: Vec<&'static str>,
+}
+
+impl ListQuery {
+    /// Reads the filter of an address. `entities` are those whose payments the user may see.
+    pub(crate) fn read(query: &str, entities: Vec<Arc<Entity>>, now: Timestamp) -> Self {
+        let address = Address::read(query);
+        let mut mistakes = Vec::new();
+        let mut check = |name: &'static str, is_valid: bool| {
+            if !address.get(name).is_empty() && !is_valid {
+                mistakes.push(name);
+            }
+        };
+        let zone = find_zone(address.get("zone"), &entities);
+        check("zone", TimeZone::get(address.get("zone")).is_ok());
+        let (from, to): (Option<Date>, Option<Date>) =
+            (address.get("from").parse().ok(), address.get("to").parse().ok());
+        check("from", from.is_some());
+        check("to", to.is_some());
+        let state = ListedState::parse(address.get("state"));
+        check("state", state.is_some());
+        let payment_type = PaymentType::parse(address.get("type"));
+        check("type", payment_type.is_some());
+        let (lowest, highest) = (parse_amount(address.get("min")), parse_amount(address.get("max")));
+        check("min", lowest.is_some());
+        check("max", highest.is_some());
+        let channel = address.get("channel");
+        let shown: Vec<Arc<Entity>> =
+            entities.into_iter().filter(|entity| channel.is_empty() || entity.id.as_str() == channel).collect();
+        // An entity of another tenant is as unknown as one that does not exist.
+        check("channel", !shown.is_empty());
+        let value = |name: &str| Some(address.get(name).to_owned()).filter(|value| !value.is_empty());
+        let filter = ListFilter {
+            state,
+            payment_type,
+            brand: value("brand"),
+            last_four: value("last4"),
+            reference: value("reference"),
+            mail: value("mail").map(|mail| mail.to_ascii_lowercase()),
+            lowest,
+            highest,
+        };
+        let today = now.to_zoned(zone.clone()).date();
+        let (first, last) = period_days(address.get("period"), today).unwrap_or((from, to));
+        let mut range = find_range(first, last, &zone);
+        if let Some(before) = PaymentId::parse(address.get(BEFORE)) {
+            range.until = Some(range.until.map_or_else(|| before.clone(), |until| until.min(before.clone())));
+        }
+        Self { zone, range, filter, entities: shown, mistakes, address }
+    }
+
+    /// Returns true if a filter has a mistake.
+    pub(crate) fn has_mistake(&self, name: &str) -> bool {
+        self.mistakes.contains(&name)
+    }
+
+    /// Returns the address of the page with older payments.
+    pub(crate) fn older(&self, before: &PaymentId) -> String {
+        self.address.with(&[(BEFORE, before.as_str())]).format("payments")
+    }
+
+    /// Returns true if this is not the first page.
+    pub(crate) fn is_continued(&self) -> bool {
+        !self.address.get(BEFORE).is_empty()
+    }
+}
+
+/// Returns the time zone with a name, or else the zone of the first entity.
+pub(crate) fn find_zone(name: &str, entities: &[Arc<Entity>]) -> TimeZone {
+    let default =
+        || entities.first().and_then(|entity| TimeZone::get(entity.zone_name()).ok()).unwrap_or(TimeZone::UTC);
+    if name.is_empty() { default() } else { TimeZone::get(name).unwrap_or_else(|_| default()) }
+}
+
+/// Returns the first and last day of a named period. `None` if there is no such period.
+fn period_days(period: &str, today: Date) -> Option<(Option<Date>, Option<Date>)> {
+    let first = match period {
+        "today" => today,
+        // Weeks begin on Monday (ISO 8601).
+        "week" => {
+            let since_monday = today.weekday().since(Weekday::Monday);
+            today.checked_sub(i64::from(since_monday).days()).unwrap_or(today)
+        }
+        "month" => today.first_of_month(),
+        _ => return None,
+    };
+    Some((Some(first), None))
+}
+
+/// Returns the range of the payments from the beginning of a day to the end of another one.
+fn find_range(first: Option<Date>, last: Option<Date>, zone: &TimeZone) -> PaymentRange {
+    let begin = |day: Date| day.to_zoned(zone.clone()).ok().map(|moment| PaymentId::new(moment.timestamp(), [0; 9]));
+    let all = PaymentRange::all_time();
+    PaymentRange {
+        // Ids begin at 1970.
+        from: first.and_then(begin).map_or(all.from.clone(), |from| from.max(all.from)),
+        until: last.and_then(|day| day.tomorrow().ok()).and_then(begin),
+    }
+}
+
+/// Parses an amount as people type it, with a point or a comma before at most two decimals. Returns hundredths.
+pub(crate) fn parse_amount(text: &str) -> Option<i64> {
+    let text = text.replace(',', ".");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let is_valid = !whole.is_empty()
+        && whole.len() <= 12
+        && rest.len() <= 2
+        && whole.bytes().chain(rest.bytes()).all(|byte| byte.is_ascii_digit());
+    if !is_valid {
+        return None;
+    }
+    format!("{whole}{rest:0<2}").parse().ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(query: &str) -> ListQuery {
+        ListQuery::read(query, Vec::new(), "2026-11-27T05:38:00Z".parse().unwrap())
+    }
+
+    fn first_time(query: &str) -> String {
+        read(query).range.from.creation_time().unwrap().to_string()
+    }
+
+    #[test]
+    fn amounts_are_read_as_people_type_them() {
+        for (text, hundredths) in [("92", Some(9200)), ("92.5", Some(9250)), ("92,50", Some(9250)), ("0.01", Some(1))] {
+            assert_eq!(parse_amount(text), hundredths, "{text}");
+        }
+        for text in ["", "-1", "1.234", "1.2.3", "x", "9999999999999", "1e3", ".5"] {
+            assert_eq!(parse_amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_period_begins_at_midnight_of_its_zone() {
+        assert_eq!(first_time("period=today"), "2026-11-27T00:00:00Z");
+        assert_eq!(first_time("period=week&zone=Europe/Berlin"), "2026-11-22T23:00:00Z");
+        assert_eq!(first_time("period=month&zone=America/New_York"), "2026-11-01T04:00:00Z");
+        let range = read("from=2026-11-01&to=2026-11-02&zone=UTC").range;
+        assert_eq!(range.until.unwrap().creation_time().unwrap().to_string(), "2026-11-03T00:00:00Z");
+    }
+
+    #[test]
+    fn mistakes_are_named_and_unknown_values_are_dropped() {
+        let query = read("from=yesterday&state=lost&min=x&zone=Nowhere&channel=other&unknown=1&brand=VISA");
+        assert_eq!(query.mistakes, ["zone", "from", "state", "min", "channel"]);
+        assert_eq!(query.address.format("payments").matches("unknown").count(), 0);
+        assert_eq!(query.filter.brand.as_deref(), Some("VISA"));
+    }
+
+    #[test]
+    fn an_address_keeps_its_filters_and_escapes_them() {
+        let address = Address::read("reference=a%26b%3D%22&before=8a&state=held");
+        assert_eq!(address.with(&[("state", "")]).format("payments"), "/backoffice/payments?reference=a%26b%3D%22");
+        assert_eq!(address.count_filters(), 1);
+    }
+}

@@ -1,0 +1,238 @@
+//! The list of payments, newest first.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::Timestamp;
+use maud::{Markup, html};
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::payment::PaymentType;
+use tillgate_gateway::Failure;
+use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
+
+use super::filter::{ListQuery, PERIODS};
+use super::{collect_ids, describe_state, find_tenant, state_text, type_text};
+use crate::access::SignedIn;
+use crate::components::badge::{Tone, badge};
+use crate::components::field::Field;
+use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
+use crate::components::notice::notice;
+use crate::components::table::{Column, Shown, Table, empty};
+use crate::layout::page::{Page, Section};
+use crate::layout::refusal;
+use crate::layout::response::UserLanguage;
+use crate::layout::texts::Texts;
+use crate::{BASE, OfficeState};
+
+/// Number of payments on a page.
+const PAGE_SIZE: usize = 50;
+
+/// Handles `GET /payments`.
+pub(super) async fn show_payments(
+    State(state): State<Arc<OfficeState>>,
+    UserLanguage(texts): UserLanguage,
+    signed_in: SignedIn,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
+    if entities.is_empty() {
+        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
+    }
+    let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
+    let page = match load_page(&state, &query).await {
+        Ok(page) => page,
+        Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+    };
+    let title = texts.get("payments.title");
+    let main = render(texts, &query, &page);
+    Page { texts, title, section: Section::Payments, user: Some(&signed_in.user.mail), search: "", main }
+        .into_response(StatusCode::OK)
+}
+
+/// Loads a page on a thread for long reads, so that it delays no payment.
+async fn load_page(state: &Arc<OfficeState>, query: &ListQuery) -> Result<ListPage, Failure> {
+    let Some(tenant) = find_tenant(&query.entities).filter(|_| query.mistakes.is_empty()) else {
+        return Ok(ListPage::default());
+    };
+    let (app, ids) = (Arc::clone(&state.app), collect_ids(&query.entities));
+    let (filter, range) = (query.filter.clone(), query.range.clone());
+    let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
+        let mut page = app.gateway.list_payments(&ids, &filter, &range, PAGE_SIZE, cancelled)?;
+        app.gateway.add_follow_ups(&mut page)?;
+        Ok::<_, Failure>(page)
+    };
+    state.app.gateway.store.long_reads.run_read(&tenant, read).await?
+}
+
+/// Renders the content.
+fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
+    html! {
+        div.title {
+            h1 { (texts.get("payments.title")) }
+            div.actions {
+                a.button href=(query.address.with(&[]).format("payments.csv")) download="payments.csv" {
+                    (texts.get("payments.csv"))
+                }
+            }
+        }
+        div.card {
+            (render_filters(texts, query))
+            @if page.rows.is_empty() && page.before.is_none() {
+                (empty(texts.get("payments.none"), texts.get("payments.none_advice")))
+            } @else {
+                (render_table(texts, query, &page.rows))
+            }
+            (render_pages(texts, query, page))
+        }
+    }
+}
+
+/// Renders the links and the form of the filters.
+fn render_filters(texts: &Texts, query: &ListQuery) -> Markup {
+    let address = &query.address;
+    let link = |text: &str, name: &str, value: &str| FilterLink {
+        text: text.to_owned(),
+        address: address.with(&[(name, value)]).format("payments"),
+        is_current: address.get(name) == value,
+    };
+    let all = link(texts.get("payments.all"), "state", "");
+    let states = ListedState::ALL.map(|state| link(state_text(texts, state), "state", state.as_str()));
+    let period = |name: &str| FilterLink {
+        address: address.with(&[("period", name), ("from", ""), ("to", "")]).format("payments"),
+        is_current: address.get("period") == name && (!name.is_empty() || address.get("from").is_empty()),
+        text: texts.get(&format!("period.{}", if name.is_empty() { "all" } else { name })).to_owned(),
+    };
+    let periods: Vec<_> = std::iter::once("").chain(PERIODS).map(period).collect();
+    let form = FilterForm {
+        title: texts.get("payments.filters"),
+        active: address.count_filters(),
+        has_error: !query.mistakes.is_empty(),
+        action: &format!("{BASE}/payments"),
+        fields: render_fields(texts, query),
+        apply: texts.get("payments.apply"),
+        clear: texts.get("payments.clear"),
+    };
+    html! {
+        div.filter {
+            div.line {
+                (tabs(texts.get("payments.state"), &std::iter::once(all).chain(states).collect::<Vec<_>>()))
+                (tabs(texts.get("period.label"), &periods))
+            }
+            (form.render())
+            @if query.has_mistake("state") || query.has_mistake("type") || query.has_mistake("channel") {
+                (notice(Tone::Bad, &html! { (texts.get("payments.mistake")) }))
+            }
+        }
+    }
+}
+
+/// Renders the rows of the form.
+fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
+    let address = &query.address;
+    let field = |name: &'static str, label| Field {
+        name,
+        label,
+        value: address.get(name),
+        error: query.has_mistake(name).then(|| texts.get("payments.invalid")),
+        max_length: Some(255),
+        ..Field::default()
+    };
+    let types: Vec<(&str, String)> =
+        PaymentType::ALL.iter().map(|it| (it.code(), type_text(texts, it.code()))).collect();
+    let any = texts.get("payments.any");
+    let types: Vec<_> =
+        std::iter::once(("", any)).chain(types.iter().map(|(code, text)| (*code, text.as_str()))).collect();
+    let brands: Vec<_> = std::iter::once(("", any))
+        .chain(tillgate_shared::brand::Brand::all().iter().map(|it| (it.code, it.code)))
+        .collect();
+    let zone = query.zone.iana_name().unwrap_or("UTC");
+    html! {
+        @for name in ["state"] { @if !address.get(name).is_empty() { input type="hidden" name=(name) value=(address.get(name)); } }
+        (field("last4", texts.get("payments.last4")).input("text"))
+        (field("reference", texts.get("payments.reference")).input("text"))
+        (field("mail", texts.get("payments.mail")).input("text"))
+        (Field { input_mode: Some("decimal"), ..field("min", texts.get("payments.min")) }.input("text"))
+        (Field { input_mode: Some("decimal"), ..field("max", texts.get("payments.max")) }.input("text"))
+        (field("brand", texts.get("payments.brand")).select(&brands))
+        (field("type", texts.get("payments.type")).select(&types))
+        (field("from", texts.get("payments.from")).input("date"))
+        (field("to", texts.get("payments.to")).input("date"))
+        (Field { value: zone, ..field("zone", texts.get("payments.zone")) }.input("text"))
+        (field("channel", texts.get("payments.channel")).input("text"))
+    }
+}
+
+/// Renders the table.
+fn render_table(texts: &Texts, query: &ListQuery, rows: &[ListRow]) -> Markup {
+    let has_channels = query.entities.len() > 1;
+    let mut columns = vec![
+        Column::number(texts.get("payments.amount")),
+        Column::new(texts.get("payments.state")),
+        Column::new(texts.get("payments.method")),
+        Column::new(texts.get("payments.type")).from(Shown::Wide),
+        Column::new(texts.get("payments.reference")).from(Shown::Wide),
+    ];
+    if has_channels {
+        columns.push(Column::new(texts.get("payments.channel")).from(Shown::Wide));
+    }
+    columns.push(Column::new(texts.get("payments.time")).from(Shown::Medium));
+    let cells = |row: &ListRow| {
+        let time = texts.date_time(&row.created.to_zoned(query.zone.clone()));
+        let mut cells = render_cells(texts, row, &time);
+        if has_channels {
+            let name = query.entities.iter().find(|entity| entity.id.as_str() == row.entity);
+            cells.push(html! { span.cut { (name.map_or("", |entity| &entity.name)) } });
+        }
+        cells.push(html! { time.soft.nowrap datetime=(row.created) { (time) } });
+        cells
+    };
+    let rows = rows.iter().map(cells).collect();
+    Table { caption: texts.get("payments.title"), hides_caption: true, is_linked: true, columns, rows }.render()
+}
+
+/// Renders the cells of a payment that do not depend on the query. On narrow screens the time is below the amount.
+fn render_cells(texts: &Texts, row: &ListRow, time: &str) -> Vec<Markup> {
+    let (tone, state) = describe_state(texts, row.state(), row.follow_up);
+    let is_declined = row.state() == ListedState::Declined;
+    vec![
+        html! { a href={ (BASE) "/payments/" (row.id) } { (texts.amount(&row.amount)) " " (row.currency) } span.under { (time) } },
+        html! {
+            (badge(tone, state))
+            @if is_declined { span.soft.small.reason.less { (row.result.description()) } }
+        },
+        html! { span.nowrap { (row.brand) @if let Some(digits) = &row.last_four { " •• " (digits) } } },
+        html! { (type_text(texts, row.payment_type.code())) },
+        html! { span.cut { (row.reference.as_deref().unwrap_or_default()) } },
+    ]
+}
+
+/// Renders the end of the page: what it shows, and the way to older payments.
+fn render_pages(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
+    let count = u64::try_from(page.rows.len()).unwrap_or(u64::MAX);
+    let oldest = page.before.as_ref().and_then(|id| id.creation_time());
+    html! {
+        div.pages {
+            span {
+                @if page.is_cut {
+                    @let day = oldest.map(|time| texts.date_time(&time.to_zoned(query.zone.clone()))).unwrap_or_default();
+                    (texts.fill("payments.cut", &[("count", &texts.number(count)), ("time", &day)]))
+                } @else {
+                    (texts.fill("payments.count", &[("count", &texts.number(count))]))
+                }
+                " · " (query.zone.iana_name().unwrap_or("UTC"))
+            }
+            div {
+                @if query.is_continued() {
+                    a.button href=(query.address.with(&[]).format("payments")) { (texts.get("payments.newest")) }
+                }
+                @if let Some(before) = &page.before {
+                    a.button href=(query.older(before)) rel="next" {
+                        (texts.get(if page.is_cut { "payments.search_on" } else { "payments.older" }))
+                    }
+                }
+            }
+        }
+    }
+}

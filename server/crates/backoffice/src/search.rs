@@ -1,0 +1,93 @@
+//! Search in the head of every page: one field for an id, a reference, the last four digits of a card, an e-mail
+//! address, an amount or a day. An id opens its page; everything else leads to the list with the filter.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::get;
+use jiff::civil::Date;
+use serde::Deserialize;
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::id::PaymentId;
+
+use crate::access::SignedIn;
+use crate::layout::refusal;
+use crate::layout::response::UserLanguage;
+use crate::payment::collect_ids;
+use crate::payment::filter::{Address, parse_amount};
+use crate::{BASE, OfficeState};
+
+/// The searched text.
+#[derive(Deserialize)]
+struct SearchText {
+    #[serde(default)]
+    q: String,
+}
+
+/// Builds the routes of the subject.
+pub fn build_routes() -> Router<Arc<OfficeState>> {
+    Router::new().route("/search", get(find))
+}
+
+/// Handles `GET /search`.
+async fn find(
+    State(state): State<Arc<OfficeState>>,
+    UserLanguage(texts): UserLanguage,
+    signed_in: SignedIn,
+    Query(text): Query<SearchText>,
+) -> Response {
+    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
+    if entities.is_empty() {
+        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
+    }
+    let text = text.q.trim();
+    if let Some(id) = PaymentId::parse(text) {
+        match state.app.gateway.store.load_payment_of_any(&collect_ids(&entities), &id) {
+            Ok(Some(_)) => return Redirect::to(&format!("{BASE}/payments/{}", id.as_str())).into_response(),
+            // It may still be a reference of the merchant.
+            Ok(None) => {}
+            Err(error) => return refusal::show_failure(texts, &signed_in, &error.into()),
+        }
+    }
+    Redirect::to(&choose_filter(text).format("payments")).into_response()
+}
+
+/// Chooses the filter for a text by its form.
+fn choose_filter(text: &str) -> Address {
+    let list = Address::default();
+    if text.is_empty() {
+        list
+    } else if text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        list.with(&[("last4", text)])
+    } else if text.contains('@') {
+        list.with(&[("mail", text)])
+    } else if text.parse::<Date>().is_ok() {
+        list.with(&[("from", text), ("to", text)])
+    } else if text.contains(['.', ',']) && parse_amount(text).is_some() {
+        list.with(&[("min", text), ("max", text)])
+    } else {
+        list.with(&[("reference", text)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_of_a_text_decides_the_filter() {
+        for (text, address) in [
+            ("0000", "/backoffice/payments?last4=0000"),
+            ("Jane@x.example", "/backoffice/payments?mail=Jane%40x.example"),
+            ("2026-11-27", "/backoffice/payments?from=2026-11-27&to=2026-11-27"),
+            ("92,50", "/backoffice/payments?min=92%2C50&max=92%2C50"),
+            ("Order 1&2", "/backoffice/payments?reference=Order+1%262"),
+            ("12345", "/backoffice/payments?reference=12345"),
+            ("", "/backoffice/payments"),
+        ] {
+            assert_eq!(choose_filter(text).format("payments"), address, "{text}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The person who acts, for the entries of the audit log.
+
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::user::User;
+use tillgate_domain::id::UserId;
+use tillgate_machine::process;
+
+/// A person who acts, and the place from which.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    /// The user of the back office, or the user who runs a command.
+    name: String,
+    /// The client's address. `None` for a command.
+    address: Option<IpAddr>,
+}
+
+impl Actor {
+    /// Returns the actor of a user at an address. Entries are kept for ever, so they have the id and no mail address.
+    pub fn of_user(user: &UserId, address: IpAddr) -> Self {
+        Self { name: format!("user {user}"), address: Some(address) }
+    }
+
+    /// Returns the user who runs this program.
+    pub fn of_process() -> Self {
+        Self { name: process::describe_user(), address: None }
+    }
+
+    /// Returns somebody at an address whose only credential is a link.
+    pub fn of_link(address: IpAddr) -> Self {
+        Self { name: "invitation".to_owned(), address: Some(address) }
+    }
+
+    /// Begins an entry of the actor about a user.
+    pub(super) fn entry(&self, now: Timestamp, action: &str, user: &User) -> AuditEntry {
+        self.entry_about(now, action, user.id.as_str())
+    }
+
+    /// Begins an entry of the actor about something.
+    pub fn entry_about(&self, now: Timestamp, action: &str, subject: &str) -> AuditEntry {
+        let entry = AuditEntry::new(now, action, subject).by(&*self.name);
+        match self.address {
+            Some(address) => entry.with_detail("address", address.to_string()),
+            None => entry,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A user's own account: sessions, password and second factor. Each change of a credential asks for a factor again, and
+//! ends the user's other sessions, so that an open browser or a stolen cookie is not enough to keep an account.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use tillgate_domain::access::one_time_code::CodeSecret;
+use tillgate_domain::access::password::{PasswordFault, check_password};
+use tillgate_domain::access::user::{SessionStage, User, UserState};
+use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
+use tillgate_store::access::user_change::UserChange;
+use tillgate_store::access::user_session::StoredSession;
+use zeroize::Zeroizing;
+
+use crate::access::actor::Actor;
+use crate::access::invitation::{derive_secret, make_recovery_codes};
+use crate::access::sign_in::{FoundSession, UsedFactor, code_record, hash_new_password};
+use crate::access::sign_in_limits::SignInLimits;
+use crate::access::users::owner;
+use crate::{App, Failure, Gateway};
+
+/// Reason why a credential is not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnAccountFault {
+    /// The session is over.
+    Expired,
+    /// There were too many wrong codes. Nothing was checked.
+    TooMany,
+    /// The code of the present second factor is wrong.
+    Factor,
+    /// The new password is not possible.
+    Password(PasswordFault),
+    /// The code of the new authenticator app is wrong.
+    NewCode,
+}
+
+impl Gateway {
+    /// Loads the sessions of a user that give access, newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_open_sessions(&self, user: &User) -> Result<Vec<StoredSession>, Failure> {
+        let now = self.now();
+        let mut sessions = self.store.load_sessions(&user.id)?;
+        sessions.retain(|session| session.times.stage_at(now) == SessionStage::Confirmed);
+        Ok(sessions)
+    }
+
+    /// Ends a session of the user. A number of another user's session changes nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub async fn revoke_session(&self, user: &User, number: i64, address: IpAddr) -> Result<(), Failure> {
+        let is_own = self.store.load_sessions(&user.id)?.iter().any(|session| session.number == number);
+        if is_own { self.end_session(user, number, "user session-revoke", address).await } else { Ok(()) }
+    }
+
+    /// Returns the secret of the authenticator app that the user may change to, for the page that shows it.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn offered_secret(&self, found: &FoundSession) -> Result<CodeSecret, Failure> {
+        let stored = self.store.load_user(&UserKey::Id(found.user.id.clone()))?.map(|loaded| loaded.stored);
+        let present = stored.and_then(|stored| stored.secret).map(|sealed| sealed.as_bytes().to_vec());
+        // With the present secret in it, the offer differs after each change.
+        let input = [found.session.number.to_string().as_bytes(), b"\n", &present.unwrap_or_default()].concat();
+        Ok(derive_secret(&self.vault, &input))
+    }
+
+    /// Writes a change of a user's credentials, if the second factor is right. A wrong factor gets an entry as
+    /// well.
+    async fn change_credentials(
+        &self,
+        limits: &SignInLimits,
+        found: &FoundSession,
+        code: &str,
+        action: &'static str,
+        address: IpAddr,
+        changes: Vec<UserChange>,
+    ) -> Result<Result<(), OwnAccountFault>, Failure> {
+        let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
+        let attempt = limits.attempt_in_session(address, found.session.number);
+        if attempt.is_refused(now) {
+            return Ok(Err(OwnAccountFault::TooMany));
+        }
+        let (number, code, vault) = (found.session.number, Zeroizing::new(code.to_owned()), Arc::clone(&self.vault));
+        let decide = move |input: UserInput| {
+            let stored = input.found.map(|found| found.stored).filter(|stored| stored.user.state == UserState::Active);
+            let Some(stored) = stored else { return Err(OwnAccountFault::Expired) };
+            let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
+                let entry = actor.entry(now, "user factor-refuse", &stored.user);
+                return Ok((
+                    UserChanges::default().with_entry(owner(&stored.user), entry),
+                    Err(OwnAccountFault::Factor),
+                ));
+            };
+            let id = &stored.user.id;
+            let written = factor.use_up(UserChanges::default(), id);
+            let written = changes.into_iter().fold(written, |written, change| written.with(id, change));
+            let written = written
+                .with(id, UserChange::EndSessions { kept: Some(number), now })
+                .with_entry(owner(&stored.user), actor.entry(now, action, &stored.user));
+            Ok((written, Ok(())))
+        };
+        let outcome = self.store.change_user(UserKey::Id(found.user.id.clone()), decide).await?;
+        let outcome = outcome.and_then(|outcome| outcome);
+        if outcome == Err(OwnAccountFault::Factor) {
+            attempt.record_wrong(now);
+        }
+        Ok(outcome)
+    }
+}
+
+/// Changes the password of a signed-in user.
+///
+/// # Errors
+/// The fault in the inner result; a failure of the store.
+pub async fn change_password(
+    app: &App,
+    limits: &SignInLimits,
+    found: &FoundSession,
+    address: IpAddr,
+    code: &str,
+    password: &str,
+) -> Result<Result<(), OwnAccountFault>, Failure> {
+    if let Err(fault) = check_password(password, &found.user.mail, &found.user.name) {
+        return Ok(Err(OwnAccountFault::Password(fault)));
+    }
+    let (salt, hash) = hash_new_password(app, &format!("user {}", found.user.id), password).await?;
+    let changes = vec![UserChange::SetPassword { salt, hash }];
+    app.gateway.change_credentials(limits, found, code, "user password", address, changes).await
+}
+
+/// Changes the authenticator app of a signed-in user to the offered secret, and replaces the recovery codes. Returns
+/// the new codes.
+///
+/// # Errors
+/// The fault in the inner result; a failure of the store or the vault.
+pub async fn change_factor(
+    app: &App,
+    limits: &SignInLimits,
+    found: &FoundSession,
+    address: IpAddr,
+    code: &str,
+    new_code: &str,
+) -> Result<Result<Vec<Zeroizing<String>>, OwnAccountFault>, Failure> {
+    let gateway = &app.gateway;
+    let secret = gateway.offered_secret(found)?;
+    let Some(step) = secret.find_step(new_code, gateway.now(), None) else {
+        return Ok(Err(OwnAccountFault::NewCode));
+    };
+    let sealed = gateway.vault.seal(&code_record(&found.user.id), secret.as_bytes())?;
+    let (codes, hashes) = make_recovery_codes()?;
+    let changes = vec![UserChange::SetSecret { sealed, step }, UserChange::SetRecovery(hashes)];
+    let changed = gateway.change_credentials(limits, found, code, "user factor", address, changes).await?;
+    Ok(changed.map(|()| codes))
+}

@@ -1,0 +1,248 @@
+//! Acts on users: create with an invitation, invite again, disable and enable, give and take roles. Pages and commands
+//! share the decisions; pages write through the running server, commands through their own connection.
+
+use jiff::Timestamp;
+use tillgate_domain::access::role::{Permissions, RoleGrant};
+use tillgate_domain::access::user::{INVITATION_LIMIT, User, UserState, parse_mail, parse_name};
+use tillgate_domain::id::UserId;
+use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
+use tillgate_store::access::user_change::UserChange;
+
+use crate::access::actor::Actor;
+use crate::access::link_token::LinkToken;
+use crate::administration::{ActError, Administration};
+use crate::{Gateway, random_bytes};
+
+/// A user to create.
+#[derive(Debug, Clone)]
+pub struct NewUser {
+    /// The mail address, as it was typed.
+    pub mail: String,
+    /// The name, as it was typed.
+    pub name: String,
+    /// The roles.
+    pub grants: Vec<RoleGrant>,
+}
+
+/// A user with the token of an invitation, which is known only now.
+pub struct Invited {
+    /// The user.
+    pub user: User,
+    /// The token of the link.
+    pub token: LinkToken,
+}
+
+/// An act on a user that exists.
+#[derive(Debug, Clone)]
+pub enum UserAct {
+    /// Takes away every access, and ends the sessions.
+    Disable,
+    /// Gives the access back.
+    Enable,
+    /// Gives a role.
+    AddRole(RoleGrant),
+    /// Takes a role.
+    RemoveRole(RoleGrant),
+}
+
+/// Path of the page of an invitation, below the address of the gateway.
+pub fn invitation_path(token: &LinkToken) -> String {
+    format!("backoffice/invitation/{}", token.as_str())
+}
+
+/// A checked decision to create a user.
+struct Creation {
+    user: User,
+    token: LinkToken,
+    actor: Actor,
+}
+
+impl Creation {
+    fn prepare(new: NewUser, actor: Actor, now: Timestamp) -> Result<Self, ActError> {
+        let mail = parse_mail(&new.mail).map_err(|message| ActError::refuse("mail", message))?;
+        let name = parse_name(&new.name).map_err(|message| ActError::refuse("name", message))?;
+        let user = User {
+            id: UserId::new(now, random_bytes()?),
+            mail,
+            name,
+            state: UserState::Invited,
+            created: now,
+            permissions: Permissions::new(new.grants),
+        };
+        Ok(Self { user, token: LinkToken::random()?, actor })
+    }
+
+    fn key(&self) -> UserKey {
+        UserKey::Mail(self.user.mail.clone())
+    }
+
+    fn decide(self, input: &UserInput) -> Result<(UserChanges, Invited), ActError> {
+        if input.found.is_some() {
+            return Err(ActError::refuse("mail", format!("there is a user {}", self.user.mail)));
+        }
+        let (Self { user, token, actor }, now) = (&self, self.user.created);
+        let mut entry = actor.entry(now, "user create", user).with_detail("name", &*user.name);
+        for (number, grant) in user.permissions.grants().iter().enumerate() {
+            entry = entry.with_detail(&format!("role {}", number + 1), describe_grant(grant));
+        }
+        let changes = UserChanges::default()
+            .with(&user.id, UserChange::Add(user.clone()))
+            .with(&user.id, invite(token, now))
+            .with_entry(owner(user), entry);
+        Ok((changes, Invited { user: self.user, token: self.token }))
+    }
+}
+
+/// Returns the change that adds an invitation.
+fn invite(token: &LinkToken, now: Timestamp) -> UserChange {
+    let expires = now.checked_add(INVITATION_LIMIT).unwrap_or(Timestamp::MAX);
+    UserChange::Invite { hash: token.hash(), now, expires }
+}
+
+/// Returns the entity that an entry about a user belongs to: that of the only role, otherwise none.
+pub(super) fn owner(user: &User) -> Option<&tillgate_domain::id::EntityId> {
+    match user.permissions.grants() {
+        [grant] => grant.reach.entity(),
+        _ => None,
+    }
+}
+
+/// Describes a role for the audit log: `analyst on 8a01…`.
+fn describe_grant(grant: &RoleGrant) -> String {
+    format!("{} on {}", grant.role, grant.reach.as_str())
+}
+
+/// Returns the selected user, or the refusal of an unknown one.
+fn known(input: UserInput) -> Result<StoredUser, ActError> {
+    input.found.map(|found| found.stored).ok_or_else(|| ActError::refuse("user", "there is no such user"))
+}
+
+fn decide_invitation(
+    input: UserInput,
+    token: LinkToken,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<(UserChanges, Invited), ActError> {
+    let user = known(input)?.user;
+    if user.state == UserState::Disabled {
+        return Err(ActError::refuse("user", format!("{} is disabled: enable the user first", user.mail)));
+    }
+    let changes = UserChanges::default()
+        .with(&user.id, invite(&token, now))
+        .with_entry(owner(&user), actor.entry(now, "user invite", &user));
+    Ok((changes, Invited { user, token }))
+}
+
+fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) -> Result<(UserChanges, User), ActError> {
+    let stored = known(input)?;
+    let mut user = stored.user.clone();
+    let id = user.id.clone();
+    let refuse = |message: String| Err(ActError::refuse("user", message));
+    let changes = UserChanges::default();
+    let (changes, entry) = match act {
+        UserAct::Disable if user.state == UserState::Disabled => return refuse(format!("{} is disabled", user.mail)),
+        UserAct::Disable => {
+            user.state = UserState::Disabled;
+            let changes = changes
+                .with(&id, UserChange::SetState(user.state))
+                .with(&id, UserChange::EndSessions { kept: None, now })
+                .with(&id, UserChange::CloseInvitations(now));
+            (changes, actor.entry(now, "user disable", &user))
+        }
+        UserAct::Enable if user.state != UserState::Disabled => {
+            return refuse(format!("{} is not disabled", user.mail));
+        }
+        UserAct::Enable => {
+            // Without a password the user still needs an invitation.
+            user.state = if stored.hash.is_empty() { UserState::Invited } else { UserState::Active };
+            (changes.with(&id, UserChange::SetState(user.state)), actor.entry(now, "user enable", &user))
+        }
+        UserAct::AddRole(grant) | UserAct::RemoveRole(grant) => {
+            let (has, adds) = (user.permissions.grants().contains(grant), matches!(act, UserAct::AddRole(_)));
+            if has == adds {
+                let verb = if has { "has" } else { "does not have" };
+                return refuse(format!("{} {verb} the role {}", user.mail, describe_grant(grant)));
+            }
+            let mut grants = user.permissions.grants().to_vec();
+            let (action, change) = if adds {
+                grants.push(grant.clone());
+                ("user role-add", UserChange::AddRole(grant.clone()))
+            } else {
+                grants.retain(|held| held != grant);
+                ("user role-remove", UserChange::RemoveRole(grant.clone()))
+            };
+            user.permissions = Permissions::new(grants);
+            (changes.with(&id, change), actor.entry(now, action, &user).with_detail("role", describe_grant(grant)))
+        }
+    };
+    Ok((changes.with_entry(owner(&user), entry), user))
+}
+
+impl Gateway {
+    /// Creates a user with an invitation. The caller has checked that the actor may give the roles.
+    ///
+    /// # Errors
+    /// If the mail address or the name is not possible, or there is a user with the address.
+    pub async fn create_user(&self, new: NewUser, actor: Actor) -> Result<Invited, ActError> {
+        let creation = Creation::prepare(new, actor, self.now())?;
+        self.store.change_user(creation.key(), |input| creation.decide(&input)).await?
+    }
+
+    /// Makes a new invitation of a user, which replaces earlier ones. With it a user who has lost password or second
+    /// factor sets both again.
+    ///
+    /// # Errors
+    /// If there is no such user, or the user is disabled.
+    pub async fn invite_user(&self, user: UserId, actor: Actor) -> Result<Invited, ActError> {
+        let (token, now) = (LinkToken::random()?, self.now());
+        self.store.change_user(UserKey::Id(user), move |input| decide_invitation(input, token, &actor, now)).await?
+    }
+
+    /// Disables or enables a user, or changes the roles.
+    ///
+    /// # Errors
+    /// If there is no such user, or the act changes nothing.
+    pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<User, ActError> {
+        let now = self.now();
+        self.store.change_user(UserKey::Id(user), move |input| decide_act(input, &act, &actor, now)).await?
+    }
+}
+
+impl Administration {
+    /// Creates a user with an invitation, as [`Gateway::create_user`] does.
+    ///
+    /// # Errors
+    /// Also if a role is on an entity that does not exist.
+    pub fn create_user(&self, new: NewUser, actor: Actor) -> Result<Invited, ActError> {
+        self.check_reaches(&new.grants)?;
+        let creation = Creation::prepare(new, actor, self.now())?;
+        self.store.change_user(&creation.key(), |input| creation.decide(&input))?
+    }
+
+    /// Makes a new invitation of a user, as [`Gateway::invite_user`] does.
+    pub fn invite_user(&self, user: &UserKey, actor: &Actor) -> Result<Invited, ActError> {
+        let (token, now) = (LinkToken::random()?, self.now());
+        self.store.change_user(user, |input| decide_invitation(input, token, actor, now))?
+    }
+
+    /// Disables or enables a user, or changes the roles, as [`Gateway::change_user`] does.
+    ///
+    /// # Errors
+    /// Also if a role is given on an entity that does not exist.
+    pub fn change_user(&self, user: &UserKey, act: &UserAct, actor: &Actor) -> Result<User, ActError> {
+        if let UserAct::AddRole(grant) = act {
+            self.check_reaches(std::slice::from_ref(grant))?;
+        }
+        let now = self.now();
+        self.store.change_user(user, |input| decide_act(input, act, actor, now))?
+    }
+
+    /// Loads all users, in the order of their mail addresses.
+    pub fn load_users(&self) -> Result<Vec<User>, ActError> {
+        Ok(self.store.load_users()?)
+    }
+
+    fn check_reaches(&self, grants: &[RoleGrant]) -> Result<(), ActError> {
+        grants.iter().filter_map(|grant| grant.reach.entity()).try_for_each(|id| self.load_entity(id).map(drop))
+    }
+}

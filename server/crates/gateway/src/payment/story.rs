@@ -1,0 +1,102 @@
+//! The story of one payment: everything that the store knows about it, for people.
+
+use jiff::{SignedDuration, Timestamp};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::{Payment, PaymentStatus, PaymentType};
+use tillgate_domain::review::queue::{QueuedReview, ReviewAction};
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_store::StoryMessage;
+
+use crate::payment::listing::find_strongest;
+use crate::{Failure, Gateway};
+
+/// Maximum number of related payments.
+const MAX_RELATED: u32 = 100;
+
+/// Everything about one payment.
+pub struct PaymentStory {
+    /// The payment.
+    pub payment: Payment,
+    /// Its type, remaining amount and state.
+    pub status: PaymentStatus,
+    /// The strongest follow-up payment, and true if it concerns the whole amount.
+    pub follow_up: Option<(PaymentType, bool)>,
+    /// The payments that are linked to it, and itself, oldest first.
+    pub related: Vec<Payment>,
+    /// The other payment attempts of its checkout, oldest first.
+    pub attempts: Vec<Payment>,
+    /// Its review, if it was ever held, with the acts of analysts.
+    pub review: Option<(QueuedReview, Vec<ReviewAction>)>,
+    /// The end of the review's lifetime, while the payment is held.
+    pub review_deadline: Option<Timestamp>,
+    /// The messages about it and its related payments, oldest first.
+    pub messages: Vec<StoryMessage>,
+    /// The disputes about it.
+    pub disputes: Vec<Dispute>,
+    /// The reconciliation records about it and its related payments.
+    pub records: Vec<ReconciliationRecord>,
+    /// The entries of it and its related payments in the audit log, with their numbers.
+    pub entries: Vec<(i64, AuditEntry)>,
+}
+
+impl Gateway {
+    /// Loads the story of a payment. Returns `None` if it belongs to none of these entities.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_payment_story(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<PaymentStory>, Failure> {
+        let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
+        let now = self.now_of_id(&payment.entity);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.options.time_limits, now);
+        let effective = follow_ups.iter().filter(|one| one.is_approved_or_pending && payment.is_approved());
+        let effective: Vec<_> = effective.map(|one| (one.payment_type, one.hundredths)).collect();
+        let follow_up = find_strongest(&effective, &payment.amount.to_string());
+        let related = self.store.load_related_payments(&payment, MAX_RELATED)?;
+        let attempts = self.store.find_other_attempts(&payment)?;
+        let review = self.store.load_review_record(&payment.id)?.map(|(review, _, actions)| (review, actions));
+        let open = review.as_ref().filter(|(review, _)| !review.has_ended);
+        let review_deadline = open.and_then(|(review, _)| review.since.checked_add(self.options.review_lifetime).ok());
+        let chargebacks = related.iter().filter(|payment| payment.payment_type == PaymentType::Chargeback);
+        let chargebacks: Vec<PaymentId> = chargebacks.map(|payment| payment.id.clone()).collect();
+        let disputes = self.store.load_disputes_of(&payment.id, &chargebacks)?;
+        let (mut messages, mut records, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for each in &related {
+            let entry = self.store.find_payment_entry(&each.entity, &each.id, each.created)?;
+            let mut times = vec![each.created];
+            times.extend(entry.as_ref().map(|(_, entry)| entry.time));
+            times.extend(each.review().and_then(|review| review.since));
+            if each.id == payment.id {
+                times.extend(review.iter().flat_map(|(_, actions)| actions.iter().map(|action| action.at)));
+            }
+            messages.extend(self.store.find_payment_messages(&each.id, &self.to_machine_times(&each.entity, &times))?);
+            let day = each.created.to_zoned(jiff::tz::TimeZone::UTC).date();
+            let first = day.yesterday().unwrap_or(day);
+            records.extend(self.store.find_payment_records(&each.entity, &each.id, first)?);
+            entries.extend(entry);
+        }
+        messages.sort_by_key(|message| message.written);
+        Ok(Some(PaymentStory {
+            payment,
+            status,
+            follow_up,
+            related,
+            attempts,
+            review,
+            review_deadline,
+            messages,
+            disputes,
+            records,
+            entries,
+        }))
+    }
+
+    /// Converts times of an entity's clock to the machine's clock, under which messages are written. The clock of a
+    /// sandbox may have been moved since, so the times themselves are kept as well.
+    fn to_machine_times(&self, entity: &EntityId, times: &[Timestamp]) -> Vec<Timestamp> {
+        let ahead = self.directory.find_entity(entity).map_or(SignedDuration::ZERO, |entity| entity.ahead);
+        let moved = times.iter().filter(|_| !ahead.is_zero()).filter_map(|time| time.checked_sub(ahead).ok());
+        times.iter().copied().chain(moved).collect()
+    }
+}

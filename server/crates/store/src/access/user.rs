@@ -1,0 +1,260 @@
+//! Users of the back office as rows, and the one way to change them: load a user with what belongs to the act, decide,
+//! and write the changes with their entries in the audit log, in one transaction.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::access::audit::AuditEntry;
+use tillgate_domain::access::one_time_code::RecoveryHash;
+use tillgate_domain::access::role::{Permissions, Reach, RoleGrant};
+use tillgate_domain::access::user::{FactorFailures, User, UserState};
+use tillgate_domain::id::{EntityId, UserId};
+use tillgate_vault::Sealed;
+
+use crate::access::user_change::UserChange;
+use crate::access::user_session::{self, StoredInvitation, StoredSession, TokenHash};
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::error::unreadable_column;
+use crate::keys::sealed::read_sealed;
+use crate::settlement::ledger;
+use crate::{AdminStore, Store, StoreError};
+
+/// Columns of a user, in the order in which [`read_user`] reads them.
+const COLUMNS: &str = "id, mail, name, state, created, salt, hash, sealed, step, recovery, failures, failed";
+
+/// A user with the stored secrets.
+#[derive(Debug, Clone)]
+pub struct StoredUser {
+    /// The user without secrets.
+    pub user: User,
+    /// The salt of the password. Empty if there is no password.
+    pub salt: Vec<u8>,
+    /// The hash of the password. Empty if there is no password.
+    pub hash: Vec<u8>,
+    /// The sealed secret of the one-time codes. `None` if there is none.
+    pub secret: Option<Sealed>,
+    /// The latest step of a one-time code that was used.
+    pub last_step: Option<i64>,
+    /// The hashes of the recovery codes that are not used.
+    pub recovery: Vec<RecoveryHash>,
+    /// Wrong second factors since the last right one.
+    pub failures: FactorFailures,
+}
+
+/// Selection of a user, with the session or the invitation that selects it.
+#[derive(Debug, Clone)]
+pub enum UserKey {
+    /// By id.
+    Id(UserId),
+    /// By mail address, in the spelling that is compared.
+    Mail(String),
+    /// By the hash of a session's token.
+    Session(TokenHash),
+    /// By the hash of an invitation's token.
+    Invitation(TokenHash),
+}
+
+/// A user, and the session or invitation by which it was selected.
+#[derive(Debug, Clone)]
+pub struct LoadedUser {
+    /// The user.
+    pub stored: StoredUser,
+    /// The session, if it was selected by one.
+    pub session: Option<StoredSession>,
+    /// The invitation, if it was selected by one.
+    pub invitation: Option<StoredInvitation>,
+}
+
+/// Input of a decision about a user.
+#[derive(Debug, Default)]
+pub struct UserInput {
+    /// The selected user, if there is one.
+    pub found: Option<LoadedUser>,
+    /// The number of users in the store.
+    pub user_count: u64,
+}
+
+/// Changes of users to write in one commit, with their entries in the audit log.
+#[derive(Debug, Default)]
+pub struct UserChanges {
+    changes: Vec<(UserId, UserChange)>,
+    entries: Vec<(Option<EntityId>, AuditEntry)>,
+}
+
+impl UserChanges {
+    /// Adds a change of a user. Changes are written in the order in which they are added.
+    #[must_use]
+    pub fn with(mut self, user: &UserId, change: UserChange) -> Self {
+        self.changes.push((user.clone(), change));
+        self
+    }
+
+    /// Adds an entry of the audit log about an entity, or about the whole gateway.
+    #[must_use]
+    pub fn with_entry(mut self, entity: Option<&EntityId>, entry: AuditEntry) -> Self {
+        self.entries.push((entity.cloned(), entry));
+        self
+    }
+
+    /// Returns these changes followed by others.
+    #[must_use]
+    pub fn followed_by(mut self, others: Self) -> Self {
+        self.changes.extend(others.changes);
+        self.entries.extend(others.entries);
+        self
+    }
+
+    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+        for (user, change) in &self.changes {
+            change.apply(connection, user)?;
+        }
+        for (entity, entry) in &self.entries {
+            // The clocks of sandboxes do not apply to people, so the machine's time is that of the entry.
+            ledger::write_entry(connection, entity.as_ref(), entry, entry.time)?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Loads a user. Returns `None` if there is none.
+    pub fn load_user(&self, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
+        self.run_read(|connection| load_user(connection, key))
+    }
+
+    /// Loads all users, in the order of their mail addresses.
+    pub fn load_users(&self) -> Result<Vec<User>, StoreError> {
+        self.run_read(load_users)
+    }
+
+    /// Loads a user under the write lock, decides, and makes the changes durable. A refusal writes nothing. Returns
+    /// after the commit.
+    pub async fn change_user<T, E, D>(&self, key: UserKey, decide: D) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
+    {
+        self.run_write(move |connection| decide_and_write(connection, &key, decide)).await
+    }
+}
+
+impl AdminStore {
+    /// Loads a user. Returns `None` if there is none.
+    pub fn load_user(&self, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
+        load_user(&self.connection, key)
+    }
+
+    /// Loads all users, in the order of their mail addresses.
+    pub fn load_users(&self) -> Result<Vec<User>, StoreError> {
+        load_users(&self.connection)
+    }
+
+    /// Loads a user, decides, and writes the changes, as one transaction. A refusal writes nothing.
+    pub fn change_user<T, E>(
+        &self,
+        key: &UserKey,
+        decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
+    ) -> Result<Result<T, E>, StoreError> {
+        self.in_transaction(|store| decide_and_write(&store.connection, key, decide))
+    }
+}
+
+fn decide_and_write<T, E>(
+    connection: &Connection,
+    key: &UserKey,
+    decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
+) -> Result<Result<T, E>, StoreError> {
+    let count = |query: &str| -> Result<u64, StoreError> {
+        Ok(connection.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+    };
+    let input = UserInput { found: load_user(connection, key)?, user_count: count("SELECT count(*) FROM user")? };
+    match decide(input) {
+        Ok((changes, value)) => {
+            changes.apply(connection)?;
+            Ok(Ok(value))
+        }
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
+    let (mut session, mut invitation) = (None, None);
+    let (column, value) = match key {
+        UserKey::Id(id) => ("id", id.as_str().to_owned()),
+        UserKey::Mail(mail) => ("mail", mail.clone()),
+        UserKey::Session(hash) => match user_session::load_session(connection, hash)? {
+            Some((found, user)) => {
+                session = Some(found);
+                ("id", user)
+            }
+            None => return Ok(None),
+        },
+        UserKey::Invitation(hash) => match user_session::load_invitation(connection, hash)? {
+            Some((found, user)) => {
+                invitation = Some(found);
+                ("id", user)
+            }
+            None => return Ok(None),
+        },
+    };
+    let query = format!("SELECT {COLUMNS} FROM user WHERE {column} = ?1");
+    let found = connection.prepare_cached(&query)?.query_row([value], read_user).optional()?;
+    let Some(mut stored) = found else { return Ok(None) };
+    stored.user.permissions = load_permissions(connection, &stored.user.id)?;
+    Ok(Some(LoadedUser { stored, session, invitation }))
+}
+
+fn load_users(connection: &Connection) -> Result<Vec<User>, StoreError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM user ORDER BY mail"))?;
+    let users: Vec<StoredUser> = statement.query_map([], read_user)?.collect::<Result<_, _>>()?;
+    let with_roles = |stored: StoredUser| {
+        let permissions = load_permissions(connection, &stored.user.id)?;
+        Ok(User { permissions, ..stored.user })
+    };
+    users.into_iter().map(with_roles).collect()
+}
+
+/// Loads the roles of a user. A role that this version does not know gives nothing.
+fn load_permissions(connection: &Connection, user: &UserId) -> Result<Permissions, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT role, reach FROM user_role WHERE user = ?1")?;
+    let rows = statement.query_map(params![user.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut grants = Vec::new();
+    for row in rows {
+        let (role, reach): (String, String) = row?;
+        if let (Ok(role), Some(reach)) = (role.parse(), Reach::parse(&reach)) {
+            grants.push(RoleGrant { role, reach });
+        }
+    }
+    Ok(Permissions::new(grants))
+}
+
+/// Reads a user from a row with [`COLUMNS`], without the roles.
+fn read_user(row: &Row<'_>) -> rusqlite::Result<StoredUser> {
+    let (id, state): (String, String) = (row.get(0)?, row.get(3)?);
+    let recovery: Vec<u8> = row.get(9)?;
+    let secret = read_sealed(row, 7)?;
+    Ok(StoredUser {
+        user: User {
+            id: UserId::parse(&id).ok_or_else(|| unreadable_column(0, "id of a user"))?,
+            mail: row.get(1)?,
+            name: row.get(2)?,
+            state: UserState::parse(&state).ok_or_else(|| unreadable_column(3, "state of a user"))?,
+            created: timestamp_from_milliseconds(row.get(4)?),
+            permissions: Permissions::default(),
+        },
+        salt: row.get(5)?,
+        hash: row.get(6)?,
+        secret: Some(secret).filter(|sealed| !sealed.as_bytes().is_empty()),
+        last_step: row.get(8)?,
+        recovery: recovery.as_chunks::<32>().0.to_vec(),
+        failures: FactorFailures {
+            count: row.get(10)?,
+            last: row.get::<_, Option<i64>>(11)?.map(timestamp_from_milliseconds),
+        },
+    })
+}
+
+/// Returns the time of a change in the form of a column.
+pub(super) fn milliseconds(time: Timestamp) -> i64 {
+    time.as_millisecond()
+}

@@ -1,0 +1,196 @@
+//! Changes of a user, and their statements.
+
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{Connection, params};
+use tillgate_domain::access::one_time_code::RecoveryHash;
+use tillgate_domain::access::role::RoleGrant;
+use tillgate_domain::access::user::{FactorFailures, User, UserState};
+use tillgate_domain::id::UserId;
+use tillgate_vault::Sealed;
+
+use crate::StoreError;
+use crate::access::user::milliseconds;
+use crate::access::user_session::TokenHash;
+
+/// Time for which a session that is over is kept, for the questions of an investigation.
+const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
+
+/// A change of a user.
+#[derive(Debug, Clone)]
+pub enum UserChange {
+    /// Adds the user, with the roles.
+    Add(User),
+    /// Sets the state.
+    SetState(UserState),
+    /// Sets the password.
+    SetPassword {
+        /// The salt.
+        salt: Vec<u8>,
+        /// The hash.
+        hash: Vec<u8>,
+    },
+    /// Sets the secret of the one-time codes with the step that proved it.
+    SetSecret {
+        /// The sealed secret.
+        sealed: Sealed,
+        /// The step that was used.
+        step: i64,
+    },
+    /// Sets the recovery codes.
+    SetRecovery(Vec<RecoveryHash>),
+    /// Marks a step of the one-time codes, and all before it, as used.
+    UseStep(i64),
+    /// Sets the wrong second factors since the last right one.
+    SetFailures(FactorFailures),
+    /// Gives a role.
+    AddRole(RoleGrant),
+    /// Takes a role.
+    RemoveRole(RoleGrant),
+    /// Begins a session that waits for the second factor.
+    StartSession(NewSession),
+    /// Begins a session that has its second factor.
+    StartConfirmed(NewSession),
+    /// Gives a session its second factor and another token, so that a token from before is worth nothing.
+    ConfirmSession {
+        /// The number of the session.
+        number: i64,
+        /// The hash of the new token.
+        hash: TokenHash,
+        /// The time.
+        now: Timestamp,
+    },
+    /// Ends a session of the user.
+    EndSession {
+        /// The number of the session.
+        number: i64,
+        /// The time.
+        now: Timestamp,
+    },
+    /// Ends all sessions of the user but one.
+    EndSessions {
+        /// The number of the session that goes on. `None` ends all.
+        kept: Option<i64>,
+        /// The time.
+        now: Timestamp,
+    },
+    /// Adds an invitation, and closes all earlier ones.
+    Invite {
+        /// The hash of the token.
+        hash: TokenHash,
+        /// The time of creation.
+        now: Timestamp,
+        /// The time from which it is refused.
+        expires: Timestamp,
+    },
+    /// Closes all invitations of the user.
+    CloseInvitations(Timestamp),
+}
+
+/// A session that begins.
+#[derive(Debug, Clone)]
+pub struct NewSession {
+    /// The hash of its token.
+    pub hash: TokenHash,
+    /// The time.
+    pub now: Timestamp,
+    /// The address of the client.
+    pub address: String,
+    /// The browser, as it names itself.
+    pub agent: String,
+}
+
+impl UserChange {
+    /// Writes the change of a user.
+    pub(super) fn apply(&self, connection: &Connection, user: &UserId) -> Result<(), StoreError> {
+        let user = user.as_str();
+        let run = |statement: &str, parameters: &[&dyn rusqlite::ToSql]| -> Result<(), StoreError> {
+            Ok(connection.prepare_cached(statement)?.execute(parameters).map(drop)?)
+        };
+        match self {
+            Self::Add(new) => add_user(connection, new),
+            Self::SetState(state) => run("UPDATE user SET state = ?2 WHERE id = ?1", params![user, state.as_str()]),
+            Self::SetPassword { salt, hash } => {
+                run("UPDATE user SET salt = ?2, hash = ?3 WHERE id = ?1", params![user, salt, hash])
+            }
+            Self::SetSecret { sealed, step } => {
+                let statement = "UPDATE user SET sealed = ?2, step = ?3 WHERE id = ?1";
+                run(statement, params![user, sealed.as_bytes(), step])
+            }
+            Self::SetRecovery(hashes) => {
+                run("UPDATE user SET recovery = ?2 WHERE id = ?1", params![user, hashes.concat()])
+            }
+            Self::UseStep(step) => run("UPDATE user SET step = ?2 WHERE id = ?1", params![user, step]),
+            Self::SetFailures(failures) => {
+                let statement = "UPDATE user SET failures = ?2, failed = ?3 WHERE id = ?1";
+                run(statement, params![user, failures.count, failures.last.map(milliseconds)])
+            }
+            Self::AddRole(grant) => add_role(connection, user, grant),
+            Self::RemoveRole(grant) => {
+                let statement = "DELETE FROM user_role WHERE user = ?1 AND role = ?2 AND reach = ?3";
+                run(statement, params![user, grant.role.as_str(), grant.reach.as_str()])
+            }
+            Self::StartSession(session) => start_session(connection, user, session, None),
+            Self::StartConfirmed(session) => start_session(connection, user, session, Some(session.now)),
+            Self::ConfirmSession { number, hash, now } => {
+                let statement = "UPDATE user_session SET hash = ?3, confirmed = ?4, used = ?4
+                     WHERE number = ?2 AND user = ?1 AND ended IS NULL";
+                run(statement, params![user, number, hash, milliseconds(*now)])
+            }
+            Self::EndSession { number, now } => {
+                let statement = "UPDATE user_session SET ended = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
+                run(statement, params![user, number, milliseconds(*now)])
+            }
+            Self::EndSessions { kept, now } => {
+                let statement =
+                    "UPDATE user_session SET ended = ?3 WHERE user = ?1 AND number IS NOT ?2 AND ended IS NULL";
+                run(statement, params![user, kept, milliseconds(*now)])
+            }
+            Self::Invite { hash, now, expires } => {
+                close_invitations(connection, user, *now)?;
+                let statement = "INSERT INTO user_invitation (hash, user, created, expires) VALUES (?1, ?2, ?3, ?4)";
+                run(statement, params![hash, user, milliseconds(*now), milliseconds(*expires)])
+            }
+            Self::CloseInvitations(now) => close_invitations(connection, user, *now),
+        }
+    }
+}
+
+fn add_user(connection: &Connection, new: &User) -> Result<(), StoreError> {
+    let statement = "INSERT INTO user (id, mail, name, state, created) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let (id, state) = (new.id.as_str(), new.state.as_str());
+    connection.prepare_cached(statement)?.execute(params![id, new.mail, new.name, state, milliseconds(new.created)])?;
+    new.permissions.grants().iter().try_for_each(|grant| add_role(connection, id, grant))
+}
+
+fn add_role(connection: &Connection, user: &str, grant: &RoleGrant) -> Result<(), StoreError> {
+    let statement =
+        "INSERT INTO user_role (user, role, reach) VALUES (?1, ?2, ?3) ON CONFLICT (user, role, reach) DO NOTHING";
+    connection.prepare_cached(statement)?.execute(params![user, grant.role.as_str(), grant.reach.as_str()])?;
+    Ok(())
+}
+
+/// Begins a session, and deletes those of the user that have been over for long.
+fn start_session(
+    connection: &Connection,
+    user: &str,
+    session: &NewSession,
+    confirmed: Option<Timestamp>,
+) -> Result<(), StoreError> {
+    let oldest = session.now.checked_sub(KEPT).map_or(0, milliseconds);
+    connection
+        .prepare_cached("DELETE FROM user_session WHERE user = ?1 AND created < ?2")?
+        .execute(params![user, oldest])?;
+    let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, address, agent)
+         VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
+    let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));
+    let parameters = params![session.hash, user, now, confirmed, session.address, session.agent];
+    connection.prepare_cached(statement)?.execute(parameters)?;
+    Ok(())
+}
+
+fn close_invitations(connection: &Connection, user: &str, now: Timestamp) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("UPDATE user_invitation SET used = ?2 WHERE user = ?1 AND used IS NULL")?
+        .execute(params![user, milliseconds(now)])?;
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Sessions and invitations of users as rows. The store has only hashes of their tokens.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use tillgate_domain::access::user::SessionTimes;
+use tillgate_domain::id::UserId;
+
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::{Store, StoreError};
+
+/// SHA-256 of a token.
+pub type TokenHash = [u8; 32];
+
+/// Columns of a session, in the order in which [`read_session`] reads them.
+const COLUMNS: &str = "number, created, used, confirmed, ended, address, agent";
+
+/// A session of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSession {
+    /// The number. It is no secret.
+    pub number: i64,
+    /// The times.
+    pub times: SessionTimes,
+    /// The address from which it was begun.
+    pub address: String,
+    /// The browser with which it was begun, as it names itself.
+    pub agent: String,
+}
+
+/// An invitation of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredInvitation {
+    /// The time from which it is refused.
+    pub expires: Timestamp,
+    /// True if it has been used, or replaced by another one.
+    pub is_used: bool,
+}
+
+impl StoredInvitation {
+    /// Returns true if the invitation can be used at a time.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        !self.is_used && now < self.expires
+    }
+}
+
+impl Store {
+    /// Loads the sessions of a user that have not been ended, newest first. Some may be over because of their times.
+    pub fn load_sessions(&self, user: &UserId) -> Result<Vec<StoredSession>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM user_session WHERE user = ?1 AND ended IS NULL ORDER BY number DESC LIMIT 100"
+        );
+        self.run_read(|connection| {
+            let mut statement = connection.prepare_cached(&query)?;
+            let sessions = statement.query_map([user.as_str()], read_session)?;
+            Ok(sessions.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Stores the time of the latest use of a session.
+    pub async fn record_session_use(&self, number: i64, now: Timestamp) -> Result<(), StoreError> {
+        let query = "UPDATE user_session SET used = ?2 WHERE number = ?1 AND used < ?2 AND ended IS NULL";
+        let now = now.as_millisecond();
+        self.run_write(move |connection| {
+            Ok(connection.prepare_cached(query)?.execute(params![number, now]).map(drop)?)
+        })
+        .await
+    }
+}
+
+/// Loads a session by the hash of its token, with its user.
+pub(super) fn load_session(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<(StoredSession, String)>, StoreError> {
+    let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE hash = ?1");
+    let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(7)?));
+    Ok(connection.prepare_cached(&query)?.query_row([hash], read).optional()?)
+}
+
+/// Loads an invitation by the hash of its token, with its user.
+pub(super) fn load_invitation(
+    connection: &Connection,
+    hash: &TokenHash,
+) -> Result<Option<(StoredInvitation, String)>, StoreError> {
+    let query = "SELECT expires, used, user FROM user_invitation WHERE hash = ?1";
+    let read = |row: &Row<'_>| {
+        let is_used = row.get::<_, Option<i64>>(1)?.is_some();
+        Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used }, row.get(2)?))
+    };
+    Ok(connection.prepare_cached(query)?.query_row([hash], read).optional()?)
+}
+
+/// Reads a session from a row that begins with [`COLUMNS`].
+fn read_session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    let time = |column| row.get::<_, Option<i64>>(column).map(|time| time.map(timestamp_from_milliseconds));
+    Ok(StoredSession {
+        number: row.get(0)?,
+        times: SessionTimes {
+            created: timestamp_from_milliseconds(row.get(1)?),
+            last_used: timestamp_from_milliseconds(row.get(2)?),
+            confirmed: time(3)?,
+            ended: time(4)?,
+        },
+        address: row.get(5)?,
+        agent: row.get(6)?,
+    })
+}

@@ -1,0 +1,43 @@
+//! Search for payments by the terms that people know: the last four digits of an account, and an e-mail address.
+//!
+//! The rows are written with a new payment and never change, because neither does.
+
+use rusqlite::{Connection, params};
+use tillgate_domain::payment::{Account, Payment};
+
+use crate::StoreError;
+
+/// A term by which payments are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchTerm {
+    /// The last four characters of a card number, IBAN or account number.
+    LastFour(String),
+    /// The customer's e-mail address, in any case.
+    Mail(String),
+}
+
+impl SearchTerm {
+    /// Returns the stored form, in which the first letter is the kind of the term.
+    pub(super) fn to_stored(&self) -> String {
+        match self {
+            Self::LastFour(digits) => format!("d{digits}"),
+            Self::Mail(address) => format!("m{}", address.to_ascii_lowercase()),
+        }
+    }
+}
+
+/// Writes the terms of a new payment.
+pub(super) fn write_terms(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    let last_four = match &payment.account {
+        Account::Card(card) => Some(card.last4.clone()),
+        Account::Bank(bank) => bank.last4.clone(),
+        Account::Virtual(_) | Account::Unknown => None,
+    };
+    let mail = payment.parameters.get("customer.email").map(|mail| SearchTerm::Mail(mail.to_owned()));
+    for term in last_four.map(SearchTerm::LastFour).into_iter().chain(mail) {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3)")?
+            .execute(params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Reads for the history of one payment: its messages with their deliveries, its reconciliation records, and its entry
+//! in the audit log.
+//!
+//! None of these tables has an index by payment, because each row is written in the commit of a payment and one more
+//! index would slow that commit down. But all of them are in the order of time, so each search reads a bounded number
+//! of rows after a known time.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_domain::access::audit::{AuditEntry, PAYMENT};
+use tillgate_domain::dispute::Dispute;
+use tillgate_domain::id::{EntityId, MessageId, PaymentId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::document::decode_document;
+use crate::payment::shared_parameters;
+use crate::{DisputeKey, Store, StoreError, dispute};
+
+/// Maximum number of rows that a search reads.
+const MAX_READ: u32 = 3000;
+/// Number of payments before and after another one among which the attempts of its checkout are found.
+const MAX_NEAR: u32 = 1000;
+/// Time after a change in which its messages are written. They are written in the same commit, whose time may be a
+/// little later.
+const MESSAGE_WINDOW: i64 = 5_000;
+/// Maximum number of shown attempts of a message.
+const MAX_ATTEMPTS: u32 = 20;
+
+/// A message about a payment.
+#[derive(Debug, Clone)]
+pub struct StoryMessage {
+    /// The time at which it was written, by the machine's clock.
+    pub written: Timestamp,
+    /// The event that it reports, such as `PAYMENT CREATED`.
+    pub what: String,
+    /// The address of the receiver. Its query may be secret.
+    pub address: String,
+    /// True while another attempt will follow.
+    pub is_waiting: bool,
+    /// The attempts, oldest first.
+    pub attempts: Vec<StoryAttempt>,
+}
+
+/// An attempt to deliver a message.
+#[derive(Debug, Clone)]
+pub struct StoryAttempt {
+    /// Its beginning.
+    pub at: Timestamp,
+    /// Its duration.
+    pub milliseconds: i64,
+    /// The HTTP status of the response.
+    pub status: Option<u16>,
+    /// The reason why there was no response.
+    pub fault: Option<String>,
+}
+
+impl StoryAttempt {
+    /// Returns true if the receiver accepted the message.
+    pub fn is_accepted(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+impl Store {
+    /// Finds the other payment attempts of a payment's checkout, oldest first, among the payments of its entity shortly
+    /// before and after it.
+    pub fn find_other_attempts(&self, payment: &Payment) -> Result<Vec<Payment>, StoreError> {
+        let Some(checkout) = &payment.checkout else { return Ok(Vec::new()) };
+        let near = |range: &str, order: &str| {
+            format!(
+                "SELECT document FROM (SELECT id, document FROM payment
+                     WHERE entity = ?1 AND id {range} ?2 ORDER BY id {order} LIMIT {MAX_NEAR})
+                 WHERE instr(document, CAST(?3 AS BLOB)) > 0 ORDER BY id"
+            )
+        };
+        self.readers.in_snapshot(|connection| {
+            let mut attempts = Vec::new();
+            for query in [near("<", "DESC"), near(">", "ASC")] {
+                let mut statement = connection.prepare_cached(&query)?;
+                let mut rows = statement.query([payment.entity.as_str(), payment.id.as_str(), checkout.as_str()])?;
+                while let Some(row) = rows.next()? {
+                    let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+                    let found = shared_parameters::decode_payment(connection, document)?;
+                    // The checkout's id may also be a part of another parameter.
+                    attempts.extend(Some(found).filter(|found| found.checkout.as_ref() == Some(checkout)));
+                }
+            }
+            Ok(attempts)
+        })
+    }
+
+    /// Loads the disputes of a payment: the open one, and those of its chargebacks.
+    pub fn load_disputes_of(&self, payment: &PaymentId, chargebacks: &[PaymentId]) -> Result<Vec<Dispute>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let mut found: Vec<Dispute> = Vec::new();
+            found.extend(dispute::load_requested(connection, &DisputeKey::OpenOfPayment(payment.clone()))?);
+            for chargeback in chargebacks {
+                let known = dispute::load_of_chargeback(connection, chargeback)?;
+                found.extend(known.filter(|dispute| found.iter().all(|other| other.id != dispute.id)));
+            }
+            Ok(found)
+        })
+    }
+
+    /// Finds the messages about a payment that were written within a few seconds after the given times, by the
+    /// machine's clock. Oldest first.
+    pub fn find_payment_messages(
+        &self,
+        payment: &PaymentId,
+        times: &[Timestamp],
+    ) -> Result<Vec<StoryMessage>, StoreError> {
+        let mut times: Vec<i64> = times.iter().map(|time| time.as_millisecond()).collect();
+        times.sort_unstable();
+        // Messages of nearby times are in one window, so none is found twice.
+        times.dedup_by(|later, earlier| *later - *earlier < MESSAGE_WINDOW / 2);
+        self.readers.in_snapshot(|connection| {
+            let mut found = Vec::new();
+            let mut after = i64::MIN;
+            for time in times {
+                let from = after.max(time - 1_000);
+                after = time + MESSAGE_WINDOW;
+                find_messages(connection, payment, (from, after), &mut found)?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// Finds the reconciliation records of a payment: those that a file was matched with, and those that the gateway
+    /// itself settled from `day` on.
+    pub fn find_payment_records(
+        &self,
+        entity: &EntityId,
+        payment: &PaymentId,
+        day: Date,
+    ) -> Result<Vec<ReconciliationRecord>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let query = "SELECT document FROM settlement_match AS found
+                 JOIN reconciliation_record AS line ON line.id = found.record WHERE found.payment = ?1
+                 UNION
+                 SELECT document FROM (
+                     SELECT document FROM reconciliation_record WHERE account = ?2 AND day >= ?3 ORDER BY day, id LIMIT ?4
+                 ) WHERE instr(document, CAST(?1 AS BLOB)) > 0";
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = statement.query(params![payment.as_str(), entity.as_str(), day.to_string(), MAX_READ])?;
+            let mut records: Vec<ReconciliationRecord> = Vec::new();
+            while let Some(row) = rows.next()? {
+                records.push(decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?);
+            }
+            Ok(records)
+        })
+    }
+
+    /// Finds the entry of an approved payment in the audit log, with its number, among the entries of its entity from
+    /// the payment's creation on. Returns `None` if there is none, or too many entries are between.
+    pub fn find_payment_entry(
+        &self,
+        entity: &EntityId,
+        payment: &PaymentId,
+        created: Timestamp,
+    ) -> Result<Option<(i64, AuditEntry)>, StoreError> {
+        self.readers.in_snapshot(|connection| {
+            let Some(first) = find_first_entry(connection, entity, created)? else { return Ok(None) };
+            let mut statement = connection.prepare_cached(
+                "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT ?3",
+            )?;
+            let mut rows = statement.query(params![entity.as_str(), first, MAX_READ])?;
+            while let Some(row) = rows.next()? {
+                let entry: AuditEntry = decode_document(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+                if entry.action == PAYMENT && entry.subject == payment.as_str() {
+                    return Ok(Some((row.get(0)?, entry)));
+                }
+            }
+            Ok(None)
+        })
+    }
+}
+
+/// Adds the messages about a payment that were written in a window.
+fn find_messages(
+    connection: &Connection,
+    payment: &PaymentId,
+    (from, until): (i64, i64),
+    found: &mut Vec<StoryMessage>,
+) -> Result<(), StoreError> {
+    let lowest = |milliseconds: i64| MessageId::new(timestamp_from_milliseconds(milliseconds.max(0)), [0; 9]);
+    let query = "SELECT message.id, what, coalesce(webhook.url, address), due IS NOT NULL
+         FROM (SELECT * FROM message WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3) AS message
+         LEFT JOIN webhook ON webhook.id = message.webhook
+         WHERE instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?4) > 0";
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows =
+        statement.query(params![lowest(from).as_str(), lowest(until).as_str(), MAX_READ, payment.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let id: String = row.get(0)?;
+        let written = MessageId::parse(&id).and_then(|id| id.creation_time()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let attempts = load_attempts(connection, &id)?;
+        found.push(StoryMessage {
+            written,
+            what: row.get(1)?,
+            address: row.get(2)?,
+            is_waiting: row.get(3)?,
+            attempts,
+        });
+    }
+    Ok(())
+}
+
+/// Loads the first attempts of a message, oldest first.
+fn load_attempts(connection: &Connection, message: &str) -> Result<Vec<StoryAttempt>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT at, milliseconds, status, fault FROM delivery WHERE message = ?1 ORDER BY at LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![message, MAX_ATTEMPTS], |row| {
+        Ok(StoryAttempt {
+            at: timestamp_from_milliseconds(row.get(0)?),
+            milliseconds: row.get(1)?,
+            status: row.get(2)?,
+            fault: row.get(3)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Finds the number of an entity's first entry at or after a time, by halving the range of numbers: entries are in the
+/// order of time.
+fn find_first_entry(connection: &Connection, entity: &EntityId, time: Timestamp) -> Result<Option<i64>, StoreError> {
+    // Two queries, because SQLite reads all entries to find both ends in one.
+    let ends = "SELECT (SELECT min(number) FROM audit_entry WHERE entity = ?1),
+         (SELECT max(number) FROM audit_entry WHERE entity = ?1)";
+    let (first, last): (Option<i64>, Option<i64>) =
+        connection.prepare_cached(ends)?.query_row([entity.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (Some(mut low), Some(mut high)) = (first, last) else { return Ok(None) };
+    let mut next = connection.prepare_cached(
+        "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT 1",
+    )?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found: Option<(i64, Vec<u8>)> =
+            next.query_row(params![entity.as_str(), middle], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((number, document)) = found else { break };
+        let entry: AuditEntry = decode_document(&document)?;
+        if entry.time >= time {
+            high = middle;
+        } else {
+            low = number + 1;
+        }
+    }
+    Ok(Some(low))
+}

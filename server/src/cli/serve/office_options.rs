@@ -1,0 +1,71 @@
+//! Option of the back office, and the link for its first administrator.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use clap::{Args, ValueEnum};
+use tillgate_api::AppState;
+use tillgate_backoffice::{BASE, OfficeState};
+use tillgate_gateway::access::invitation::SetupLink;
+use tillgate_gateway::access::sign_in_limits::SignInLimits;
+use tillgate_gateway::access::users::invitation_path;
+
+/// Options of the back office.
+#[derive(Debug, Args)]
+pub(super) struct OfficeOptions {
+    /// Serve the back office under /backoffice: pages for people, which need a user with a second factor. Without a
+    /// user nobody can sign in; the first administrator gets a link that is printed at the start.
+    #[arg(long, value_name = "ON", env = "TILLGATE_BACKOFFICE", value_enum, default_value_t = Switch::On)]
+    backoffice: Switch,
+}
+
+/// A feature that is served or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    /// It is served.
+    On,
+    /// Its addresses are unknown.
+    Off,
+}
+
+/// The back office of a server that starts.
+#[derive(Default)]
+pub(in crate::cli) struct OpenOffice {
+    /// The pages with their path. `None` if they are off.
+    pub(in crate::cli) pages: Option<(&'static str, Router)>,
+    /// The path of the link for the first administrator. `None` if there is a user.
+    setup_path: Option<String>,
+}
+
+impl OpenOffice {
+    /// Returns the link for the first administrator, below the address that browsers use.
+    pub(in crate::cli) fn setup_link(&self, public_url: Option<&str>, listen: SocketAddr) -> Option<String> {
+        let path = self.setup_path.as_deref()?;
+        // A browser cannot open the address that stands for all of a machine's.
+        let host = if listen.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { listen.ip() };
+        let local = format!("http://{}/", SocketAddr::new(host, listen.port()));
+        Some(format!("{}{path}", public_url.unwrap_or(&local)))
+    }
+}
+
+impl OfficeOptions {
+    /// Builds the pages, and the link for the first administrator if the store has no user.
+    pub(super) fn open_office(&self, state: &AppState) -> anyhow::Result<OpenOffice> {
+        if self.backoffice == Switch::Off {
+            return Ok(OpenOffice::default());
+        }
+        let (setup, token) = SetupLink::create(&state.gateway)?.unzip();
+        let office = OfficeState {
+            app: Arc::clone(&state.app),
+            public_url: state.public_url.clone(),
+            trusted_proxies: state.trusted_proxies.clone(),
+            sign_in_limits: SignInLimits::default(),
+            setup,
+        };
+        Ok(OpenOffice {
+            pages: Some((BASE, tillgate_backoffice::build_router(Arc::new(office)))),
+            setup_path: token.as_ref().map(invitation_path),
+        })
+    }
+}

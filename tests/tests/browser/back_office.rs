@@ -1,0 +1,158 @@
+//! The back office: the walk from the sign-in to the reason of a decline, by keyboard, and the accessibility of its
+//! pages.
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use thirtyfour::prelude::*;
+use tillgate_domain::access::one_time_code::{CodeSecret, step_at};
+use tillgate_tests::{Browser, MerchantClient, TestGateway, run_in_browser};
+
+/// Maximum size of a page without its style sheet and script.
+const MAX_PAGE: u64 = 60_000;
+/// A VISA number whose payments are declined.
+const DECLINED_CARD: &str = "4200000000005512";
+/// A reference with markup and a formula.
+const HOSTILE: &str = "=1+1<img src=x onerror=alert(1)>\"'&";
+
+/// Decodes the secret of an authenticator app, as the page shows it.
+fn decode_secret(text: &str) -> Option<CodeSecret> {
+    let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
+    for digit in text.bytes().filter(u8::is_ascii_alphanumeric) {
+        let value = if digit.is_ascii_digit() { digit - b'2' + 26 } else { digit - b'A' };
+        bits = (bits << 5) | u32::from(value);
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
+        }
+    }
+    CodeSecret::from_bytes(&bytes)
+}
+
+/// Accepts the invitation of the first administrator, whose link the gateway has printed, and opens the first page.
+async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<()> {
+    let log = gateway.read_log();
+    let (_, link) = log.split_once("/backoffice/invitation/").context("the link of the first administrator")?;
+    let token = link.split(|it: char| it.is_whitespace() || it == '"').next().unwrap_or_default();
+    browser.goto(format!("{}backoffice/invitation/{token}", gateway.public_url())).await?;
+    let secret = browser.find(By::Id("secret")).await?.text().await?;
+    let secret = decode_secret(&secret).context("the secret of the app")?;
+    let code = secret.code_of_step(step_at(Timestamp::now())).to_string();
+    let password = "a long walk by the sea 7";
+    for (field, value) in [
+        ("mail", "maria@kiln.example"),
+        ("name", "Maria Kiln"),
+        ("password", password),
+        ("repeated", password),
+        ("code", code.as_str()),
+    ] {
+        browser.find(By::Id(format!("f-{field}"))).await?.send_keys(value).await?;
+    }
+    browser.find(By::Css("main button[type=submit]")).await?.click().await?;
+    browser.query(By::Css(".recovery")).first().await.context("the recovery codes")?;
+    browser.goto(format!("{}backoffice", gateway.public_url())).await?;
+    browser.query(By::Css("nav.nav [aria-current=page]")).first().await.context("the first page")?;
+    Ok(())
+}
+
+/// Makes an approved payment with a refund, one with a hostile reference, and a declined one. Returns the id of the
+/// approved one.
+async fn make_payments(merchant: &MerchantClient) -> anyhow::Result<String> {
+    let paid = merchant
+        .pay_by_card(&[
+            ("merchantTransactionId", "order-1001"),
+            ("customer.email", "jane@shop.example"),
+            ("customer.givenName", "Jane"),
+            ("customer.surname", "Jones"),
+        ])
+        .await?;
+    let id = paid.id().to_owned();
+    merchant
+        .post(&format!("v1/payments/{id}"), &[("paymentType", "RF"), ("amount", "46.00"), ("currency", "EUR")])
+        .await?;
+    merchant.pay_by_card(&[("merchantTransactionId", HOSTILE)]).await?;
+    merchant.pay_by_card(&[("card.number", DECLINED_CARD), ("merchantTransactionId", "order-1002")]).await?;
+    Ok(id)
+}
+
+/// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and
+/// right-to-left.
+async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
+    for (width, scheme, direction) in [(1440, "light", "ltr"), (1440, "dark", "ltr"), (390, "light", "rtl")] {
+        browser.resize_page(width, 900).await?;
+        browser.set_color_scheme(scheme).await?;
+        browser.goto(address).await?;
+        browser.execute(format!("document.documentElement.dir = '{direction}'"), vec![]).await?;
+        let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth").await?;
+        assert!(wide.as_i64().is_some_and(|wide| wide <= 0), "{address}: {wide} pixels too wide at {width}");
+        let found = browser.run_axe().await?;
+        assert!(found.is_empty(), "{address} {width} {scheme} {direction}:\n{}", found.join("\n"));
+    }
+    let size = browser.evaluate("new Blob([document.documentElement.outerHTML]).size").await?;
+    assert!(size.as_u64().is_some_and(|size| size <= MAX_PAGE), "{address}: {size} bytes");
+    assert_eq!(browser.observed_details("violation").await?, Vec::<String>::new(), "{address}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_administrator_finds_a_payment_by_its_last_digits_and_sees_why_it_was_declined() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    let approved = make_payments(&merchant).await?;
+    run_in_browser(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        let base = gateway.public_url();
+
+        // By keyboard: the key of the search, the digits, the first row.
+        browser.find(By::Css("body")).await?.send_keys("/").await?;
+        browser.wait_until("document.activeElement?.id === 'search'").await?;
+        browser.find(By::Id("search")).await?.send_keys("5512" + Key::Enter).await?;
+        let row = browser.query(By::Css("tbody tr")).first().await.context("the declined payment")?;
+        assert!(row.text().await?.contains("Declined"), "{}", row.text().await?);
+        assert_eq!(browser.find_all(By::Css("tbody tr")).await?.len(), 1, "no other payment");
+        row.find(By::Css("th a")).await?.send_keys(Key::Enter + "").await?;
+        let reason = browser.query(By::Css(".notice.bad")).first().await.context("the reason")?.text().await?;
+        assert!(reason.contains("Declined:") && reason.contains("800.100."), "{reason}");
+
+        // A pasted id opens its payment. The timeline has the refund and the entries of the ledger.
+        let search = browser.find(By::Id("search")).await?;
+        search.send_keys(format!(" {approved} ") + Key::Enter).await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{approved}')")).await?;
+        let timeline = browser.find(By::Css(".timeline")).await?.text().await?;
+        for step in ["Debit: 92.00 EUR · Approved", "Refund: 46.00 EUR · Approved", "of the audit log", "+92.00 EUR"]
+        {
+            assert!(timeline.contains(step), "{step} in {timeline}");
+        }
+
+        // Markup of a merchant is text.
+        browser.goto(format!("{base}backoffice/payments")).await?;
+        let references = browser.find(By::Css("table")).await?.text().await?;
+        assert!(references.contains(HOSTILE), "{references}");
+        assert_eq!(browser.evaluate("document.querySelectorAll('main img').length").await?, 0);
+
+        let unknown = approved.replace(|digit: char| digit.is_ascii_digit(), "0");
+        browser.goto(format!("{base}backoffice/payments/{unknown}")).await?;
+        assert_eq!(browser.find(By::Css("h1")).await?.text().await?, "Not found");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    let approved = make_payments(&merchant).await?;
+    for number in 0..50 {
+        merchant.pay_by_card(&[("merchantTransactionId", &format!("order-2{number:03}"))]).await?;
+    }
+    run_in_browser(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        let detail = format!("payments/{approved}");
+        for page in ["", "/payments", "/payments?last4=0000&min=x", "/components", &format!("/{detail}")] {
+            check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
+        }
+        Ok(())
+    })
+    .await
+}
