@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tillgate_tests::{TestGateway, binary_path};
+use tillgate_tests::{TestGateway, binary_path, poll_until};
 
 use crate::payment::held_payments::create_reviewed_shop;
 use crate::review::queue::hold_payment;
@@ -162,6 +162,10 @@ async fn a_decision_needs_a_running_gateway_and_does_not_wait_for_one() -> anyho
     assert_eq!(review(&data, &["approve", &held])?["result"], "000.100.110");
     assert_eq!(audit(&data, &held)?, ["note ann", "approve ann"]);
     gateway.run_command(&["clock", "advance", "25h", "--entity", &shop.entity_id])?;
+    poll_until("the review has expired", async || {
+        Ok((!review(&data, &["list"])?.to_string().contains(&late)).then_some(()))
+    })
+    .await?;
     let error = review_error(&data, &["approve", &late])?;
     assert!(error.contains("not held any more"), "{error}");
     Ok(())

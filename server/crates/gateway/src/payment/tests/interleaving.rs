@@ -139,11 +139,13 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
     shop.host.set_fault(ConnectionFault::None);
     // The write of the outcome occupies the writer until the refund has read the pending payment.
     let (release, released) = std::sync::mpsc::channel::<()>();
+    let (occupy, occupied) = tokio::sync::oneshot::channel::<()>();
     let keys = RecordKeys::for_payment(&paid.entity, &paid.id);
     let outcome = {
         let gateway = Arc::clone(&shop.gateway);
         tokio::spawn(async move {
             let written = gateway.store.update(keys, move |loaded| {
+                occupy.send(()).unwrap();
                 released.recv().unwrap();
                 let payment = loaded.payment.unwrap();
                 let connector_tx_ids = ConnectorTxIds::new([Some(payment.id.to_string()), None, None]);
@@ -154,8 +156,9 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
             written.await.unwrap().unwrap();
         })
     };
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    occupied.await.unwrap();
     let (refund, ()) = tokio::join!(shop.modify_payment(&paid, "RF"), async {
+        // Nothing shows when the refund has read the payment. If that takes longer, the refund finds the outcome at once.
         tokio::time::sleep(Duration::from_millis(100)).await;
         release.send(()).unwrap();
     });

@@ -67,7 +67,14 @@ pub(super) const SEALED: &[&str] = &[
 ];
 
 /// Tables that only some versions of the schema seal, with these versions. The first version with a seal is 51.
-const VERSIONS: &[(&str, Range<u32>)] = &[("review_request", 51..55), ("unmasked_index", 53..u32::MAX)];
+const VERSIONS: &[(&str, Range<u32>)] = &[
+    ("review_request", 51..55),
+    ("unmasked_index", 53..u32::MAX),
+    ("user", 56..u32::MAX),
+    ("user_invitation", 56..u32::MAX),
+    ("user_role", 56..u32::MAX),
+    ("user_session", 56..u32::MAX),
+];
 
 /// Returns the tables that a version of the schema seals, in the order of their sums.
 pub(super) fn sealed_tables(version: u32) -> Vec<&'static str> {
