@@ -7,11 +7,11 @@
 
 pub mod brand;
 pub mod field;
+pub mod form_options;
 pub mod format;
+pub mod frame_messages;
 pub mod language;
 pub mod money;
-pub mod options;
 pub mod parameter;
 pub mod result;
 pub mod urlencoded;
-pub mod wire;

@@ -8,8 +8,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tillgate_shared::form_options::{Callback, FormOption, OptionGroup, OptionType, THEME};
 use tillgate_shared::language::LANGUAGES;
-use tillgate_shared::options::{Callback, FormOption, OptionGroup, OptionType, THEME};
 
 use crate::gateway::{CallFields, GatewayError};
 use crate::order::new_reference;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tillgate_gateway::administration::{Administration, VaultSource};
-use tillgate_machine::clock::SystemClock;
-use tillgate_machine::process;
+use tillgate_os::clock::SystemClock;
+use tillgate_os::process;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::Vault;
 

@@ -4,7 +4,7 @@ use std::io::stdin;
 use std::path::Path;
 
 use anyhow::anyhow;
-use tillgate_machine::text_file::{TextFileError, read_text, read_text_file};
+use tillgate_os::text_file::{TextFileError, read_text, read_text_file};
 use zeroize::Zeroizing;
 
 /// Reads a text file of at most this many bytes, or the standard input for `-`.
@@ -29,7 +29,7 @@ mod tests {
 
     use super::super::Cli;
 
-    /// Options that name a text file, which [`read_text_file`](tillgate_machine::text_file::read_text_file) reads.
+    /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
     const TEXTS: [&str; 16] = [
         "acquirer-key-file",
         "ftp-certificate",

@@ -3,11 +3,11 @@
 
 mod access;
 mod administration;
-mod data;
 mod delivery;
 mod dispute;
 mod input_file;
 mod keys;
+mod maintenance;
 mod options;
 mod report;
 mod review;
@@ -100,16 +100,16 @@ enum Command {
     FxRate(settlement::FxRateCommand),
     /// Verify and export the audit log.
     #[command(subcommand)]
-    Audit(data::audit::AuditCommand),
+    Audit(maintenance::audit::AuditCommand),
     /// Verify that payments, ledger, settlement lines and balances agree.
-    Verify(data::audit::Verify),
+    Verify(maintenance::audit::Verify),
     /// Accept rows of the store that another program has changed.
     #[command(subcommand)]
     Seal(seal::SealCommand),
     /// Copy the whole store to a new file, even while a server uses it.
-    Backup(data::backup::Backup),
+    Backup(maintenance::backup::Backup),
     /// Replace the store with a backup.
-    Restore(data::restore::Restore),
+    Restore(maintenance::restore::Restore),
 }
 
 /// Options of every command.

@@ -25,9 +25,9 @@ use tillgate_gateway::report::ReportReader;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_gateway::settlement::report::read_settlements;
-use tillgate_machine::process::{BACKGROUND, lower_priority};
+use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
 use tillgate_store::{AdminStore, PaymentHistory};
 

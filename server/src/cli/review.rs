@@ -21,7 +21,7 @@ use tillgate_domain::review::queue::parse_note;
 use tillgate_domain::review::queue::{QueueChange, ReviewState};
 use tillgate_domain::risk::list::parse_author;
 use tillgate_gateway::review::administration::PAGE;
-use tillgate_machine::process;
+use tillgate_os::process;
 
 use super::CommonOptions;
 use crate::cli::access::token::parse_entity_id;

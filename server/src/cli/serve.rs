@@ -21,9 +21,9 @@ use anyhow::Context as _;
 use axum::Router;
 use clap::Args;
 use tillgate_api::AppState;
-use tillgate_files::ftp;
-use tillgate_machine::process;
+use tillgate_file_transfer::ftp;
 use tillgate_net::listener::{self, ConnectionLimits};
+use tillgate_os::process;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 

@@ -12,7 +12,7 @@ use tillgate_domain::id::log_tag;
 use tillgate_gateway::App;
 use tillgate_gateway::administration::ActError;
 use tillgate_gateway::review::operator::OperatorDecision;
-use tillgate_machine::process;
+use tillgate_os::process;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};

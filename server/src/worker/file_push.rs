@@ -9,7 +9,7 @@ use tillgate_domain::delivery;
 use tillgate_domain::delivery::file_push::PushAddress;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::reconciliation::file::FileName;
-use tillgate_files::file_push::{PushFault, push_file};
+use tillgate_file_transfer::file_push::{PushFault, push_file};
 use tillgate_gateway::App;
 use tillgate_store::StoreError;
 use tillgate_store::delivery::file_delivery::{ClaimedPush, PushOutcome};

@@ -1,10 +1,10 @@
 //! Attempts to deliver a review decision callback.
 
 use jiff::SignedDuration;
-use tillgate_delivery::review_callback::{
+use tillgate_gateway::App;
+use tillgate_message::review_callback::{
     self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
 };
-use tillgate_gateway::App;
 use tillgate_net::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use tillgate_store::review::callback::StoredCallback;
 

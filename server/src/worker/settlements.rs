@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_gateway::App;
-use tillgate_machine::process::{BACKGROUND, lower_priority};
+use tillgate_os::process::{BACKGROUND, lower_priority};
 use tokio::sync::watch;
 
 /// Interval of checks for settlement cut-offs that have passed.

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 // Brings the allocator of the gateway.
 use tillgate as _;
-use tillgate_connector::http::wire::{
+use tillgate_connector::http::protocol::{
     AccountData, AuthorizationRequest, BillingAddress, CardData, CardEntry, HostOperation, MerchantData, PaymentData,
     SecretText,
 };
@@ -33,8 +33,8 @@ use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, S
 use tillgate_domain::id::PaymentId;
 use tillgate_gateway::random_bytes;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
-use tillgate_machine::clock::SystemClock;
-use tillgate_store::directory::Directory;
+use tillgate_os::clock::SystemClock;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{Sources, Store, bench};
 
 /// State of the server, shared by all requests.

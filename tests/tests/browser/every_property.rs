@@ -17,11 +17,11 @@ const HANDS: &str = include_str!("shadows.js");
 
 /// The messages between the page module and the frames: their names are data of the page module, not of its glue.
 const WIRE: [&str; 5] = [
-    include_str!("../../../shared/src/wire/answer.rs"),
-    include_str!("../../../shared/src/wire/config.rs"),
-    include_str!("../../../shared/src/wire/field.rs"),
-    include_str!("../../../shared/src/wire/json.rs"),
-    include_str!("../../../shared/src/wire/relay.rs"),
+    include_str!("../../../shared/src/frame_messages/answer.rs"),
+    include_str!("../../../shared/src/frame_messages/config.rs"),
+    include_str!("../../../shared/src/frame_messages/field.rs"),
+    include_str!("../../../shared/src/frame_messages/json.rs"),
+    include_str!("../../../shared/src/frame_messages/relay.rs"),
 ];
 
 /// Members of the dictionaries that browsers read from the form's arguments, of property descriptors, iterators and

@@ -2,8 +2,8 @@
 //! awaited, and their errors are the merchant's.
 
 use js_sys::{Array, Function};
-use tillgate_shared::options::rows;
-use tillgate_shared::wire::{Sink as _, Source as _};
+use tillgate_shared::form_options::rows;
+use tillgate_shared::frame_messages::{Sink as _, Source as _};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, HtmlElement, HtmlIFrameElement};
 

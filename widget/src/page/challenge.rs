@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use js_sys::{Function, Promise};
 use tillgate_shared::brand::Flow;
-use tillgate_shared::wire::{NextStep, Page, RelayCall, Source as _};
+use tillgate_shared::frame_messages::{NextStep, Page, RelayCall, Source as _};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{HtmlElement, HtmlIFrameElement};

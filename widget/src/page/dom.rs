@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, Event, HtmlElement};
 
 use super::bridge::{Data, Target, document};
-use tillgate_shared::wire::Sink as _;
+use tillgate_shared::frame_messages::Sink as _;
 
 /// A listener, which is removed when it is dropped. Unlike yew's own, it stays with its node if the page moves that.
 #[derive(Debug)]

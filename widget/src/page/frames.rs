@@ -1,6 +1,6 @@
 //! Frames that hold one field each: their elements, their look, and messages to them.
 
-use tillgate_shared::wire::{FieldMessage, FrameField, FrameLook};
+use tillgate_shared::frame_messages::{FieldMessage, FrameField, FrameLook};
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlIFrameElement};
 

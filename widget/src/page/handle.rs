@@ -4,14 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use tillgate_shared::brand::FormKind;
-use tillgate_shared::wire::FrameField;
+use tillgate_shared::frame_messages::FrameField;
 use web_sys::{HtmlElement, HtmlIFrameElement};
 use yew::AppHandle;
 
 use super::bridge::{FormNode, PlacedForm, document};
 use super::dom;
 use super::engine::form::{Form, Message};
-use super::kinds::card::SizeObserver;
+use super::payment_methods::card::SizeObserver;
 use super::readiness::Progress;
 
 /// Kind of a form.

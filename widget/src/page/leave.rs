@@ -1,7 +1,7 @@
 //! Takes the shopper to another page: the brand's, the issuer's, or the result page.
 
 use tillgate_shared::format::url;
-use tillgate_shared::wire::{NextStep, Page, PageMethod};
+use tillgate_shared::frame_messages::{NextStep, Page, PageMethod};
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlIFrameElement, Window};
 
@@ -205,7 +205,7 @@ pub fn open_window(nonce: &str) -> Option<Window> {
 
 /// Returns true if the message was sent by the gateway's own pages.
 pub fn is_from_gateway(session: &Session, event: &bridge::Value) -> bool {
-    use tillgate_shared::wire::Source as _;
+    use tillgate_shared::frame_messages::Source as _;
     let origin = event.text("origin");
     !origin.is_empty() && session.loader.base().starts_with(&[&origin, "/"].concat())
 }

@@ -32,11 +32,11 @@ mod frames;
 #[cfg(target_arch = "wasm32")]
 mod handle;
 #[cfg(target_arch = "wasm32")]
-mod kinds;
-#[cfg(target_arch = "wasm32")]
 mod leave;
 #[cfg(target_arch = "wasm32")]
 mod message;
+#[cfg(target_arch = "wasm32")]
+mod payment_methods;
 #[cfg(target_arch = "wasm32")]
 mod popup;
 #[cfg(target_arch = "wasm32")]

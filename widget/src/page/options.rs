@@ -1,10 +1,10 @@
-//! `wpwlOptions`, read into a typed structure. Names and defaults are those of the table in `shared/src/options`,
+//! `wpwlOptions`, read into a typed structure. Names and defaults are those of the table in `shared/src/form_options`,
 //! unknown names are ignored. The options are read whenever something depends on them, because merchants change them
 //! late.
 
-use tillgate_shared::options::rows;
-use tillgate_shared::options::{FormOption, OptionType};
-use tillgate_shared::wire::Source;
+use tillgate_shared::form_options::rows;
+use tillgate_shared::form_options::{FormOption, OptionType};
+use tillgate_shared::frame_messages::Source;
 
 /// Name and default of an option, without the meaning, which is for documents and would weigh more than all code here.
 #[derive(Debug, Clone, Copy)]

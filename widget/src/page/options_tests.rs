@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use tillgate_shared::options::{OPTIONS, OptionType};
-use tillgate_shared::wire::Json;
+use tillgate_shared::form_options::{OPTIONS, OptionType};
+use tillgate_shared::frame_messages::Json;
 
 use super::*;
 

@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use tillgate_shared::wire::RelayCall;
+use tillgate_shared::frame_messages::RelayCall;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlIFrameElement, Window};
@@ -205,7 +205,7 @@ async fn watch(session: Rc<Session>, visit: Rc<Visit>) {
             "PAID" | "REGISTERED" | "EXPIRED" => {
                 visit.window.close();
                 let page = leave::result_page(&session, &visit.checkout);
-                let step = tillgate_shared::wire::NextStep::Flow(tillgate_shared::brand::Flow::Now);
+                let step = tillgate_shared::frame_messages::NextStep::Flow(tillgate_shared::brand::Flow::Now);
                 leave::leave_page(&session, &visit.form, Some(step), &page);
                 return;
             }

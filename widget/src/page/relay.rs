@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use js_sys::Promise;
-use tillgate_shared::wire::{GatewayAnswer, RelayCall};
+use tillgate_shared::frame_messages::{GatewayAnswer, RelayCall};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::HtmlIFrameElement;

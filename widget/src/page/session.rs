@@ -7,7 +7,7 @@ mod frame_messages;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use tillgate_shared::wire::{Config, Source as _};
+use tillgate_shared::frame_messages::{Config, Source as _};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
 
@@ -22,7 +22,7 @@ use super::popup::Windows;
 use super::readiness::Progress;
 use super::relay::Relay;
 use super::wallet::Sheets;
-use super::{dom, kinds, text, wpwl};
+use super::{dom, payment_methods, text, wpwl};
 
 /// Everything that the forms of a page share.
 pub struct Session {
@@ -128,7 +128,7 @@ impl Session {
         for node in session.nodes.take() {
             node.remove();
         }
-        kinds::spinner::remove_sheet();
+        payment_methods::spinner::remove_sheet();
     }
 
     /// Returns true if the page has unloaded the forms, or shows another checkout.
@@ -163,14 +163,14 @@ impl Session {
             let form = FormHandle::for_placed(placed);
             self.forms.borrow_mut().push(form.clone());
             if form.kind.get() == HandleKind::Card {
-                kinds::card::mount(self, &form);
+                payment_methods::card::mount(self, &form);
             }
         }
         let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Unknown);
-        if has_others || kinds::wants_relay(&self.options()) {
+        if has_others || payment_methods::wants_relay(&self.options()) {
             self.open_relay();
         }
-        kinds::spinner::add_sheet(&self.options());
+        payment_methods::spinner::add_sheet(&self.options());
     }
 
     /// Ends the forms that the loader does not list any more: one that never became ready would hold up `onReady`. A

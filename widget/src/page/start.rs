@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use super::bridge::{self, Data, Loader, Value};
 use super::session::Session;
-use tillgate_shared::wire::{Sink as _, Source as _};
+use tillgate_shared::frame_messages::{Sink as _, Source as _};
 
 /// The global in which loader and page module meet.
 const MEETING_PLACE: &str = "__tillgate";

@@ -1,7 +1,7 @@
 //! Windows and frames in which pages open: which one, and its address.
 
 use tillgate_shared::brand::Flow;
-use tillgate_shared::wire::NextStep;
+use tillgate_shared::frame_messages::NextStep;
 
 /// The whole tab.
 pub const TAB: &str = "_top";

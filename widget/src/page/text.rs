@@ -1,6 +1,6 @@
 //! Texts of the form: the merchant's own, or else those of the page's language, or else English.
 
-use tillgate_shared::wire::Source;
+use tillgate_shared::frame_messages::Source;
 
 /// Keys of texts that the page module uses by name. Labels and errors of fields are named in the table of fields.
 pub mod keys {
@@ -65,8 +65,8 @@ pub fn find_text<S: Source>(own: [Option<&S>; 2], known: [Option<&S>; 2], key: &
 #[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::{Value, json};
+    use tillgate_shared::frame_messages::Json;
     use tillgate_shared::language::Language;
-    use tillgate_shared::wire::Json;
 
     use super::*;
 

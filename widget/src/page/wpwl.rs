@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use tillgate_shared::wire::{Config, Source as _};
+use tillgate_shared::frame_messages::{Config, Source as _};
 use wasm_bindgen::prelude::*;
 
 use super::bridge::{self, Value};

@@ -12,7 +12,7 @@ use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
-use tillgate_shared::wire;
+use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
 use super::{es5, fields, glue, locale, modules, script};

@@ -1,5 +1,5 @@
 //! Tests of the form's JavaScript as a whole: the linter has no complaint, and the scripts of the frames speak the
-//! messages of [`tillgate_shared::wire`].
+//! messages of [`tillgate_shared::frame_messages`].
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use oxc::ast::ast::{Argument, Expression};
 use oxc::parser::Parser;
 use oxc::semantic::SemanticBuilder;
 use oxc::span::SourceType;
-use tillgate_shared::wire::{FieldMessage, FieldReport, RelayCall, RelayReport};
+use tillgate_shared::frame_messages::{FieldMessage, FieldReport, RelayCall, RelayReport};
 
 use super::modules::join_modules;
 

@@ -28,15 +28,15 @@ use tillgate_shared::parameter::{
     normalize_parameters, unknown_names,
 };
 use tillgate_store::credential::AccessGrant;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 
-use super::docs::Route;
 use super::error_response::ApiError;
 use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
 use super::received::{
     ReceivedParameters, entity_id, read_entity_in_body, read_file_body, read_merchant_parameters,
     refuse_different_entities,
 };
+use super::reference::Route;
 use super::response::{ndc_of_path, set_request_clock};
 use super::{AppState, client};
 use crate::access::credentials;

@@ -122,7 +122,10 @@ mod tests {
         assert!(!is_heavy(&request("/v1/payments", sized(4096))));
         assert!(is_heavy(&request("/v1/payments", sized(4097))));
         assert!(is_heavy(&request("/v1/payments", Body::new(UnsizedBody))));
-        assert!(crate::docs::ROUTES.iter().any(|route| route.path.starts_with(FILES)), "the path of files has changed");
+        assert!(
+            crate::reference::ROUTES.iter().any(|route| route.path.starts_with(FILES)),
+            "the path of files has changed"
+        );
         assert!(is_heavy(&request("/v1/evidence/8a", Body::empty())));
         assert!(is_heavy(&merge_slashes(request("//v1///evidence/8a", Body::empty()))));
     }

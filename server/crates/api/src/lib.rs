@@ -8,7 +8,6 @@ mod access_log;
 mod checkout;
 mod client;
 mod dispute;
-pub mod docs;
 mod error_response;
 mod extract;
 pub mod form;
@@ -20,6 +19,7 @@ mod merchant_response;
 mod meta;
 mod payment;
 mod received;
+pub mod reference;
 mod registration;
 mod report;
 mod response;
@@ -95,7 +95,7 @@ impl Deref for AppState {
     }
 }
 
-/// Builds every route of the service, and nests further pages under a path. [`docs::ROUTES`] describes all but the
+/// Builds every route of the service, and nests further pages under a path. [`reference::ROUTES`] describes all but the
 /// pages, which are inside the same layers: the log, the limits, and the rule that the host of the card frames has only
 /// routes of its own.
 fn build_router(state: Arc<AppState>, pages: Option<(&str, Router)>) -> Router {
@@ -115,8 +115,8 @@ fn build_router(state: Arc<AppState>, pages: Option<(&str, Router)>) -> Router {
         )
         .route("/v1/clock/{advance}", post(schedule::clock::advance))
         .route("/v1/resultcodes", get(meta::list_result_codes))
-        .route("/openapi.json", get(docs::serve_openapi))
-        .route("/reference", get(docs::serve_reference))
+        .route("/openapi.json", get(reference::serve_openapi))
+        .route("/reference", get(reference::serve_reference))
         .route("/health", get(meta::read_health))
         .merge(build_sandbox_routes())
         .merge(nest_pages(pages))
@@ -200,7 +200,7 @@ fn build_form_routes(compressed: CompressionLayer) -> Router<Arc<AppState>> {
         .route("/v1/pciIframe.html", get(checkout::form::serve_frame).layer(compressed.clone()))
         .route("/v1/static/{build}/img/brand.png", get(checkout::sprite::serve_sheet))
         .route("/v1/internalRequestIframe.html", get(checkout::form::serve_relay).layer(compressed))
-        .route("/v1/plainForm.html", get(checkout::plain::show_form).post(checkout::plain::submit_form))
+        .route("/v1/plainForm.html", get(checkout::plain_form::show_form).post(checkout::plain_form::submit_form))
         .route("/v1/wpwl.d.ts", get(checkout::form::serve_declarations))
         .route("/v1/static/{build}/frame/{*path}", get(checkout::form::serve_frame_file))
         .route("/v1/static/{build}/{*path}", get(checkout::form::serve_file))

@@ -11,9 +11,9 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
-use tillgate_machine::clock::Clock;
+use tillgate_os::clock::Clock;
 use tillgate_shared::parameter::ParameterError;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
@@ -167,7 +167,7 @@ mod tests {
     use std::rc::Rc;
 
     use tillgate_domain::access::level::Level;
-    use tillgate_machine::clock::SystemClock;
+    use tillgate_os::clock::SystemClock;
     use tillgate_vault::MasterKey;
 
     use super::*;

@@ -29,10 +29,10 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_domain::refusal::Refusal;
-use tillgate_machine::clock::Clock;
-use tillgate_machine::id_clock::IdClock;
 use tillgate_net::shares::Shares;
-use tillgate_store::directory::Directory;
+use tillgate_os::clock::Clock;
+use tillgate_os::id_clock::IdClock;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{Store, StoreError};
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 

@@ -17,7 +17,7 @@ use tillgate_domain::access::channel::Channel;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_sandbox::IN_PROCESS;
-use tillgate_store::directory::Credentials;
+use tillgate_store::entity_directory::Credentials;
 
 /// Returns the names that `--connector` accepts: the in-process connectors, then the external ones.
 pub fn connector_names() -> impl Iterator<Item = &'static str> {

@@ -9,7 +9,7 @@ use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::report::transaction_csv::RowWriter;
 use tillgate_domain::report::{MAX_ROWS, PaymentReport};
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{PaymentHistory, StoreError};
 
 use super::Failure;

@@ -2,7 +2,7 @@
 //! part is prepared from the ledger without the writer, and continues from the state that the part before left.
 
 mod entries;
-pub mod file;
+pub mod file_import;
 mod postponed;
 pub mod reconciliation;
 pub mod reconciliation_days;

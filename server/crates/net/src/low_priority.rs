@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::ready;
 use std::thread;
 
-use tillgate_machine::process::{HEAVY_REQUESTS, lower_priority};
+use tillgate_os::process::{HEAVY_REQUESTS, lower_priority};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 

@@ -1,7 +1,7 @@
 //! Entries of the ledger: one for each decided request.
 
 use serde::{Deserialize, Serialize};
-use tillgate_connector::http::wire::{MerchantData, StandingInstructionData, ThreeDsData};
+use tillgate_connector::http::protocol::{MerchantData, StandingInstructionData, ThreeDsData};
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

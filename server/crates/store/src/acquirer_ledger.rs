@@ -27,10 +27,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
 const MIGRATIONS: &[M<'_>] = &[
-    M::up(include_str!("acquirer_migrations/0001_entries.sql")),
-    M::up(include_str!("acquirer_migrations/0002_three_ds.sql")),
-    M::up(include_str!("acquirer_migrations/0003_pages.sql")),
-    M::up(include_str!("acquirer_migrations/0004_scheme_data.sql")),
+    M::up(include_str!("acquirer_host_migrations/0001_entries.sql")),
+    M::up(include_str!("acquirer_host_migrations/0002_three_ds.sql")),
+    M::up(include_str!("acquirer_host_migrations/0003_pages.sql")),
+    M::up(include_str!("acquirer_host_migrations/0004_scheme_data.sql")),
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
@@ -250,7 +250,7 @@ fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use tillgate_connector::http::wire::ThreeDsData;
+    use tillgate_connector::http::protocol::ThreeDsData;
 
     use super::*;
     use crate::acquirer_entry::SchemeData;

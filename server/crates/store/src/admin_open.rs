@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tillgate_machine::process;
+use tillgate_os::process;
 use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_connection};

@@ -16,7 +16,7 @@ pub(crate) mod timers;
 use std::sync::Arc;
 
 use super::{AdminStore, Store};
-use crate::directory::Directory;
+use crate::entity_directory::Directory;
 
 /// A backend under test.
 pub(crate) trait Backend {
@@ -109,7 +109,7 @@ macro_rules! conformance_suite {
     };
     ($backend:ty; $($subject:ident { $($guarantee:ident)* })*) => {
         $(mod $subject {
-            use crate::suite::{Backend, $subject};
+            use crate::conformance::{Backend, $subject};
 
             $(#[tokio::test(flavor = "multi_thread")]
             async fn $guarantee() {

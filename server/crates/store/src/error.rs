@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use rusqlite::types::Type;
-use tillgate_machine::randomness::NoRandomness;
+use tillgate_os::randomness::NoRandomness;
 
 use super::DiskFault;
 

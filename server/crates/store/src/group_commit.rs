@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use tillgate_machine::process::is_low_priority;
+use tillgate_os::process::is_low_priority;
 use tokio::sync::oneshot;
 
 use super::error::Cause;

@@ -19,9 +19,9 @@ mod checkpoint;
 pub mod credential;
 mod decision_input;
 pub mod delivery;
-pub mod directory;
 pub mod dispute;
 mod document;
+pub mod entity_directory;
 mod error;
 mod fault;
 pub mod form_build;
@@ -61,7 +61,7 @@ mod writer_hooks;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-mod suite;
+mod conformance;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use tillgate_domain::id::EntityId;
-use tillgate_machine::process::{BACKGROUND, lower_priority};
+use tillgate_os::process::{BACKGROUND, lower_priority};
 use tokio::sync::oneshot;
 
 use super::StoreError;

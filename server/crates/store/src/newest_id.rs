@@ -1,4 +1,4 @@
-//! The time of the newest id in the store, from which a new process continues (see [`tillgate_machine::id_clock`]).
+//! The time of the newest id in the store, from which a new process continues (see [`tillgate_os::id_clock`]).
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ use super::store_file::make_folder;
 use super::writer::Writer;
 use super::writer_hooks::WriterHooks;
 use super::{ChangeLog, Damage, LongReads, Sources, Store, StoreError, WriteLimits, access, health, keys, lock};
-use crate::directory::Directory;
+use crate::entity_directory::Directory;
 
 impl Store {
     /// Opens the file in a data folder, creating both if absent, migrates it, and starts the writer. Fills the

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tillgate_machine::clock::{Clock, SystemClock};
-use tillgate_machine::randomness::{Randomness, SystemRandomness};
+use tillgate_os::clock::{Clock, SystemClock};
+use tillgate_os::randomness::{Randomness, SystemRandomness};
 
 use super::StoreError;
 

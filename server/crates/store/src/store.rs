@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use super::change_log::ChangeLog;
-use super::directory::Directory;
+use super::entity_directory::Directory;
 use super::error::StoreError;
 use super::fault::Damage;
 use super::health::LatestCheck;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::suite::{Backend, conformance_suite};
+use super::conformance::{Backend, conformance_suite};
 use super::{AdminStore, Sources, Store};
-use crate::directory::Directory;
+use crate::entity_directory::Directory;
 
 /// A data folder.
 struct Sqlite(tempfile::TempDir);

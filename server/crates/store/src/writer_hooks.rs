@@ -12,7 +12,7 @@ use super::group_commit::CommitHooks;
 use super::schema_guard::SchemaGuard;
 use super::{ChangeLog, Damage, DiskFault, StoreError};
 use crate::access::entity;
-use crate::directory::Directory;
+use crate::entity_directory::Directory;
 use crate::keys::vault_keys;
 
 /// Other work of the writer's thread.

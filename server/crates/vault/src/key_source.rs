@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::key::{KeyError, MasterKey};
 use zeroize::Zeroizing;
 
-use tillgate_machine::text_file::read_text_file;
+use tillgate_os::text_file::read_text_file;
 
 /// Largest size of a key file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;

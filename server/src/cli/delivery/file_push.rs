@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use jiff::civil::Date;
 use serde::Serialize;
 use tillgate_domain::id::EntityId;
-use tillgate_files::file_push::load_ca_certificates;
-use tillgate_files::file_push::secret::PushSecret;
+use tillgate_file_transfer::file_push::load_ca_certificates;
+use tillgate_file_transfer::file_push::secret::PushSecret;
 use tillgate_gateway::delivery::file_push::{NewPushTarget, PushCredentials};
 
 use crate::cli::CommonOptions;

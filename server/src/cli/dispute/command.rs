@@ -15,7 +15,7 @@ use tillgate_gateway::Failure;
 use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_gateway::dispute::PAGE;
 use tillgate_gateway::dispute::decide::DisputeRequest;
-use tillgate_machine::process;
+use tillgate_os::process;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::dispute::DisputeSelection;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
 use serde::Serialize;
-use tillgate_delivery::review_callback::parse_config;
 use tillgate_domain::ip_text;
+use tillgate_message::review_callback::parse_config;
 use tillgate_net::outgoing::OutgoingClient;
 
 use crate::cli::CommonOptions;

@@ -1,8 +1,8 @@
 //! Output of a callback configuration. It shows no secret.
 
 use serde::Serialize;
-use tillgate_delivery::review_callback::{CallbackConfig, CallbackKey, ReceivingCredential, ValueSource};
 use tillgate_domain::id::EntityId;
+use tillgate_message::review_callback::{CallbackConfig, CallbackKey, ReceivingCredential, ValueSource};
 
 /// Text in place of a secret.
 const MASK: &str = "***";

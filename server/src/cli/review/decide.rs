@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use tillgate_domain::review::decision::DecisionType;
 use tillgate_domain::review::queue::parse_cancel_reason;
-use tillgate_machine::process;
+use tillgate_os::process;
 
 use crate::cli::review::{NoteOptions, ReviewTarget};
 use crate::control::client::send_request;

@@ -12,11 +12,11 @@ use tillgate_domain::risk::dry_run::DEFAULT_EXAMPLES;
 use tillgate_gateway::administration::Administration;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunRequest};
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
-use tillgate_machine::process::{BACKGROUND, lower_priority};
+use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::AdminStore;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;

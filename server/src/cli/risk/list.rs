@@ -9,7 +9,7 @@ use serde::Serialize;
 use tillgate_domain::risk::list::{ListSource, RiskListEntry, RiskListKind, check_reason, parse_lifetime};
 use tillgate_gateway::risk::list_entries::{EntryPlace, EntryValue};
 use tillgate_gateway::risk::versions::ChangeNote;
-use tillgate_machine::text_file::read_text;
+use tillgate_os::text_file::read_text;
 use tillgate_risk::{MAX_LIST_VALUE, VelocityKey, find_list_key};
 use tillgate_store::risk::decision_log::DecisionLogRow;
 use zeroize::Zeroizing;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tillgate_domain::risk::list::{check_reason, parse_author};
 use tillgate_domain::risk::rules::VersionRole;
 use tillgate_gateway::risk::versions::{ChangeNote, RulesFile};
-use tillgate_machine::process;
+use tillgate_os::process;
 use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::cli::CommonOptions;

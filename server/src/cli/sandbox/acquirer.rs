@@ -12,7 +12,7 @@ use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector
 use tillgate_connector::{Capabilities, CaptureSupport};
 use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::registry::Registry;
-use tillgate_machine::clock::SystemClock;
+use tillgate_os::clock::SystemClock;
 use tillgate_sandbox::acquirer_host::embedded::EmbeddedHost;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::SignedDuration;
 use tillgate_connector::http::SharedKey;
-use tillgate_machine::clock::SystemClock;
+use tillgate_os::clock::SystemClock;
 use tillgate_sandbox::acquirer_host::{AcquirerHost, HostOptions};
 use tracing_subscriber::EnvFilter;
 

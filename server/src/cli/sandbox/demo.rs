@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::administration::Administration;
-use tillgate_machine::process;
+use tillgate_os::process;
 
 use crate::cli::administration::create_administration;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;

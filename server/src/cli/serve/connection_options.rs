@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use ipnet::IpNet;
 use jiff::SignedDuration;
-use tillgate_machine::process;
 use tillgate_net::listener::ConnectionLimits;
+use tillgate_os::process;
 
 /// File descriptors that are not client connections: the store, requests to merchants, log, listener.
 const OTHER_FILES: u64 = 512;

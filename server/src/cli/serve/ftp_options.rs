@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use tillgate_files::ftp::FtpOptions;
-use tillgate_files::ftp::certificate::CertificateFiles;
-use tillgate_files::ftp::tls::FtpTls;
+use tillgate_file_transfer::ftp::FtpOptions;
+use tillgate_file_transfer::ftp::certificate::CertificateFiles;
+use tillgate_file_transfer::ftp::tls::FtpTls;
 use tokio::net::TcpListener;
 
 use crate::cli::serve::connection_options::parse_timeout;

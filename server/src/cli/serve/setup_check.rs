@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_domain::access::setup_fault::find_setup_faults;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{Store, StoreError, read_live_refusal};
 
 use crate::cli::serve::settings::GatewaySettings;

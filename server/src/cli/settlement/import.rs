@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
-use tillgate_domain::settlement::file::FileMapping;
-use tillgate_gateway::settlement::file::{ImportRequest, ImportSummary, ReportedFault};
-use tillgate_machine::process;
+use tillgate_domain::settlement::file_format::FileMapping;
+use tillgate_gateway::settlement::file_import::{ImportRequest, ImportSummary, ReportedFault};
+use tillgate_os::process;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;

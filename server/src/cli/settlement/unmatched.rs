@@ -6,8 +6,8 @@ use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord};
-use tillgate_gateway::settlement::file::unmatched::{LineDecision, MatchCandidate};
-use tillgate_machine::process;
+use tillgate_gateway::settlement::file_import::unmatched::{LineDecision, MatchCandidate};
+use tillgate_os::process;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;

@@ -2,7 +2,7 @@
 //! A route that this test does not know fails it.
 
 use reqwest::Method;
-use tillgate_api::docs::{Caller, ROUTES, Route};
+use tillgate_api::reference::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
 use crate::dispute::evidence::{create_with_evidence, png_file, upload};

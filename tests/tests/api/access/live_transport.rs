@@ -1,7 +1,7 @@
 //! Live entities are served over HTTPS only, at the address that the operator has configured.
 
 use reqwest::Method;
-use tillgate_api::docs::{Caller, ROUTES, Route};
+use tillgate_api::reference::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form};
 
 use crate::service::command_line::run_tillgate;

@@ -3,7 +3,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
-use tillgate_api::docs::{Caller, ROUTES, Route};
+use tillgate_api::reference::{Caller, ROUTES, Route};
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::access::entities::with_credentials_of;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tillgate_connector::http::codes::{ResponseMeaning, interpret_response};
-use tillgate_connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
+use tillgate_connector::http::protocol::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
 use tillgate_connector::http::{CallFault, CallResult, Deadlines, HostAddress, HostClient, SharedKey};
-use tillgate_machine::clock::SystemClock;
+use tillgate_os::clock::SystemClock;
 use tillgate_tests::{TestAcquirerHost, poll_until};
 use tokio::net::TcpSocket;
 

@@ -2,7 +2,7 @@
 //! with an explanation.
 
 use reqwest::Method;
-use tillgate_api::docs::{BrowserAccess, HttpMethod as RouteMethod, ROUTES, Route};
+use tillgate_api::reference::{BrowserAccess, HttpMethod as RouteMethod, ROUTES, Route};
 use tillgate_tests::{ApiResponse, MerchantClient};
 
 use crate::support::*;
@@ -109,7 +109,7 @@ async fn a_refused_request_of_a_browser_does_nothing() -> anyhow::Result<()> {
 
 #[test]
 fn routes_that_take_credentials_refuse_browsers() {
-    use tillgate_api::docs::Caller;
+    use tillgate_api::reference::Caller;
     for row in ROUTES.iter() {
         let takes_credentials = matches!(row.caller, Caller::Merchant | Caller::ReviewSystem);
         assert_eq!(takes_credentials, row.browser_access == BrowserAccess::Refused, "{}", row.path);

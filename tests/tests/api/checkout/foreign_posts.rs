@@ -2,7 +2,7 @@
 //! nowhere. A shopper's own press still counts.
 
 use reqwest::redirect::Policy;
-use tillgate_api::docs::{BrowserAccess, HttpMethod, ROUTES, ResponseContent};
+use tillgate_api::reference::{BrowserAccess, HttpMethod, ROUTES, ResponseContent};
 use tillgate_tests::{CARD, MerchantClient, TestGateway, encode_form};
 
 use crate::payment::asynchronous::redirect_url;

@@ -4,7 +4,7 @@
 use reqwest::Method;
 use serde_json::Value;
 use sha2::{Digest as _, Sha384};
-use tillgate_api::docs::{ROUTES, RouteHost};
+use tillgate_api::reference::{ROUTES, RouteHost};
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
 
 use crate::bundle::decode_content;

@@ -4,7 +4,7 @@
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use memchr::memmem;
 use reqwest::{Method, RequestBuilder};
-use tillgate_api::docs::ROUTES;
+use tillgate_api::reference::ROUTES;
 use tillgate_shared::parameter::all_parameters;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, Receiver, TestGateway, encode_form};
 

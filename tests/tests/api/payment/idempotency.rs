@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: a repeated request with the same key gets the stored response and has no effect.
 
 use reqwest::Method;
-use tillgate_api::docs::ROUTES;
+use tillgate_api::reference::ROUTES;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::dispute::disputes::DisputeScene;

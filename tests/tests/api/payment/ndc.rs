@@ -5,7 +5,7 @@
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_api::docs::{ROUTES, Route};
+use tillgate_api::reference::{ROUTES, Route};
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form};
 
 use crate::checkout::presence::CONCURRENT_REQUESTS;

@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Client, Method};
-use tillgate_api::docs::{ROUTES, Route};
+use tillgate_api::reference::{ROUTES, Route};
 use tillgate_shared::brand::Brand;
 use tillgate_tests::{MerchantClient, TestGateway, encode_form};
 

@@ -49,7 +49,7 @@ async fn a_merchants_page_compiles_and_wrong_uses_do_not() -> anyhow::Result<()>
 #[tokio::test]
 async fn the_reference_lists_every_option() -> anyhow::Result<()> {
     let page = sandbox_shop().bare_request(reqwest::Method::GET, "reference").send().await?.text().await?;
-    for option in tillgate_shared::options::OPTIONS {
+    for option in tillgate_shared::form_options::OPTIONS {
         assert!(page.contains(&format!("<tr id=\"o.{}\">", option.name)), "{}", option.name);
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The log: it contains routes and log tags, but never a complete secret id of a checkout or a page.
 
 use reqwest::Method;
-use tillgate_api::docs::ROUTES;
+use tillgate_api::reference::ROUTES;
 use tillgate_domain::id::log_tag;
 use tillgate_tests::{TestGateway, poll_until};
 

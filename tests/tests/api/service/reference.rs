@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_api::docs::{Caller, ROUTES};
+use tillgate_api::reference::{Caller, ROUTES};
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::parameter::all_parameters;
 use tillgate_shared::result::ResultCode;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use tillgate_api::docs::{Caller, ROUTES, Route};
+use tillgate_api::reference::{Caller, ROUTES, Route};
 use tillgate_connector::sandbox::Sandbox;
 use tillgate_gateway::registry::all_sandboxes;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};

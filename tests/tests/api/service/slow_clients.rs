@@ -79,7 +79,7 @@ async fn open_slow_connections(base: &str, count: usize) -> anyhow::Result<Vec<T
 
 #[tokio::test]
 async fn health_answers_while_5000_slow_connections_are_open() -> anyhow::Result<()> {
-    tillgate_machine::process::raise_file_limit();
+    tillgate_os::process::raise_file_limit();
     // The default of most systems: a soft limit of 1024 files, which the process may raise.
     let (gateway, _folder) =
         start_gateway("ulimit -Sn 1024", &["--head-timeout", "10m", "--idle-timeout", "10m"]).await?;

@@ -1,7 +1,7 @@
 //! Names and order of texts in a language.
 
 use js_sys::{Array, Reflect};
-use tillgate_shared::wire::Sink;
+use tillgate_shared::frame_messages::Sink;
 
 use super::call::call;
 use super::global::find_global;

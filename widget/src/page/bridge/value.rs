@@ -1,7 +1,7 @@
 //! Values without a known shape, and objects that are being made.
 
 use js_sys::{Array, Function, Object, Reflect};
-use tillgate_shared::wire::{Sink, Source};
+use tillgate_shared::frame_messages::{Sink, Source};
 use wasm_bindgen::prelude::*;
 
 /// A JavaScript value without a known shape.

@@ -2,7 +2,7 @@
 //! button overtakes them where the page is busy: the page would call a code missing that the shopper has just typed. So
 //! a frame whose field seems wrong is asked, and its answer comes after everything that it has reported.
 
-use tillgate_shared::wire::FieldMessage;
+use tillgate_shared::frame_messages::FieldMessage;
 use yew::prelude::Context;
 
 use super::form::{Form, Message};

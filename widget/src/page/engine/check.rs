@@ -3,7 +3,7 @@
 use tillgate_shared::field;
 use tillgate_shared::field::Input;
 use tillgate_shared::format::expiry;
-use tillgate_shared::wire::{FieldMessage, FieldReport, FieldState, FrameField};
+use tillgate_shared::frame_messages::{FieldMessage, FieldReport, FieldState, FrameField};
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlInputElement};
 use yew::prelude::Context;

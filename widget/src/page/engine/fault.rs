@@ -4,7 +4,7 @@
 use tillgate_shared::field::{self, FormField, Input};
 use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::format::{bic, digits, holder, iban};
-use tillgate_shared::wire::FieldState;
+use tillgate_shared::frame_messages::FieldState;
 
 /// A fault of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A field of a form: its row in the table, and the place where the shopper fills it in.
 
 use tillgate_shared::field::{FormField, Input};
-use tillgate_shared::wire::{FieldState, FrameField};
+use tillgate_shared::frame_messages::{FieldState, FrameField};
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlIFrameElement, HtmlInputElement, HtmlSelectElement, Window};
 use yew::prelude::*;

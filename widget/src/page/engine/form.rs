@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use tillgate_shared::field::FormField;
-use tillgate_shared::wire::{Config, FieldReport, FrameField};
+use tillgate_shared::frame_messages::{Config, FieldReport, FrameField};
 use web_sys::{HtmlButtonElement, HtmlElement};
 use yew::prelude::*;
 
@@ -16,9 +16,9 @@ use super::lost::SubmitStage;
 use crate::page::bridge::{FormNode, Value};
 use crate::page::dom::Listener;
 use crate::page::handle::{FormHandle, HandleKind};
-use crate::page::kinds::brand::BrandPart;
-use crate::page::kinds::card::CardPart;
-use crate::page::kinds::stored::StoredPart;
+use crate::page::payment_methods::brand::BrandPart;
+use crate::page::payment_methods::card::CardPart;
+use crate::page::payment_methods::stored::StoredPart;
 use crate::page::relay::RelayAnswer;
 use crate::page::session::Session;
 

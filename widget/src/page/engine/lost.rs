@@ -4,7 +4,7 @@
 //! unknown, and may pay again: the gateway charges a checkout once.
 
 use tillgate_shared::brand::Flow;
-use tillgate_shared::wire::{FieldMessage, FrameField, NextStep, RelayCall};
+use tillgate_shared::frame_messages::{FieldMessage, FrameField, NextStep, RelayCall};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::Context;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tillgate_shared::brand::{Flow, FormKind};
 use tillgate_shared::field;
-use tillgate_shared::wire::{FieldMessage, FrameField, NextStep, RelayCall, Submit};
+use tillgate_shared::frame_messages::{FieldMessage, FrameField, NextStep, RelayCall, Submit};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::Context;
 
@@ -19,7 +19,7 @@ use crate::page::callbacks::{self, Callback, ErrorName};
 use crate::page::handle::HandleKind;
 use crate::page::relay::RelayAnswer;
 use crate::page::text::keys;
-use crate::page::{collect, kinds, leave, wpwl};
+use crate::page::{collect, leave, payment_methods, wpwl};
 
 impl Form {
     /// Somebody wants to pay. Two requests at once are one.
@@ -92,7 +92,7 @@ impl Form {
 
     /// Returns the name of the callback that decides about this submit.
     fn confirming_callback(&self) -> &'static str {
-        use tillgate_shared::options::rows;
+        use tillgate_shared::form_options::rows;
         match self.handle.kind.get() {
             HandleKind::Card | HandleKind::Unknown => rows::ON_BEFORE_SUBMIT_CARD.name,
             HandleKind::Stored => rows::ON_BEFORE_SUBMIT_ONE_CLICK_CARD.name,
@@ -284,7 +284,7 @@ impl Form {
         if session.windows.has_opened(&handle) && opens_window {
             self.is_busy = false;
             self.announcement.clear();
-            return session.windows.follow(&session, &handle, answer, &kinds::brand_name(self));
+            return session.windows.follow(&session, &handle, answer, &payment_methods::brand_name(self));
         }
         session.windows.drop_opened(&handle);
         // Still busy: nothing can be sent while the page is left.

@@ -14,7 +14,7 @@ use super::form::{Form, Message, NoticeAction};
 use crate::page::bridge::{FormNode, Value};
 use crate::page::button::Button;
 use crate::page::dom::{self, Listener};
-use crate::page::kinds::spinner;
+use crate::page::payment_methods::spinner;
 use crate::page::session::Session;
 
 /// Marks a control whose text browsers must not translate.
@@ -218,7 +218,7 @@ pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit:
         let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
         let tag = target.map(|target| target.tag_name()).unwrap_or_default();
         let is_quiet = tag == "SELECT" || (tag == "INPUT" && !session.options().submits_on_enter);
-        if is_quiet && tillgate_shared::wire::Source::text(&key, "key") == "Enter" {
+        if is_quiet && tillgate_shared::frame_messages::Source::text(&key, "key") == "Enter" {
             event.prevent_default();
         }
     });
@@ -240,7 +240,7 @@ pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, contro
     // An input method replaces its own text: to format that would type it once more. Its end counts as typing.
     let link = context.link().clone();
     let typed = Listener::new(control, "input", move |event| {
-        if !tillgate_shared::wire::Source::flag(&Value(event.into()), "isComposing") {
+        if !tillgate_shared::frame_messages::Source::flag(&Value(event.into()), "isComposing") {
             link.send_message(Message::Typed(at));
         }
     });

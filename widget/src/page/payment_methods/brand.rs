@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tillgate_shared::brand::{AccountType, Flow, FormKind};
 use tillgate_shared::field::{self, FormField, Input};
-use tillgate_shared::wire::{Config, OfferedBrand};
+use tillgate_shared::frame_messages::{Config, OfferedBrand};
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tillgate_shared::field;
 use tillgate_shared::field::FormField;
-use tillgate_shared::wire::{FrameField, OfferedBrand};
+use tillgate_shared::frame_messages::{FrameField, OfferedBrand};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement};
 use yew::NodeRef;

@@ -1,6 +1,6 @@
 //! The brand of a card: it follows the number, unless the shopper has chosen it and the number allows the choice.
 
-use tillgate_shared::wire::{FieldMessage, FieldState, FrameField, FrameLook};
+use tillgate_shared::frame_messages::{FieldMessage, FieldState, FrameField, FrameLook};
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlSelectElement};
 

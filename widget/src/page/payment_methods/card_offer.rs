@@ -1,6 +1,6 @@
 //! The offer of a checkout to a card form, and the form's way to being ready.
 
-use tillgate_shared::wire::{Config, FieldState, FrameField};
+use tillgate_shared::frame_messages::{Config, FieldState, FrameField};
 use web_sys::Element;
 use yew::prelude::Context;
 
@@ -86,7 +86,7 @@ impl Form {
         session.announce_forms();
     }
 
-    fn set_cards(&mut self, cards: Vec<tillgate_shared::wire::OfferedBrand>) {
+    fn set_cards(&mut self, cards: Vec<tillgate_shared::frame_messages::OfferedBrand>) {
         let codes: Vec<String> = cards.iter().map(|brand| brand.code.clone()).collect();
         let Some(part) = self.card_part() else { return };
         part.cards = cards;

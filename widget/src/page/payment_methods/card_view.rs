@@ -1,7 +1,7 @@
 //! The view of a card form: controls in the groups that the loader has placed.
 
 use tillgate_shared::field;
-use tillgate_shared::wire::FrameField;
+use tillgate_shared::frame_messages::FrameField;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
@@ -13,7 +13,7 @@ use crate::page::dom::Listener;
 use crate::page::engine::form::{Form, Message, Part};
 use crate::page::engine::view::label_id;
 use crate::page::text::keys;
-use tillgate_shared::wire::Source as _;
+use tillgate_shared::frame_messages::Source as _;
 
 impl Form {
     pub(in crate::page) fn view_card(&self, part: &CardPart) -> Html {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tillgate_shared::wire::Config;
+use tillgate_shared::frame_messages::Config;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlSelectElement};
 
@@ -49,7 +49,7 @@ pub fn show(session: &Rc<Session>, config: &Config) {
     session.nodes.borrow_mut().push(row);
 }
 
-fn make_logo(brand: &tillgate_shared::wire::OfferedBrand, is_pressed: bool) -> HtmlElement {
+fn make_logo(brand: &tillgate_shared::frame_messages::OfferedBrand, is_pressed: bool) -> HtmlElement {
     let pressed = if is_pressed { "true" } else { "false" };
     let attributes = [("type", "button"), ("aria-pressed", pressed), ("data-brand", brand.code.as_str())];
     let button = dom::make("button", if is_pressed { "wpwl-logo wpwl-selected" } else { "wpwl-logo" }, &attributes, "");

@@ -16,7 +16,7 @@ mod stored_view;
 use std::rc::Rc;
 
 use tillgate_shared::brand::{AccountType, FormKind};
-use tillgate_shared::wire::Config;
+use tillgate_shared::frame_messages::Config;
 
 use super::bridge::Value;
 use super::callbacks::ErrorName;
@@ -118,7 +118,7 @@ pub fn report_missing(codes: &[String]) {
 }
 
 /// Shows in all forms that the checkout cannot be paid.
-fn show_closed(session: &Rc<Session>, closed: &tillgate_shared::wire::ClosedReason) {
+fn show_closed(session: &Rc<Session>, closed: &tillgate_shared::frame_messages::ClosedReason) {
     let has_cards = session.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Card);
     let key = if closed.paid { keys::PAID_ERROR } else { keys::CHECKOUT_ERROR };
     session.each_form(|form| {

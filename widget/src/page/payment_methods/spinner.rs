@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use tillgate_shared::wire::Source;
+use tillgate_shared::frame_messages::Source;
 use wasm_bindgen::prelude::*;
 
 use crate::page::bridge::{Value, document, find_global, format_number};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tillgate_shared::field::{self, FormField};
-use tillgate_shared::wire::{Config, FrameField, RelayCall, Source as _, StoredAccount};
+use tillgate_shared::frame_messages::{Config, FrameField, RelayCall, Source as _, StoredAccount};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Element, HtmlElement, HtmlInputElement};

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use tillgate_shared::wire::{Config, FrameField};
+use tillgate_shared::frame_messages::{Config, FrameField};
 
 use super::Session;
 use crate::page::callbacks::{self, Callback, ReadyForm};
 use crate::page::engine::form::Message;
 use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::readiness::{self, ReadinessOfForm};
-use crate::page::{dom, kinds};
+use crate::page::{dom, payment_methods};
 
 /// The time after `onReady` at which the empty frames for issuers' pages are created, in milliseconds.
 const TARGET_DELAY: i32 = 3000;
@@ -65,7 +65,7 @@ impl Session {
 
     /// Tells the merchant once that the buttons of wallets are ready.
     pub(super) fn announce_wallets(self: &Rc<Self>, config: &Config) {
-        let is_wallet = |form: &Rc<FormHandle>| kinds::is_wallet(config, form);
+        let is_wallet = |form: &Rc<FormHandle>| payment_methods::is_wallet(config, form);
         if self.wallets_announced.get() || !self.forms.borrow().iter().any(is_wallet) {
             return;
         }

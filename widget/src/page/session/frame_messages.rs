@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tillgate_shared::wire::{Config, FieldReport, FrameField, RelayReport, Source as _, VERSION};
+use tillgate_shared::frame_messages::{Config, FieldReport, FrameField, RelayReport, Source as _, VERSION};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlIFrameElement;
 
@@ -10,7 +10,7 @@ use super::Session;
 use crate::page::bridge::{Value, format_number};
 use crate::page::callbacks::ErrorName;
 use crate::page::engine::form::Message;
-use crate::page::{kinds, wpwl};
+use crate::page::{payment_methods, wpwl};
 
 impl Session {
     /// Receives a message of a frame on the gateway's origin.
@@ -51,7 +51,7 @@ impl Session {
                 self.take_config(&config);
                 self.relay.open(frame, &self.loader);
                 self.awaits_relay.set(false);
-                kinds::offer(self, &config);
+                payment_methods::offer(self, &config);
                 self.announce_forms();
                 self.announce_wallets(&config);
             }

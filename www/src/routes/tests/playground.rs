@@ -22,7 +22,7 @@ async fn the_playground_has_a_control_for_every_option_and_may_ask_only_the_shop
     let controls: Value = serde_json::from_str(&controls).unwrap();
     let rows = controls.as_array().unwrap().iter().flat_map(|group| group["rows"].as_array().unwrap());
     let names: Vec<&str> = rows.map(|row| row["name"].as_str().unwrap()).collect();
-    for option in tillgate_shared::options::OPTIONS {
+    for option in tillgate_shared::form_options::OPTIONS {
         assert!(names.contains(&option.name), "{}", option.name);
     }
     assert_eq!(load_page(&shop, "/playground/elsewhere").await.0, StatusCode::NOT_FOUND);

@@ -14,8 +14,8 @@ use tillgate_domain::refusal::Refusal;
 
 use crate::AppState;
 use crate::checkout::fields_host::FieldsUrl;
-use crate::docs::{BrowserAccess, ROUTES};
 use crate::error_response::ApiError;
+use crate::reference::{BrowserAccess, ROUTES};
 use crate::response::ndc_of_path;
 
 /// Header that identifies a browser. `Sec-Fetch-Mode` does not: Node's `fetch` sends it too.

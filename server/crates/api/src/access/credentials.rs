@@ -14,7 +14,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_store::credential::{AccessDenied, AccessGrant};
 
 use crate::AppState;
-use crate::docs::{ROUTES, Route};
+use crate::reference::{ROUTES, Route};
 
 /// The merchant routes, by path.
 static MERCHANT_ROUTES: LazyLock<HashMap<&str, Vec<Route>>> = LazyLock::new(|| {

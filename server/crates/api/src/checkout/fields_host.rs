@@ -1,5 +1,5 @@
 //! The host of the card frames (`--fields-url`). Browsers isolate pages by origin: if the frames have their own host,
-//! no other page of the gateway can read the card data typed into them. [`docs::ROUTES`] lists the hosts of each
+//! no other page of the gateway can read the card data typed into them. [`reference::ROUTES`] lists the hosts of each
 //! route.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, header};
 use tillgate_net::forwarded;
 
-use crate::docs::{self, RouteHost};
+use crate::reference::{self, RouteHost};
 use crate::{AppState, client};
 
 /// The address of the card frames.
@@ -84,17 +84,17 @@ pub(crate) fn has_route(state: &AppState, request: &Request) -> bool {
 }
 
 /// The hosts of each route, by its path and method.
-static HOSTS: LazyLock<HashMap<&'static str, Vec<(docs::HttpMethod, RouteHost)>>> = LazyLock::new(|| {
+static HOSTS: LazyLock<HashMap<&'static str, Vec<(reference::HttpMethod, RouteHost)>>> = LazyLock::new(|| {
     let mut hosts: HashMap<_, Vec<_>> = HashMap::new();
-    for route in docs::ROUTES.iter() {
+    for route in reference::ROUTES.iter() {
         hosts.entry(route.path).or_default().push((route.method, route.host));
     }
     hosts
 });
 
 /// Returns true if a route's method handles the requested one. GET handles HEAD too.
-fn is_method(requested: &Method, method: docs::HttpMethod) -> bool {
-    requested.as_str() == method.as_str() || (requested == Method::HEAD && method == docs::HttpMethod::Get)
+fn is_method(requested: &Method, method: reference::HttpMethod) -> bool {
+    requested.as_str() == method.as_str() || (requested == Method::HEAD && method == reference::HttpMethod::Get)
 }
 
 /// Returns true if the browser requested the host of the card frames, whatever its port: by `X-Forwarded-Host` of a

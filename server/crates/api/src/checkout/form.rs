@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use tillgate_domain::checkout::{Checkout, CheckoutState};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_gateway::Failure;
-use tillgate_shared::wire::FrameField;
+use tillgate_shared::frame_messages::FrameField;
 use tillgate_wire::checkout::{DocumentFields, DocumentHeaderFields};
 
 use crate::checkout::form_config::Shopper;
@@ -93,7 +93,7 @@ pub(crate) async fn serve_frame_file(
 
 /// Serves `wpwl.d.ts`, the TypeScript declarations of the form, as plain text so that a browser shows it.
 pub(crate) async fn serve_declarations() -> Response {
-    let mut response = Response::new(Body::from(tillgate_shared::options::DECLARATIONS));
+    let mut response = Response::new(Body::from(tillgate_shared::form_options::DECLARATIONS));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));

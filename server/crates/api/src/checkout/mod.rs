@@ -5,7 +5,7 @@ pub mod fields_host;
 pub mod form;
 pub mod form_config;
 pub mod isolation;
-pub mod plain;
+pub mod plain_form;
 pub mod policy_reports;
 pub mod scripts;
 pub mod shopper_return;

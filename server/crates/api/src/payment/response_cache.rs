@@ -9,7 +9,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::EncodedResponse;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{CacheStamp, ChangeLog};
 
 use crate::response::json_response;

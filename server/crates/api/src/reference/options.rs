@@ -1,7 +1,7 @@
 //! The form's options on the reference page, from the table that also generates its type declarations.
 
 use maud::{Markup, html};
-use tillgate_shared::options::{FormOption, OPTIONS, OptionGroup};
+use tillgate_shared::form_options::{FormOption, OPTIONS, OptionGroup};
 
 use super::page::{anchor_of_title, render_text};
 

@@ -30,7 +30,7 @@ pub(super) fn parameters_of_group(group: ParameterGroup) -> impl Iterator<Item =
 /// Returns the name of a group's schema: the words of its title as one, each with a capital letter. It begins with a
 /// letter, because generators make a type of it.
 pub(super) fn component_name(group: ParameterGroup) -> String {
-    join_words(&group.title().replace("3D", "Three ds"))
+    join_words(&group.title().replace("3-D", "Three d"))
 }
 
 /// Returns the name of the schema of a parameter's value: `CardNumberValue` for `card.number`.

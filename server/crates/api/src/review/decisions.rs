@@ -9,12 +9,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use tillgate_delivery::review_callback::{
-    CallbackConfig, CredentialFault, ReceivedPairs, read_decision, vault_record_id,
-};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::Failure;
+use tillgate_message::review_callback::{
+    CallbackConfig, CredentialFault, ReceivedPairs, read_decision, vault_record_id,
+};
 use tillgate_store::StoreErrorKind;
 
 use crate::access::transport;

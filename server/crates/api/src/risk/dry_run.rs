@@ -17,7 +17,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::DryRunReport;
 use tillgate_gateway::Failure;
 use tillgate_gateway::risk::dry_run::{DryRun, DryRunProgress, DryRunSlot};
-use tillgate_machine::process::{BACKGROUND, lower_priority};
+use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_shared::result::codes;
 use tillgate_store::StoreError;
 use tillgate_wire::risk::{DryRunProgressFields, DryRunProgressLine, DryRunReportLine};

@@ -14,17 +14,19 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
-use tillgate_machine::clock::Clock;
 use tillgate_net::shares::Shares;
+use tillgate_os::clock::Clock;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use zeroize::Zeroizing;
 
 use super::address::HostAddress;
 use super::key::SharedKey;
+use super::protocol::{
+    AuthorizationRequest, BODY_LIMIT, EarlierRequest, HostOperation, ModificationRequest, PaymentData,
+};
 use super::response::{CallFault, CallResult, ExpectedResponse, UnverifiedResponse, verify_response};
 use super::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest, format_date};
-use super::wire::{AuthorizationRequest, BODY_LIMIT, EarlierRequest, HostOperation, ModificationRequest, PaymentData};
 
 /// Maximum time for which an idle connection is kept. Shorter than the host's limit, so that no request uses a
 /// connection that the host is closing.

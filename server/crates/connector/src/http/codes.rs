@@ -4,7 +4,7 @@
 use tillgate_shared::result::ResultCode;
 
 use super::address::is_redirect_allowed;
-use super::wire::{HostOutcome, HostResponse};
+use super::protocol::{HostOutcome, HostResponse};
 
 /// Response codes of approvals of the full amount (ISO 8583, field 39): approved, no reason to decline.
 const APPROVED: [&str; 2] = ["00", "85"];
@@ -128,7 +128,7 @@ fn documented_code(code: &str) -> ResultCode {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::{HostOperation, PaymentData};
+    use super::super::protocol::{HostOperation, PaymentData};
     use super::*;
 
     /// Makes a response with this outcome and response code, and empty data otherwise.

@@ -7,8 +7,8 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
 use super::order::{self, UnsupportedOrder};
+use super::protocol::{HostOperation, HostResponse};
 use super::response::CallResult;
-use super::wire::{HostOperation, HostResponse};
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
 };

@@ -8,7 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tillgate_domain::id::{decode_hex, to_hex};
-use tillgate_machine::text_file::read_text_file;
+use tillgate_os::text_file::read_text_file;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Largest size of a key file, in bytes.

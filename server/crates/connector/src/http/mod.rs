@@ -9,9 +9,9 @@ pub mod codes;
 pub mod connector;
 pub mod key;
 pub mod order;
+pub mod protocol;
 pub mod response;
 pub mod signature;
-pub mod wire;
 
 pub use address::HostAddress;
 pub use client::{Deadlines, HostClient};

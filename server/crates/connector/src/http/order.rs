@@ -5,7 +5,7 @@ use tillgate_domain::payment::PaymentType;
 use tillgate_domain::three_ds::{AuthenticationResult, Proof};
 use tillgate_shared::money::{Amount, Currency};
 
-use super::wire::{
+use super::protocol::{
     AccountData, AuthorizationRequest, BankData, BillingAddress, CardData, CardEntry, EarlierRequest, HostOperation,
     MAX_AMOUNT, MerchantData, ModificationRequest, PaymentData, ProviderData, SecretText, StandingInstructionData,
     ThreeDsData,

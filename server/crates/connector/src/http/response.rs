@@ -2,8 +2,8 @@
 //! request.
 
 use super::key::SharedKey;
+use super::protocol::{HostOperation, HostOutcome, HostRefusal, HostResponse, PaymentData, RefusalReason};
 use super::signature::{Signature, is_response_signed_by};
-use super::wire::{HostOperation, HostOutcome, HostRefusal, HostResponse, PaymentData, RefusalReason};
 
 /// Maximum length of the acquirer's ids, in characters.
 const ID_LIMIT: usize = 64;
@@ -40,7 +40,7 @@ pub enum CallFault {
     #[error("the connection to the acquirer's host broke: {0}")]
     Broken(String),
     /// The response is too long.
-    #[error("the answer of the acquirer's host is longer than {} bytes", super::wire::BODY_LIMIT)]
+    #[error("the answer of the acquirer's host is longer than {} bytes", super::protocol::BODY_LIMIT)]
     TooLong,
     /// The response has no valid signature for this request: check the key, and both clocks.
     #[error(

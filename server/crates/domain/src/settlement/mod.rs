@@ -5,7 +5,7 @@
 
 mod batch;
 mod fee;
-pub mod file;
+pub mod file_format;
 pub mod ledger;
 mod rate;
 pub mod reconciliation;

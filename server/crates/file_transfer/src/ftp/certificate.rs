@@ -12,7 +12,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use tillgate_machine::text_file::read_text_file;
+use tillgate_os::text_file::read_text_file;
 
 use super::tls::FtpTls;
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::user::User;
 use tillgate_domain::id::UserId;
-use tillgate_machine::process;
+use tillgate_os::process;
 
 /// A person who acts, and the place from which.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::AdminStore;
 use tillgate_store::access::token::TokenInfo;
 use tillgate_store::credential::Credential;
-use tillgate_store::directory::bearer_token;
+use tillgate_store::entity_directory::bearer_token;
 
 use crate::administration::{ActError, Administration, load_known_entity};
 use crate::random_bytes;

@@ -21,7 +21,7 @@ use tillgate_risk::{
 };
 use tillgate_shared::brand::{Brand, detect};
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::directory::ActiveRules;
+use tillgate_store::entity_directory::ActiveRules;
 use tillgate_store::{RiskRowKeys, RiskRowKind};
 use tillgate_vault::Sealed;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use tillgate_delivery::webhook::{Secret, WebhookDelivery, build_test_event};
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{EntityId, MessageId, to_hex};
+use tillgate_message::webhook::{Secret, WebhookDelivery, build_test_event};
 use tillgate_net::outgoing::{OutgoingClient, Ports};
 use tillgate_store::AdminStore;
 use tillgate_store::delivery::webhook::{DeliveryLogEntry, Webhook};

@@ -1,12 +1,12 @@
 //! The callbacks that report review decisions to a merchant's server, for administrators: their configuration, samples,
 //! and the callbacks that were not delivered.
 
-use tillgate_delivery::review_callback::CallbackDocument;
-use tillgate_delivery::review_callback::{CallbackConfig, create_sample, render_body, vault_record_id};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_domain::review::decision::DecisionType;
+use tillgate_message::review_callback::CallbackDocument;
+use tillgate_message::review_callback::{CallbackConfig, create_sample, render_body, vault_record_id};
 use tillgate_net::outgoing::{ExpectingPost, OutgoingClient};
 use tillgate_store::delivery::webhook::DeliveryLogEntry;
 use tillgate_store::review::callback::StoredCallback;

@@ -29,7 +29,7 @@ use tillgate_risk::{
 };
 use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_shared::result::codes;
-use tillgate_store::directory::ActiveRules;
+use tillgate_store::entity_directory::ActiveRules;
 use tillgate_store::{Changes, RiskRowKeys, RiskRowKind};
 
 use crate::Gateway;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tillgate_domain::id::EntityId;
 use tillgate_risk::RuleSet;
-use tillgate_store::directory::CompiledVersion;
+use tillgate_store::entity_directory::CompiledVersion;
 
 /// Compiles the text of an entity's version. Logs an error and returns `None` if this release cannot read it.
 pub fn compile_stored_rules(entity: &EntityId, version: &str, text: &str) -> CompiledVersion {

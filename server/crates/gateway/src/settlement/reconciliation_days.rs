@@ -8,7 +8,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_store::StoreError;
-use tillgate_store::directory::FileOwner;
+use tillgate_store::entity_directory::FileOwner;
 use tillgate_store::settlement::reconciliation_file::FileCalendar;
 
 use crate::Gateway;

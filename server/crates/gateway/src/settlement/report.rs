@@ -7,7 +7,7 @@ use tillgate_domain::report::MAX_ROWS;
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_domain::settlement::report::{SettlementReport, SettlementRow};
 use tillgate_store::PaymentHistory;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::ledger_reads::Balances;
 
 use crate::Failure;

@@ -3,7 +3,7 @@
 //! A request that is repeated with its idempotency key is booked once, and its response shows the booked entry. A
 //! reversal reverses a request as a whole. If the request has not arrived yet, it is declined when it arrives.
 
-use tillgate_connector::http::wire::{
+use tillgate_connector::http::protocol::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
 };
 use tillgate_store::StoreError;

@@ -9,7 +9,7 @@ use tillgate_connector::{
     Modification, Order, OrderContext, OrderRequest,
 };
 use tillgate_domain::payment::{ConnectorTxIds, PaymentType};
-use tillgate_machine::clock::SystemClock;
+use tillgate_os::clock::SystemClock;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::Expiry;

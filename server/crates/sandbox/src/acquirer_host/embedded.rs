@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use tillgate_connector::http::codes::not_executed_code;
 use tillgate_connector::http::{self, Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
 use tillgate_connector::{Capabilities, Connector, ConnectorOutcome, Inquiry, Modification, OrderRequest};
-use tillgate_machine::clock::SystemClock;
+use tillgate_os::clock::SystemClock;
 use tillgate_shared::result::codes;
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
-use tillgate_connector::http::wire::HostOperation;
+use tillgate_connector::http::protocol::HostOperation;
 
 /// The amount in minor units just below that of the first fault.
 const BEFORE_FIRST: u64 = 200_000;

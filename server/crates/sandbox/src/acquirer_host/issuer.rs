@@ -3,7 +3,7 @@
 //! The host accepts the same documented test numbers as the gateway's sandbox, from the same table, and no other cards.
 
 use jiff::Timestamp;
-use tillgate_connector::http::wire::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
+use tillgate_connector::http::protocol::{AccountData, AuthorizationRequest, BankData, CardData, SecretText};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::{Expiry, last_month};

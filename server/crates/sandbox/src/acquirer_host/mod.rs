@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use tillgate_connector::http::SharedKey;
-use tillgate_machine::clock::{Clock, SystemClock};
+use tillgate_os::clock::{Clock, SystemClock};
 use tillgate_store::acquirer_ledger::AcquirerLedger;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -116,7 +116,7 @@ impl AcquirerHost {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use tillgate_connector::http::wire::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
+    use tillgate_connector::http::protocol::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
     use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient};
 
     use super::*;

@@ -8,7 +8,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use maud::{DOCTYPE, Markup, html};
 use tillgate_connector::http::order::from_minor_units;
-use tillgate_machine::randomness::{Randomness as _, SystemRandomness};
+use tillgate_os::randomness::{Randomness as _, SystemRandomness};
 use tillgate_shared::money::Currency;
 use tillgate_store::acquirer_entry::{HostPage, LedgerEntry};
 

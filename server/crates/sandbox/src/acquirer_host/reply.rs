@@ -5,8 +5,8 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use serde::Serialize;
 use tillgate_connector::http::SharedKey;
+use tillgate_connector::http::protocol::{HostRefusal, RefusalReason};
 use tillgate_connector::http::signature::{SIGNATURE, Signature, sign_response};
-use tillgate_connector::http::wire::{HostRefusal, RefusalReason};
 
 /// A reply before it is signed.
 #[derive(Debug, Clone)]

@@ -8,10 +8,10 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use tillgate_connector::http::SharedKey;
+use tillgate_connector::http::protocol::{BODY_LIMIT, MAX_AMOUNT, PaymentData, RefusalReason};
 use tillgate_connector::http::signature::{
     DATE, IDEMPOTENCY_KEY, MAX_DIFFERENCE, SIGNATURE, Signature, SignedRequest, is_idempotency_key, is_recent,
 };
-use tillgate_connector::http::wire::{BODY_LIMIT, MAX_AMOUNT, PaymentData, RefusalReason};
 use tillgate_shared::money::Currency;
 
 use super::reply::UnsignedReply;

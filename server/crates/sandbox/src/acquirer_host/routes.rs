@@ -9,11 +9,11 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use serde::Serialize;
 use tillgate_connector::http::SharedKey;
-use tillgate_connector::http::signature::{Signature, request_fingerprint};
-use tillgate_connector::http::wire::{
+use tillgate_connector::http::protocol::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostResponse, ModificationRequest, RefusalReason,
 };
-use tillgate_machine::clock::Clock;
+use tillgate_connector::http::signature::{Signature, request_fingerprint};
+use tillgate_os::clock::Clock;
 use tillgate_store::StoreError;
 use tillgate_store::acquirer_entry::{EntryKind, LedgerEntry};
 use tillgate_store::acquirer_ledger::AcquirerLedger;

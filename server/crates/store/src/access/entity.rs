@@ -11,7 +11,7 @@ use tillgate_domain::id::EntityId;
 
 use crate::access::token;
 use crate::admin::Act;
-use crate::directory::{Credentials, Directory};
+use crate::entity_directory::{Credentials, Directory};
 use crate::error::unreadable_column;
 use crate::risk::rules;
 use crate::schedule::clock;

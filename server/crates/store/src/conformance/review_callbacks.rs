@@ -1,12 +1,12 @@
 //! Review decision callbacks: written in the commit of the decision, and the failed list.
 
 use jiff::{SignedDuration, Timestamp};
-use tillgate_delivery::review_callback::CallbackDocument;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
+use tillgate_message::review_callback::CallbackDocument;
 use tillgate_shared::result::codes;
 
 use super::Backend;

@@ -15,7 +15,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 use tillgate_vault::Sealed;
 
-use crate::directory::Directory;
+use crate::entity_directory::Directory;
 use crate::{Changes, RecordKeys, Store, StoreError};
 
 /// Returns an empty directory, which compiles risk rules.

@@ -305,8 +305,8 @@ impl Store {
 mod tests {
     use std::sync::Arc;
 
-    use tillgate_machine::clock::Clock;
-    use tillgate_machine::randomness::{NoRandomness, Randomness};
+    use tillgate_os::clock::Clock;
+    use tillgate_os::randomness::{NoRandomness, Randomness};
 
     use crate::delivery::message::*;
 

@@ -139,8 +139,8 @@ fn select_for_owner(
 mod tests {
 
     use crate::Sources;
+    use crate::conformance::samples::empty_directory;
     use crate::delivery::message_selection::*;
-    use crate::suite::samples::empty_directory;
 
     /// Creates a store whose outbox has these messages: owner, queue and due time of each.
     fn create_outbox(messages: &[(&str, &str, i64)]) -> (tempfile::TempDir, Store) {

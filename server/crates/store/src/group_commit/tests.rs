@@ -143,7 +143,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
     };
     let add_late = add.clone();
     let late = std::thread::spawn(move || {
-        tillgate_machine::process::lower_priority(tillgate_machine::process::BACKGROUND);
+        tillgate_os::process::lower_priority(tillgate_os::process::BACKGROUND);
         [10, 11, 12].map(add_late)
     });
     let late = late.join().unwrap();

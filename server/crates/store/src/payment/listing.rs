@@ -229,7 +229,7 @@ mod tests {
     use tillgate_shared::result::codes;
 
     use super::*;
-    use crate::suite::samples::{empty_directory, sample_entity, sample_time, write_changes};
+    use crate::conformance::samples::{empty_directory, sample_entity, sample_time, write_changes};
     use crate::{Changes, Sources};
 
     /// Creates a payment of an entity with the last four digits of a card and an e-mail address.

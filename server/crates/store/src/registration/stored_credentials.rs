@@ -370,8 +370,8 @@ fn load_registration(
 #[allow(clippy::unwrap_used)]
 mod tests {
 
+    use crate::conformance::samples::{empty_directory, sample_registration, sealed_record, write_changes};
     use crate::registration::stored_credentials::*;
-    use crate::suite::samples::{empty_directory, sample_registration, sealed_record, write_changes};
 
     #[tokio::test]
     async fn an_expired_account_is_deleted_if_its_registration_cannot_be_read() {

@@ -3,10 +3,10 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use tillgate_delivery::review_callback::CallbackDocument;
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::ReviewDecision;
+use tillgate_message::review_callback::CallbackDocument;
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;

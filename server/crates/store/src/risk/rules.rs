@@ -9,7 +9,7 @@ use tillgate_domain::risk::list::ListPosition;
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
 
 use crate::changes::{Change, Stage, WriteContext};
-use crate::directory::{Directory, StoredRisk};
+use crate::entity_directory::{Directory, StoredRisk};
 use crate::risk::decision_log;
 use crate::risk::list;
 use crate::{AdminStore, Changes, Store, StoreError};

@@ -12,10 +12,10 @@ use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskL
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, VersionRole};
 use tillgate_risk::{ListedValue, RuleSet};
 
-use crate::directory::Directory;
+use crate::conformance::samples::{empty_directory, sample_entity, sample_time};
+use crate::entity_directory::Directory;
 use crate::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use crate::risk::rules::RiskKeys;
-use crate::suite::samples::{empty_directory, sample_entity, sample_time};
 use crate::{AdminStore, Sources, Store, StoreError};
 
 /// A store with a PSP, a merchant below, and a channel of it.

@@ -6,7 +6,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 
 use super::*;
-use crate::suite::samples::{empty_directory, sample_entity, sample_registration, sample_time, write_changes};
+use crate::conformance::samples::{empty_directory, sample_entity, sample_registration, sample_time, write_changes};
 use crate::{AdminStore, StoreErrorKind};
 
 fn sample_schedule(number: u8, next: i64) -> Schedule {

@@ -8,7 +8,7 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::RecordId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate_machine::process;
+use tillgate_os::process;
 
 use crate::admin::Act;
 use crate::document::decode_document;

@@ -246,7 +246,7 @@ fn has_length(lengths: &[u8], digits: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::checkout::plain::input::*;
+    use crate::checkout::plain_form::input::*;
 
     /// Builds parameters from pairs; the last value of a repeated name wins.
     fn build_parameters(fields: &[(&str, &str)]) -> Parameters {

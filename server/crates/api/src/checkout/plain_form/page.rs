@@ -7,9 +7,9 @@ use tillgate_shared::field::{CARD_HOLDER, FormField, Input, MANDATE, SECURITY_CO
 use tillgate_shared::format::country;
 use tillgate_shared::parameter::Parameters;
 
-use crate::checkout::plain::input::redisplayed_value;
-use crate::checkout::plain::input::{CARD_FIELDS, FieldError, StoredAccount};
-use crate::checkout::plain::texts::FormTexts;
+use crate::checkout::plain_form::input::redisplayed_value;
+use crate::checkout::plain_form::input::{CARD_FIELDS, FieldError, StoredAccount};
+use crate::checkout::plain_form::texts::FormTexts;
 
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("plain.css");

@@ -38,7 +38,7 @@ impl FormTexts {
 
 #[cfg(test)]
 mod tests {
-    use crate::checkout::plain::texts::*;
+    use crate::checkout::plain_form::texts::*;
 
     #[test]
     fn every_language_of_the_form_is_spoken_here_too() {

@@ -1,10 +1,10 @@
 //! Places of fields in the columns of a file.
 
-use crate::settlement::file::LineFault;
-use crate::settlement::file::field::SettlementField;
-use crate::settlement::file::mapping::{FileMapping, LineKind};
-use crate::settlement::file::mapping_file::MAX_COLUMNS;
-use crate::settlement::file::source::{CellText, ColumnReference, FieldSource};
+use crate::settlement::file_format::LineFault;
+use crate::settlement::file_format::field::SettlementField;
+use crate::settlement::file_format::mapping::{FileMapping, LineKind};
+use crate::settlement::file_format::mapping_file::MAX_COLUMNS;
+use crate::settlement::file_format::source::{CellText, ColumnReference, FieldSource};
 use crate::settlement::reconciliation::columns::FILE_COLUMNS;
 
 /// Label of the values that a mapping sets.

@@ -10,10 +10,10 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::result::codes;
 
 use crate::id::PaymentId;
-use crate::settlement::file::LineFault;
-use crate::settlement::file::field::SettlementField;
-use crate::settlement::file::layout::FieldValues;
-use crate::settlement::file::mapping::{FileMapping, LineKind};
+use crate::settlement::file_format::LineFault;
+use crate::settlement::file_format::field::SettlementField;
+use crate::settlement::file_format::layout::FieldValues;
+use crate::settlement::file_format::mapping::{FileMapping, LineKind};
 use crate::settlement::reconciliation::{
     Cashflow, ChargebackReason, RecordAccount, RecordType, SettlementStatus, TransactionType,
 };

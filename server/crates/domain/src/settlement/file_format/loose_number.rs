@@ -94,7 +94,7 @@ fn split_currency(text: &str) -> Option<(Option<&str>, &str)> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::settlement::file::loose_number::*;
+    use crate::settlement::file_format::loose_number::*;
 
     fn parse(text: &str) -> (bool, &str) {
         let parsed = LooseNumber::parse(text, Currency::parse("EUR")).unwrap();

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use encoding_rs::{Encoding, UTF_8};
 use serde::Deserialize;
 
-use crate::settlement::file::field::SettlementField;
-use crate::settlement::file::number::NumberNotation;
-use crate::settlement::file::source::{ColumnReference, FieldSource};
+use crate::settlement::file_format::field::SettlementField;
+use crate::settlement::file_format::number::NumberNotation;
+use crate::settlement::file_format::source::{ColumnReference, FieldSource};
 
 /// Largest number of lines before the header, or at the end.
 const MAX_SKIPPED_LINES: u32 = 1000;

@@ -3,8 +3,8 @@
 use rust_decimal::Decimal;
 use tillgate_shared::money::{Amount, Currency};
 
-use crate::settlement::file::loose_number::LooseNumber;
-use crate::settlement::file::loose_number::is_same_mark;
+use crate::settlement::file_format::loose_number::LooseNumber;
+use crate::settlement::file_format::loose_number::is_same_mark;
 
 /// Largest amount, in hundredths: ten digits before the decimal mark, as in requests.
 const MAX_HUNDREDTHS: i64 = 999_999_999_999;
@@ -192,7 +192,7 @@ fn too_large() -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::settlement::file::number::*;
+    use crate::settlement::file_format::number::*;
 
     fn notation(decimal_mark: char, thousands_mark: Option<char>) -> NumberNotation {
         NumberNotation { decimal_mark, thousands_mark, minor_units: false, signed: true, loose: false }

@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 
 use crate::id::{EntityId, PaymentId, RecordId};
 use crate::payment::Payment;
-use crate::settlement::file::line::SettlementLine;
+use crate::settlement::file_format::line::SettlementLine;
 use crate::settlement::reconciliation::{
     ImportedLine, InstituteReference, MatchedPayments, MatchingStatus, ReconciliationRecord, RecordAccount,
     RecordOwner, RecordType, SettlementPart, TransactionType,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rust_decimal::Decimal;
 use tillgate_shared::money::Currency;
 
-use crate::settlement::file::number::{NumberNotation, ParsedNumber, Precision};
+use crate::settlement::file_format::number::{NumberNotation, ParsedNumber, Precision};
 
 /// Deepest nesting of lists.
 const MAX_DEPTH: usize = 4;

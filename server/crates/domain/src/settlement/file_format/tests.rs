@@ -4,7 +4,7 @@ mod mapping;
 
 use proptest::prelude::*;
 
-use crate::settlement::file::*;
+use crate::settlement::file_format::*;
 use crate::settlement::reconciliation::{Cashflow, RecordType, SettlementStatus, TransactionType};
 use jiff::civil::Date;
 const LATEST: Date = Date::constant(2027, 1, 1);

@@ -85,7 +85,7 @@ fn split_offset(text: &str) -> Option<(&str, Offset)> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::settlement::file::time_format::*;
+    use crate::settlement::file_format::time_format::*;
 
     fn parse(format: &str, text: &str) -> Option<String> {
         TimeFormat::new(format).parse_time(text, &TimeZone::UTC).map(|time| time.to_string())

@@ -158,7 +158,7 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
     };
     occupied.await.unwrap();
     let (refund, ()) = tokio::join!(shop.modify_payment(&paid, "RF"), async {
-        // Nothing shows when the refund has read the payment. If that takes longer, the refund finds the outcome at once.
+        // Nothing shows when the refund has read the payment. A later refund finds the outcome at once.
         tokio::time::sleep(Duration::from_millis(100)).await;
         release.send(()).unwrap();
     });

@@ -19,7 +19,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::dry_run::{DEFAULT_EXAMPLES, DryRunReport, DryRunSubject, MAX_EXAMPLES};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::directory::Directory;
+use tillgate_store::entity_directory::Directory;
 use tillgate_store::{PaymentHistory, StoreError};
 use tillgate_vault::AccountIndexKey;
 

@@ -5,9 +5,9 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
-use tillgate_domain::settlement::file::LineFault;
+use tillgate_domain::settlement::file_format::LineFault;
 
-use crate::settlement::file::lines::{LineReader, MAX_LINE, NumberedLine};
+use crate::settlement::file_import::lines::{LineReader, MAX_LINE, NumberedLine};
 
 /// Largest number of lines of a record.
 const MAX_RECORD_LINES: usize = 50;
@@ -169,7 +169,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::settlement::file::cells::*;
+    use crate::settlement::file_import::cells::*;
 
     /// Returns the records of a text: the number and the cells of each, or the fault.
     fn read_all(text: &str, width: usize) -> Vec<(u64, Result<Vec<String>, String>)> {

@@ -96,7 +96,7 @@ impl DecodedFile<'_> {
 mod tests {
     use std::io::Write as _;
 
-    use crate::settlement::file::decoding::*;
+    use crate::settlement::file_import::decoding::*;
 
     fn decode(bytes: &[u8], label: &str) -> String {
         let mut file = tempfile::tempfile().unwrap();

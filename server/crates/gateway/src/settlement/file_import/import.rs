@@ -14,21 +14,21 @@ use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, RecordId, to_hex};
 use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::settlement::compute_record_movement;
-use tillgate_domain::settlement::file::{FileMapping, ImportContext, LineIdentity, SettlementLine};
+use tillgate_domain::settlement::file_format::{FileMapping, ImportContext, LineIdentity, SettlementLine};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord, RecordType};
 use tillgate_store::settlement::file::{EntityScope, ImportedFile, NewSettlementLine, OccurrenceCounter, SettledParts};
 use tillgate_store::{AdminStore, StoreError};
 
 use crate::random_bytes;
-use crate::settlement::file::SettlementFileError;
-use crate::settlement::file::parsed::hash_file;
-use crate::settlement::file::parsed::{ParsedFile, ParsedLine};
-use crate::settlement::file::search::SearchResult;
-use crate::settlement::file::search::find_target;
-use crate::settlement::file::summary::{ImportSummary, NewRecord, TakenResult};
-use crate::settlement::file::take::apply_target;
-use crate::settlement::file::take::{MatchedRecord, OwnerCache};
+use crate::settlement::file_import::SettlementFileError;
+use crate::settlement::file_import::parsed::hash_file;
+use crate::settlement::file_import::parsed::{ParsedFile, ParsedLine};
+use crate::settlement::file_import::search::SearchResult;
+use crate::settlement::file_import::search::find_target;
+use crate::settlement::file_import::summary::{ImportSummary, NewRecord, TakenResult};
+use crate::settlement::file_import::take::apply_target;
+use crate::settlement::file_import::take::{MatchedRecord, OwnerCache};
 
 /// Number of lines in a part. A part delays other writes by a few dozen milliseconds.
 const PART: usize = 100;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use tillgate_domain::settlement::file::LineFault;
+use tillgate_domain::settlement::file_format::LineFault;
 
 /// Largest number of bytes of a line, without its end.
 pub const MAX_LINE: usize = 64 * 1024;
@@ -97,7 +97,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::settlement::file::lines::*;
+    use crate::settlement::file_import::lines::*;
 
     fn read_all(text: &[u8], capacity: usize) -> Vec<(u64, Result<String, String>)> {
         let mut reader = LineReader::new(BufReader::with_capacity(capacity, text));

@@ -6,12 +6,12 @@ use std::io::{BufReader, Read, Seek as _};
 
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
-use tillgate_domain::settlement::file::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
+use tillgate_domain::settlement::file_format::{FileMapping, LineFault, LineIdentity, LineLayout, SettlementLine};
 
-use crate::settlement::file::SettlementFileError;
-use crate::settlement::file::cells::{CellReader, CellRecord};
-use crate::settlement::file::decoding::open_text;
-use crate::settlement::file::lines::LineReader;
+use crate::settlement::file_import::SettlementFileError;
+use crate::settlement::file_import::cells::{CellReader, CellRecord};
+use crate::settlement::file_import::decoding::open_text;
+use crate::settlement::file_import::lines::LineReader;
 
 /// Number of bytes that are read at once.
 const BUFFER: usize = 64 * 1024;

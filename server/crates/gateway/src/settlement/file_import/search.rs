@@ -2,9 +2,9 @@
 //! reference with the amount. The first of them that leads to a payment decides.
 
 use tillgate_domain::payment::{Payment, PaymentType};
-use tillgate_domain::settlement::file::matching::LineEffect;
-use tillgate_domain::settlement::file::matching::fits_type;
-use tillgate_domain::settlement::file::matching::is_settled_by_institute;
+use tillgate_domain::settlement::file_format::matching::LineEffect;
+use tillgate_domain::settlement::file_format::matching::fits_type;
+use tillgate_domain::settlement::file_format::matching::is_settled_by_institute;
 use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType};
 use tillgate_store::settlement::file::EntityScope;
 use tillgate_store::{AdminStore, StoreError};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tillgate_domain::id::{PaymentId, RecordId};
-use tillgate_domain::settlement::file::LineFault;
+use tillgate_domain::settlement::file_format::LineFault;
 use tillgate_domain::settlement::reconciliation::MatchingStatus;
 
 /// Largest number of lines that are listed of a kind.

@@ -13,9 +13,9 @@ use tillgate_store::settlement::file::SettledParts;
 
 use crate::dispute::decide::{DisputeRecords, DisputeRequest, NewRecordIds, opening_keys, step_keys};
 use crate::random_bytes;
-use crate::settlement::file::SettlementFileError;
-use crate::settlement::file::import::entity_now;
-use crate::settlement::file::search::{MatchTarget, TargetEffect};
+use crate::settlement::file_import::SettlementFileError;
+use crate::settlement::file_import::import::entity_now;
+use crate::settlement::file_import::search::{MatchTarget, TargetEffect};
 
 /// Entities with the owners of their records, loaded once.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::settlement::compute_record_movement;
-use tillgate_domain::settlement::file::matching::LineEffect;
+use tillgate_domain::settlement::file_format::matching::LineEffect;
 use tillgate_domain::settlement::reconciliation::{
     ImportedLine, MatchedPayments, MatchingStatus, ReconciliationRecord, RejectedLine,
 };
@@ -13,15 +13,15 @@ use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_store::AdminStore;
 use tillgate_store::settlement::file::{EntityScope, SettledParts};
 
-use crate::settlement::file::SettlementFileError;
-use crate::settlement::file::import::entity_now;
-use crate::settlement::file::search::find_candidates;
-use crate::settlement::file::search::load_open_amount;
-use crate::settlement::file::search::resolve_target;
-use crate::settlement::file::search::resolve_whole_line;
-use crate::settlement::file::search::{MatchTarget, Mismatch, TargetEffect};
-use crate::settlement::file::take::apply_target;
-use crate::settlement::file::take::{MatchedRecord, OwnerCache};
+use crate::settlement::file_import::SettlementFileError;
+use crate::settlement::file_import::import::entity_now;
+use crate::settlement::file_import::search::find_candidates;
+use crate::settlement::file_import::search::load_open_amount;
+use crate::settlement::file_import::search::resolve_target;
+use crate::settlement::file_import::search::resolve_whole_line;
+use crate::settlement::file_import::search::{MatchTarget, Mismatch, TargetEffect};
+use crate::settlement::file_import::take::apply_target;
+use crate::settlement::file_import::take::{MatchedRecord, OwnerCache};
 
 /// Largest number of candidates that are shown of a line.
 const MAX_CANDIDATES: usize = 20;

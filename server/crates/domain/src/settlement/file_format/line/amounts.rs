@@ -4,11 +4,11 @@ use rust_decimal::Decimal;
 use tillgate_shared::money::{Amount, Currency};
 
 use super::missing_field;
-use crate::settlement::file::LineFault;
-use crate::settlement::file::field::SettlementField;
-use crate::settlement::file::layout::FieldValues;
-use crate::settlement::file::mapping::FileMapping;
-use crate::settlement::file::number::{ParsedNumber, Precision, SignedAmount};
+use crate::settlement::file_format::LineFault;
+use crate::settlement::file_format::field::SettlementField;
+use crate::settlement::file_format::layout::FieldValues;
+use crate::settlement::file_format::mapping::FileMapping;
+use crate::settlement::file_format::number::{ParsedNumber, Precision, SignedAmount};
 use crate::settlement::reconciliation::{Cashflow, RecordType, SettlementStatus, TransactionType};
 use crate::settlement::{round_amount, to_decimal};
 

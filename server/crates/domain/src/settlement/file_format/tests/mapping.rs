@@ -1,7 +1,7 @@
 //! Tests of mappings: the shipped ones, those that are refused, and the headers and days that they read.
 
 use super::{SMALL_HEADER, small_mapping, with_source};
-use crate::settlement::file::*;
+use crate::settlement::file_format::*;
 
 const RHEINLAND: &str = include_str!("../../../../../../../docs/settlement-files/rheinland.toml");
 const PACIFIC: &str = include_str!("../../../../../../../docs/settlement-files/pacific.toml");
