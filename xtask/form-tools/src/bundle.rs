@@ -275,7 +275,7 @@ fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &str
 /// that a frame passes on.
 fn frame_source(folder: &Path, entry: &str) -> Result<String> {
     let source = modules::join_modules(&folder.join(entry))?;
-    Ok(source.replace("\"%WIRE%\"", &wire::VERSION.to_string()).replace("%FIELDS%", &fields::allowed_names()))
+    Ok(source.replace("\"%WIRE%\"", &frame_messages::VERSION.to_string()).replace("%FIELDS%", &fields::allowed_names()))
 }
 
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
@@ -291,7 +291,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
-        .replace("\"%WIRE%\"", &wire::VERSION.to_string())
+        .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"))?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     es5::minify_es5(&source).context("the loader")
