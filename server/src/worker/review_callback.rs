@@ -1,10 +1,9 @@
 //! Attempts to deliver a review decision callback.
 
 use jiff::SignedDuration;
+use tillgate_domain::delivery::review_callback_retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, retry_delay};
 use tillgate_gateway::App;
-use tillgate_message::review_callback::{
-    self, CallbackConfig, CallbackDocument, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, check_destination, render_body,
-};
+use tillgate_message::review_callback::{self, CallbackConfig, CallbackDocument, check_destination, render_body};
 use tillgate_net::outgoing::{ExpectingPost, OutgoingError, ReceiverResponse};
 use tillgate_store::review::callback::StoredCallback;
 
@@ -22,7 +21,7 @@ pub(super) async fn attempt_callback(
     let config = match open_config(app, stored) {
         Ok(config) => config,
         Err(fault) => {
-            let retry_after = review_callback::retry_delay(failures + 1, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES);
+            let retry_after = retry_delay(failures + 1, DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES);
             return SendOutcome { response: Err(fault), accepted: false, retry_after };
         }
     };

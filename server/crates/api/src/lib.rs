@@ -26,6 +26,7 @@ mod response;
 mod review;
 mod risk;
 mod schedule;
+mod served_file;
 mod settlement;
 mod three_ds;
 pub mod webhook_payload;

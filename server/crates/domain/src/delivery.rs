@@ -2,6 +2,7 @@
 
 pub mod file_push;
 pub mod retry;
+pub mod review_callback_retry;
 pub mod target_url;
 
 use jiff::SignedDuration;

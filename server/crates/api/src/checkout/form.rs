@@ -26,8 +26,9 @@ use crate::checkout::form_config::offers_registrations;
 use crate::checkout::form_config::open_checkout_config;
 use crate::checkout::form_config::paid_checkout_config;
 use crate::checkout::form_config::relay_config;
-use crate::form::{Bundle, DocumentTemplate, EncodedFile, HTML};
+use crate::form::{Bundle, DocumentTemplate, HTML};
 use crate::html_page::HtmlPage;
+use crate::served_file::{file_response, header_value};
 use crate::{AppState, client, html_page};
 
 /// One year without revalidation, because the address contains the content's hash.
@@ -98,33 +99,6 @@ pub(crate) async fn serve_declarations() -> Response {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    response
-}
-
-/// Responds with a file in the best encoding that the browser accepts: Brotli, gzip or none. Any page may load it.
-/// `cache` is the `Cache-Control` header.
-pub(crate) fn file_response(file: &EncodedFile, headers: &HeaderMap, cache: &'static str) -> Response {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let accepts = |coding: &str| {
-        accepted.split(',').any(|offer| {
-            let (name, weight) = offer.split_once(';').unwrap_or((offer, ""));
-            name.trim().eq_ignore_ascii_case(coding) && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
-        })
-    };
-    let (body, coding) = match (&file.brotli, &file.gzip) {
-        (Some(brotli), _) if accepts("br") => (brotli.clone(), Some("br")),
-        (_, Some(gzip)) if accepts("gzip") => (gzip.clone(), Some("gzip")),
-        _ => (file.identity.clone(), None),
-    };
-    let mut response = Response::new(Body::from(body));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, header_value(&file.media_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
-    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    if let Some(coding) = coding {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
-    }
     response
 }
 
@@ -382,9 +356,4 @@ fn content_security_policy(document: &DocumentTemplate, ancestors: &str, reports
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; style-src {styles}; connect-src 'self'; \
          base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}{reports}"
     )
-}
-
-/// Returns the text as a header value, empty if it contains a character that headers do not allow.
-fn header_value(text: &str) -> HeaderValue {
-    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }

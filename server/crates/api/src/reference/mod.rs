@@ -23,8 +23,8 @@ pub use route::{
 pub use table::ROUTES;
 
 use super::AppState;
-use crate::checkout::form::file_response;
 use crate::form::EncodedFile;
+use crate::served_file::file_response;
 
 /// Cache lifetime of a document. It is short, because a new build may change the document.
 const CACHE: &str = "public, max-age=300";

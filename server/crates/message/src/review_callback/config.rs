@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::field::CallbackField;
-use super::retry::retry_delay;
+use tillgate_domain::delivery::review_callback_retry::retry_delay;
 
 /// A value that is never shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::config::{CallbackConfig, CallbackKey, ReceivingConfig, ReceivingCredential, SecretValue, ValueSource};
 use super::destination::check_destination;
 use super::field::CallbackField;
-use super::retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES};
+use tillgate_domain::delivery::review_callback_retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES};
 
 /// Maximum number of destinations.
 const MAX_URLS: usize = 3;

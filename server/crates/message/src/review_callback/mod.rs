@@ -10,7 +10,6 @@ mod field;
 mod file;
 mod received;
 mod request;
-mod retry;
 mod sample;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -22,7 +21,6 @@ pub use field::{CallbackField, FieldFault};
 pub use file::{ConfigFault, parse_config};
 pub use received::{CredentialFault, ReceivedPairs, read_decision};
 pub use request::{CallbackDocument, render_body};
-pub use retry::{DEFAULT_RETRIES, DEFAULT_RETRY_MINUTES, retry_delay};
 pub use sample::create_sample;
 
 use tillgate_domain::id::EntityId;
