@@ -5,6 +5,7 @@ mod openapi;
 mod options;
 mod page;
 mod page_text;
+mod response_content;
 mod responses;
 mod route;
 mod schema;
@@ -16,9 +17,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
+pub use response_content::ResponseContent;
 pub use route::{
-    AcceptedParameters, BrowserAccess, Caller, HttpMethod, ResponseContent, Route, RouteHost, RouteParameter,
-    RouteSection,
+    AcceptedParameters, BrowserAccess, Caller, HttpMethod, Route, RouteHost, RouteParameter, RouteSection,
 };
 pub use table::ROUTES;
 

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use tillgate_domain::dispute::evidence::{ANY_FILE, EvidenceType};
 use tillgate_shared::parameter::{Parameter, all_parameters};
 
-use super::route::{AcceptedParameters, Caller, HttpMethod, ResponseContent, Route, RouteSection};
+use super::response_content::ResponseContent;
+use super::route::{AcceptedParameters, Caller, HttpMethod, Route, RouteSection};
 use super::{responses, schema, table};
 
 /// Names of the older pair of credentials. They are security schemes, and so no parameters of operations.

@@ -1,6 +1,7 @@
 //! Possible responses of a route: statuses with their conditions, and the content of a response.
 
-use super::route::{BrowserAccess, Caller, HttpMethod, ResponseContent, Route};
+use super::response_content::ResponseContent;
+use super::route::{BrowserAccess, Caller, HttpMethod, Route};
 
 /// Returns the statuses of a route in ascending order, each with its condition. A status comes twice if it has two
 /// conditions. An internal error (500) is possible on every route and is documented once for all.

@@ -7,10 +7,10 @@ use tillgate_connector::sandbox::{BrandPage, RouteDescription, WalletSheet};
 use tillgate_domain::access::scope::Scope;
 use tillgate_gateway::registry;
 
-use super::route::HttpMethod::{self, Delete, Get, Post};
-use super::route::ResponseContent::{
+use super::response_content::ResponseContent::{
     self, Checkout, CheckoutStatus, File, Health, Html, OpenApi, Payment, Registration, ResultCodes, Script, Submitted,
 };
+use super::route::HttpMethod::{self, Delete, Get, Post};
 use super::route::RouteHost::{Both, Fields};
 use super::route::RouteSection::{
     Checkouts, Disputes, Form, Payments, Queries, Registrations, Reports, Reviews, Risk, Schedules, Service,
