@@ -9,7 +9,6 @@ use serde_json::Value;
 use tillgate_tests::{MerchantClient, RawReaction, RawReceiver, RawRequest, TestGateway, poll_until};
 
 use crate::delivery::notifications::LOOPBACK;
-use crate::support::*;
 
 /// Pairs of every kind.
 pub const KEYS: &str = r#"keys = [
