@@ -26,7 +26,7 @@ pub struct StoryScope {
     pub rules: Vec<EntityId>,
     /// Disputes, reconciliation records with fees, and entries of the ledger.
     pub money: Vec<EntityId>,
-    /// Messages with the addresses of their receivers.
+    /// Messages with the addresses of their receivers. A receiver may belong to an entity above the payment's.
     pub deliveries: Vec<EntityId>,
 }
 
@@ -137,7 +137,9 @@ impl Gateway {
             if each.id == payment.id {
                 times.extend(review.iter().flat_map(|(_, actions)| actions.iter().map(|action| action.at)));
             }
-            messages.extend(self.store.find_payment_messages(&each.id, &self.to_machine_times(&each.entity, &times))?);
+            let times = self.to_machine_times(&each.entity, &times);
+            let found = self.store.find_payment_messages((&each.entity, &each.id), &scope.deliveries, &times)?;
+            messages.extend(found);
         }
         messages.sort_by_key(|message| message.written);
         Ok(messages)
