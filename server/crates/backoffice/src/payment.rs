@@ -16,6 +16,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::payment::listing::ListedState;
 
+pub use csv::RunningDownloads;
+
 use crate::OfficeState;
 use crate::components::badge::Tone;
 use crate::layout::texts::Texts;

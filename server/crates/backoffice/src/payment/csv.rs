@@ -1,9 +1,11 @@
 //! The list of payments as CSV, sent while it is read. It has all payments that the filter matches, not only a page.
 
+mod download;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
@@ -14,6 +16,9 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::report::spreadsheet::escape_formula;
 use tillgate_gateway::payment::listing::{ListPage, ListRow};
 use tillgate_gateway::{App, Failure};
+
+pub use download::RunningDownloads;
+use download::watch_body;
 
 use super::filter::ListQuery;
 use super::{collect_ids, find_tenant};
@@ -45,9 +50,20 @@ pub(super) async fn send_payments(
         return refusal::show_unknown(texts, &signed_in);
     };
     let reader = PartReader { app: Arc::clone(&state.app), tenant, ids: collect_ids(&query.entities), query };
+    let Some(download) = state.downloads.start(&signed_in.user.id) else {
+        return refusal::show_running_download(texts, &signed_in);
+    };
     let (sender, body) = Channel::new(BUFFERED);
-    tokio::spawn(reader.send_parts(sender));
-    let mut response = Response::new(Body::new(body));
+    let (body, disconnected) = watch_body(body);
+    tokio::spawn(async move {
+        // A filter without matches sends nothing, so a failed send alone would not show that the client is gone.
+        tokio::select! {
+            () = reader.send_parts(sender) => {}
+            _ = disconnected => {}
+        }
+        drop(download);
+    });
+    let mut response = Response::new(body);
     add_page_headers(response.headers_mut());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     let disposition = HeaderValue::from_static("attachment; filename=\"payments.csv\"");
