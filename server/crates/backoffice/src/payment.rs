@@ -35,11 +35,6 @@ pub(crate) fn collect_ids(entities: &[Arc<Entity>]) -> Vec<EntityId> {
     entities.iter().map(|entity| entity.id.clone()).collect()
 }
 
-/// Returns the tenant in whose turn the reads of a user run: the merchant of the first entity.
-pub(crate) fn find_tenant(entities: &[Arc<Entity>]) -> Option<EntityId> {
-    entities.first().map(|entity| entity.merchant_or_self().clone())
-}
-
 /// Returns the tone of a state.
 pub(crate) fn state_tone(state: ListedState) -> Tone {
     match state {

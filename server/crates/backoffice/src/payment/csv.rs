@@ -12,7 +12,7 @@ use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
 use jiff::Timestamp;
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::id::EntityId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_domain::report::spreadsheet::escape_formula;
 use tillgate_gateway::payment::listing::{ListPage, ListRow};
 use tillgate_gateway::{App, Failure};
@@ -20,8 +20,8 @@ use tillgate_gateway::{App, Failure};
 pub use download::RunningDownloads;
 use download::watch_body;
 
+use super::collect_ids;
 use super::filter::ListQuery;
-use super::{collect_ids, find_tenant};
 use crate::OfficeState;
 use crate::access::SignedIn;
 use crate::layout::refusal;
@@ -46,10 +46,11 @@ pub(super) async fn send_payments(
         return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
     }
     let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
-    let Some(tenant) = find_tenant(&query.entities).filter(|_| query.mistakes.is_empty()) else {
+    if query.entities.is_empty() || !query.mistakes.is_empty() {
         return refusal::show_unknown(texts, &signed_in);
-    };
-    let reader = PartReader { app: Arc::clone(&state.app), tenant, ids: collect_ids(&query.entities), query };
+    }
+    let (user, ids) = (signed_in.user.id.clone(), collect_ids(&query.entities));
+    let reader = PartReader { app: Arc::clone(&state.app), user, ids, query };
     let Some(download) = state.downloads.start(&signed_in.user.id) else {
         return refusal::show_running_download(texts, &signed_in);
     };
@@ -74,7 +75,7 @@ pub(super) async fn send_payments(
 /// Reads the list part by part.
 struct PartReader {
     app: Arc<App>,
-    tenant: EntityId,
+    user: UserId,
     ids: Vec<EntityId>,
     query: ListQuery,
 }
@@ -102,14 +103,14 @@ impl PartReader {
         }
     }
 
-    /// Reads the next part in the queue of the tenant's long reads. A slow client holds no thread.
+    /// Reads the next part in the queue of the user's long reads. A slow client holds no thread.
     async fn read_part(&self) -> Result<ListPage, Failure> {
         let (app, ids) = (Arc::clone(&self.app), self.ids.clone());
         let (filter, range) = (self.query.filter.clone(), self.query.range.clone());
         let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
             app.gateway.list_payments(&ids, &filter, &range, PART, cancelled)
         };
-        self.app.gateway.store.long_reads.run_read(&self.tenant, read).await?
+        self.app.gateway.store.long_reads.run_read(&self.user, read).await?
     }
 }
 

@@ -16,7 +16,7 @@ use tillgate_gateway::payment::listing::ListedState;
 use tillgate_gateway::payment::story::{PaymentStory, StoryScope};
 
 use super::filter::find_zone;
-use super::{collect_ids, describe_state, find_tenant, parameters, state_text, state_tone, steps, type_text};
+use super::{collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
 use crate::access::SignedIn;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
@@ -44,7 +44,7 @@ pub(super) async fn show_payment(
     // A payment of another tenant is as unknown as one that does not exist.
     let Some(id) = PaymentId::parse(&id) else { return refusal::show_unknown(texts, &signed_in) };
     let scope = collect_scope(&state, &signed_in);
-    let story = match load_story(&state, &entities, scope, id).await {
+    let story = match load_story(&state, &signed_in, scope, id).await {
         Ok(Some(story)) => story,
         Ok(None) => return refusal::show_unknown(texts, &signed_in),
         Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
@@ -72,14 +72,13 @@ fn collect_scope(state: &OfficeState, signed_in: &SignedIn) -> StoryScope {
 /// Loads the story on a thread for long reads, so that it delays no payment.
 async fn load_story(
     state: &Arc<OfficeState>,
-    entities: &[Arc<Entity>],
+    signed_in: &SignedIn,
     scope: StoryScope,
     id: PaymentId,
 ) -> Result<Option<PaymentStory>, Failure> {
-    let Some(tenant) = find_tenant(entities) else { return Ok(None) };
     let app = Arc::clone(&state.app);
     let read = move |_: &tillgate_store::Cancellation<'_>| app.gateway.load_payment_story(&scope, &id);
-    state.app.gateway.store.long_reads.run_read(&tenant, read).await?
+    state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await?
 }
 
 /// Formats an amount with its currency.
