@@ -21,6 +21,7 @@ use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 
 pub use access::routes::{Need, OfficeRoute, ROUTES};
+pub use payment::RunningDownloads;
 
 /// Path under which the pages are served.
 pub const BASE: &str = "/backoffice";
@@ -40,6 +41,8 @@ pub struct OfficeState {
     pub sign_in_limits: SignInLimits,
     /// The link for the first administrator, if the store had no user when the server started.
     pub setup: Option<SetupLink>,
+    /// The downloads of lists that are being sent.
+    pub downloads: RunningDownloads,
 }
 
 /// Builds every route of the back office. The caller nests them under [`BASE`].

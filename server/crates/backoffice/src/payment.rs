@@ -16,6 +16,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::payment::listing::ListedState;
 
+pub use csv::RunningDownloads;
+
 use crate::OfficeState;
 use crate::components::badge::Tone;
 use crate::layout::texts::Texts;
@@ -31,11 +33,6 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
 /// Returns the ids of entities.
 pub(crate) fn collect_ids(entities: &[Arc<Entity>]) -> Vec<EntityId> {
     entities.iter().map(|entity| entity.id.clone()).collect()
-}
-
-/// Returns the tenant in whose turn the reads of a user run: the merchant of the first entity.
-pub(crate) fn find_tenant(entities: &[Arc<Entity>]) -> Option<EntityId> {
-    entities.first().map(|entity| entity.merchant_or_self().clone())
 }
 
 /// Returns the tone of a state.

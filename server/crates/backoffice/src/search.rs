@@ -10,7 +10,9 @@ use axum::routing::get;
 use jiff::civil::Date;
 use serde::Deserialize;
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::id::PaymentId;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_gateway::Failure;
+use tillgate_store::Cancellation;
 
 use crate::access::SignedIn;
 use crate::layout::refusal;
@@ -44,14 +46,27 @@ async fn find(
     }
     let text = text.q.trim();
     if let Some(id) = PaymentId::parse(text) {
-        match state.app.gateway.store.load_payment_of_any(&collect_ids(&entities), &id) {
-            Ok(Some(_)) => return Redirect::to(&format!("{BASE}/payments/{}", id.as_str())).into_response(),
+        match is_known(&state, &signed_in, collect_ids(&entities), id.clone()).await {
+            Ok(true) => return Redirect::to(&format!("{BASE}/payments/{}", id.as_str())).into_response(),
             // It may still be a reference of the merchant.
-            Ok(None) => {}
-            Err(error) => return refusal::show_failure(texts, &signed_in, &error.into()),
+            Ok(false) => {}
+            Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
         }
     }
     Redirect::to(&choose_filter(text).format("payments")).into_response()
+}
+
+/// Returns true if one of the entities has the payment. The read is a query for each entity, so it runs on a thread for
+/// long reads and delays no payment.
+async fn is_known(
+    state: &OfficeState,
+    signed_in: &SignedIn,
+    entities: Vec<EntityId>,
+    id: PaymentId,
+) -> Result<bool, Failure> {
+    let app = Arc::clone(&state.app);
+    let read = move |_: &Cancellation<'_>| app.gateway.store.load_payment_of_any(&entities, &id);
+    Ok(state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await??.is_some())
 }
 
 /// Chooses the filter for a text by its form.

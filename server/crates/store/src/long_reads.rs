@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tillgate_domain::id::EntityId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_os::process::{BACKGROUND, lower_priority};
 use tokio::sync::oneshot;
 
@@ -27,6 +27,27 @@ const MAX_WAITING: usize = 32;
 const MAX_WAITING_TOTAL: usize = 1024;
 /// Maximum time that a read waits in the queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Tenant in whose turn a long read runs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ReadTenant {
+    /// A merchant, or another entity above channels.
+    Entity(EntityId),
+    /// A user of the back office. People have their own turns, so that they never delay the reads of a merchant's API.
+    User(UserId),
+}
+
+impl From<&EntityId> for ReadTenant {
+    fn from(id: &EntityId) -> Self {
+        Self::Entity(id.clone())
+    }
+}
+
+impl From<&UserId> for ReadTenant {
+    fn from(id: &UserId) -> Self {
+        Self::User(id.clone())
+    }
+}
 
 /// The queue and its threads, which start with the first long read.
 #[derive(Default)]
@@ -50,9 +71,9 @@ struct SharedQueue {
 #[derive(Default)]
 struct QueueState {
     /// The tenants that have a waiting or running read.
-    tenants: HashMap<EntityId, Tenant>,
+    tenants: HashMap<ReadTenant, Tenant>,
     /// The waiting tenants, each once. The first one is next.
-    turns: VecDeque<EntityId>,
+    turns: VecDeque<ReadTenant>,
     /// Number of waiting reads of all tenants.
     waiting: usize,
     /// True when the store is dropped. The threads then end; waiting reads do not run.
@@ -102,9 +123,10 @@ impl LongReads {
     /// [`StoreErrorKind::Internal`](super::StoreErrorKind::Internal) if the read panicked.
     pub async fn run_read<T: Send + 'static>(
         &self,
-        tenant: &EntityId,
+        tenant: impl Into<ReadTenant>,
         read: impl FnOnce(&Cancellation<'_>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
+        let tenant = &tenant.into();
         self.started.get_or_init(|| start_threads(&self.shared));
         let (sender, mut receiver) = oneshot::channel();
         let is_taken = Arc::new(AtomicBool::new(false));
@@ -133,7 +155,7 @@ impl LongReads {
 /// disconnects, so that a job whose result nobody reads takes no place in the queue.
 struct WaitingCaller<'a> {
     shared: &'a SharedQueue,
-    tenant: &'a EntityId,
+    tenant: &'a ReadTenant,
     /// Shared with the caller's [`ReadJob`].
     is_taken: Arc<AtomicBool>,
 }
@@ -170,7 +192,7 @@ impl SharedQueue {
 
     /// Adds a job to its tenant's queue and wakes a thread. Fails with `TooManyReads` if the tenant has [`MAX_WAITING`]
     /// others, or all tenants have [`MAX_WAITING_TOTAL`].
-    fn enqueue_job(&self, tenant: &EntityId, job: ReadJob) -> Result<(), StoreError> {
+    fn enqueue_job(&self, tenant: &ReadTenant, job: ReadJob) -> Result<(), StoreError> {
         let mut state = self.lock_state();
         let waiting = state.tenants.get(tenant).map_or(0, |tenant| tenant.waiting.len());
         if waiting >= MAX_WAITING || state.waiting >= MAX_WAITING_TOTAL {
@@ -209,7 +231,7 @@ impl SharedQueue {
 
     /// Waits for the next job: the oldest of the first tenant whose share is free. Returns `None` when the queue is
     /// closed.
-    fn wait_for_job(&self) -> Option<(EntityId, ReadJob)> {
+    fn wait_for_job(&self) -> Option<(ReadTenant, ReadJob)> {
         let mut state = self.lock_state();
         loop {
             if state.is_closed {
@@ -227,8 +249,8 @@ impl SharedQueue {
 impl QueueState {
     /// Takes the oldest job of the first tenant in turn whose share is free, and counts it as running. A tenant with
     /// more jobs goes to the end of the turns. Returns `None` if no tenant may run a job now.
-    fn take_next_job(&mut self) -> Option<(EntityId, ReadJob)> {
-        let is_free = |id: &EntityId| self.tenants.get(id).is_some_and(|tenant| tenant.running < TENANT_SHARE);
+    fn take_next_job(&mut self) -> Option<(ReadTenant, ReadJob)> {
+        let is_free = |id: &ReadTenant| self.tenants.get(id).is_some_and(|tenant| tenant.running < TENANT_SHARE);
         // A tenant whose share is used up keeps its turn, and those behind it go first.
         let position = self.turns.iter().position(is_free)?;
         let id = self.turns.remove(position)?;
@@ -244,7 +266,7 @@ impl QueueState {
 
     /// Removes a tenant's jobs that were withdrawn, its turn if no job is left, and the tenant if none is running
     /// either.
-    fn remove_withdrawn_jobs(&mut self, id: &EntityId) {
+    fn remove_withdrawn_jobs(&mut self, id: &ReadTenant) {
         let Some(tenant) = self.tenants.get_mut(id) else { return };
         let before = tenant.waiting.len();
         tenant.waiting.retain(|job| !job.is_taken.load(Ordering::Acquire));
@@ -386,7 +408,10 @@ mod tests {
         }
         {
             let state = reads.shared.lock_state();
-            assert_eq!((state.waiting, state.turns.len(), state.tenants[&id].waiting.len()), (0, 0, 0));
+            assert_eq!(
+                (state.waiting, state.turns.len(), state.tenants[&ReadTenant::from(&id)].waiting.len()),
+                (0, 0, 0)
+            );
         }
         let next = tokio::spawn({
             let (reads, id) = (Arc::clone(&reads), id.clone());
@@ -403,5 +428,17 @@ mod tests {
         let panics = |_: &Cancellation<'_>| if thread::current().name().is_some() { panic!("as it must") } else { 1 };
         assert_eq!(reads.run_read(&tenant_id(1), panics).await.unwrap_err().kind(), StoreErrorKind::Internal);
         assert_eq!(reads.run_read(&tenant_id(1), |_| 7).await.unwrap(), 7);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_user_waits_for_no_read_of_an_entity_even_with_the_same_id() {
+        let reads = Arc::new(LongReads::default());
+        let id = tenant_id(1);
+        let (hold, runs, held) = start_blocking_read(&reads, &id);
+        tokio::task::spawn_blocking(move || runs.recv().unwrap()).await.unwrap();
+        let user = UserId::parse(id.as_str()).unwrap();
+        assert_eq!(reads.run_read(&user, |_| 7).await.unwrap(), 7);
+        drop(hold);
+        held.await.unwrap().unwrap();
     }
 }

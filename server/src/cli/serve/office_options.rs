@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::AppState;
-use tillgate_backoffice::{BASE, OfficeState};
+use tillgate_backoffice::{BASE, OfficeState, RunningDownloads};
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
@@ -62,6 +62,7 @@ impl OfficeOptions {
             trusted_proxies: state.trusted_proxies.clone(),
             sign_in_limits: SignInLimits::default(),
             setup,
+            downloads: RunningDownloads::default(),
         };
         Ok(OpenOffice {
             pages: Some((BASE, tillgate_backoffice::build_router(Arc::new(office)))),

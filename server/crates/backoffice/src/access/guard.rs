@@ -76,7 +76,7 @@ async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut
         }
     };
     let signed_in = find_user(state, client, request.method(), request.uri()).await?;
-    check_permission(state, client, &signed_in, permission)?;
+    check_permission(state, client, &signed_in, permission).await?;
     request.extensions_mut().insert(signed_in);
     Ok(())
 }
@@ -126,7 +126,7 @@ async fn find_user(
 }
 
 /// Checks that the user has the permission somewhere.
-fn check_permission(
+async fn check_permission(
     state: &OfficeState,
     client: &OfficeClient,
     signed_in: &SignedIn,
@@ -134,7 +134,7 @@ fn check_permission(
 ) -> Result<(), Box<Response>> {
     match permission {
         Some(permission) if !signed_in.permissions.allows_somewhere(permission) => {
-            let problem = Problem::missing_permission(state, signed_in, permission);
+            let problem = Problem::missing_permission(state, signed_in, permission).await;
             Err(Box::new(problem.render(client.texts, Some(&signed_in.user.name))))
         }
         _ => Ok(()),

@@ -1,17 +1,23 @@
 //! Pages about what cannot be done, with the reason and the way out.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use maud::html;
 use tillgate_domain::access::role::{Permission, Reach};
-use tillgate_domain::access::user::{User, UserState};
+use tillgate_domain::id::EntityId;
 use tillgate_gateway::Failure;
+use tillgate_store::{Cancellation, Store, StoreError};
 
 use super::client::OfficeClient;
 use super::signed_in::SignedIn;
 use crate::layout::page::{Page, Section};
 use crate::layout::texts::Texts;
 use crate::{BASE, OfficeState};
+
+/// Maximum number of named administrators of an entity.
+const MAX_GIVERS: u32 = 10;
 
 /// Reason why a page is not shown.
 pub enum Problem {
@@ -34,16 +40,21 @@ impl Problem {
         Self::Unavailable
     }
 
-    /// Names the missing permission, and the administrators who can give it: those of the entities on which the user
-    /// has a role, or else those of the gateway. No others, so that nobody learns of other tenants.
-    pub fn missing_permission(state: &OfficeState, signed_in: &SignedIn, permission: Permission) -> Self {
-        let users = state.app.gateway.store.load_users().unwrap_or_default();
-        let grants = signed_in.permissions.grants();
-        let can_give = |user: &&User| {
-            user.state == UserState::Active
-                && grants.iter().any(|grant| holds_on(state, user, Permission::ManageUsers, &grant.reach))
+    /// Names the missing permission, and the administrators who can give it. No others, so that nobody learns of other
+    /// tenants.
+    pub async fn missing_permission(state: &OfficeState, signed_in: &SignedIn, permission: Permission) -> Self {
+        let (app, levels) = (Arc::clone(&state.app), collect_levels(state, signed_in));
+        // The read looks at the users of all tenants, so it must not run on a thread of payments.
+        let read = move |_: &Cancellation<'_>| load_givers(&app.gateway.store, &levels);
+        let found = match state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await {
+            Ok(found) => found,
+            Err(error) => Err(error),
         };
-        let givers = users.iter().filter(can_give).map(|user| format!("{} <{}>", user.name, user.mail)).collect();
+        // The page without names is still of use.
+        let givers = found.unwrap_or_else(|error| {
+            tracing::warn!(%error, "loading the administrators of a user failed");
+            Vec::new()
+        });
         Self::NotAllowed(permission, givers)
     }
 
@@ -95,16 +106,36 @@ impl Problem {
     }
 }
 
-/// Returns true if a user has a permission on all of a part of the tree.
-pub(super) fn holds_on(state: &OfficeState, user: &User, permission: Permission, reach: &Reach) -> bool {
+/// Collects the entities on which the user has a role, each with the entities above it, nearest first.
+fn collect_levels(state: &OfficeState, signed_in: &SignedIn) -> Vec<Vec<Reach>> {
     let directory = &state.app.gateway.directory;
-    match reach {
-        Reach::Gateway => user.permissions.allows_everywhere(permission),
-        Reach::Entity(id) => {
-            let above = directory.find_entity(id).map(|entity| directory.find_ancestors(&entity)).unwrap_or_default();
-            user.permissions.allows_on(permission, std::iter::once(id).chain(above.iter().map(|above| &above.id)))
+    let climb = |id: &EntityId| {
+        let above = directory.find_entity(id).map(|entity| directory.find_ancestors(&entity)).unwrap_or_default();
+        std::iter::once(id.clone()).chain(above.into_iter().map(|above| above.id)).map(Reach::Entity).collect()
+    };
+    signed_in.permissions.grants().iter().filter_map(|grant| grant.reach.entity()).map(climb).collect()
+}
+
+/// Loads the nearest administrators of each entity, as lines of a page. Loads the administrators of the gateway only if
+/// there are no others, because tenants need not know them.
+fn load_givers(store: &Store, levels: &[Vec<Reach>]) -> Result<Vec<String>, StoreError> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for climb in levels {
+        for reach in climb {
+            let holders = store.load_holders(Permission::ManageUsers, reach, MAX_GIVERS)?;
+            if !holders.is_empty() {
+                found.extend(holders);
+                break;
+            }
         }
     }
+    if found.is_empty() {
+        found = store.load_holders(Permission::ManageUsers, &Reach::Gateway, MAX_GIVERS)?;
+    }
+    let mut lines: Vec<String> = found.into_iter().map(|(name, mail)| format!("{name} <{mail}>")).collect();
+    lines.sort();
+    lines.dedup();
+    Ok(lines)
 }
 
 /// Shows that there is no such page.

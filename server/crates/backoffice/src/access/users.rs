@@ -10,9 +10,11 @@ use maud::{Markup, html};
 use tillgate_domain::access::role::{Permission, Reach, RoleGrant};
 use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::UserId;
+use tillgate_gateway::Failure;
 use tillgate_gateway::access::actor::Actor;
 use tillgate_gateway::access::users::{Invited, NewUser, UserAct, invitation_path};
 use tillgate_gateway::administration::ActError;
+use tillgate_store::Cancellation;
 use tillgate_store::access::user::UserKey;
 
 use super::client::OfficeClient;
@@ -56,6 +58,13 @@ impl Office<'_> {
         }
     }
 
+    /// Loads the users of all tenants on a thread for long reads, so that they delay no payment.
+    async fn load_users(&self) -> Result<Vec<User>, Failure> {
+        let app = Arc::clone(&self.state.app);
+        let read = move |_: &Cancellation<'_>| app.gateway.store.load_users();
+        Ok(self.state.app.gateway.store.long_reads.run_read(&self.signed_in.user.id, read).await??)
+    }
+
     fn refuse(&self, problem: &Problem) -> Response {
         problem.render(self.client.texts, Some(&self.signed_in.user.name))
     }
@@ -79,10 +88,10 @@ impl Office<'_> {
     }
 
     /// Renders the list, with the fault of the form below it.
-    fn render_list(&self, sent: &Fields, fault: Option<&str>) -> Response {
-        let mut users = match self.state.app.gateway.store.load_users() {
+    async fn render_list(&self, sent: &Fields, fault: Option<&str>) -> Response {
+        let mut users = match self.load_users().await {
             Ok(users) => users,
-            Err(error) => return self.refuse(&Problem::failed(&error.into())),
+            Err(failure) => return self.refuse(&Problem::failed(&failure)),
         };
         users.retain(|user| self.manages(user));
         let texts = self.client.texts;
@@ -144,7 +153,7 @@ pub(super) async fn list_users(
     signed_in: SignedIn,
 ) -> Response {
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
-    office.render_list(&Fields::default(), None)
+    office.render_list(&Fields::default(), None).await
 }
 
 /// Creates a user, and shows the link of the invitation.
@@ -156,12 +165,12 @@ pub(super) async fn create_user(
 ) -> Response {
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
     let Some(grant) = office.read_grant(&fields) else {
-        return office.render_list(&fields, Some(client.texts.get("users.no_role")));
+        return office.render_list(&fields, Some(client.texts.get("users.no_role"))).await;
     };
     let new = NewUser { mail: fields.get("mail").to_owned(), name: fields.get("name").to_owned(), grants: vec![grant] };
     match state.app.gateway.create_user(new, office.actor()).await {
         Ok(invited) => office.render_link(&invited),
-        Err(ActError::Refused { message, .. }) => office.render_list(&fields, Some(&message)),
+        Err(ActError::Refused { message, .. }) => office.render_list(&fields, Some(&message)).await,
         Err(error) => office.fail(&error),
     }
 }

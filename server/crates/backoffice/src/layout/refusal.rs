@@ -23,6 +23,12 @@ pub fn show_missing_permission(texts: &Texts, signed_in: &SignedIn, permission: 
     show(texts, signed_in, StatusCode::FORBIDDEN, texts.get("refusal.permission"), &advice)
 }
 
+/// Shows that another download of the user is running.
+pub fn show_running_download(texts: &Texts, signed_in: &SignedIn) -> Response {
+    let (title, advice) = (texts.get("refusal.download"), texts.get("refusal.download_advice"));
+    show(texts, signed_in, StatusCode::TOO_MANY_REQUESTS, title, advice)
+}
+
 /// Shows that the data cannot be read, and logs the reason.
 pub fn show_failure(texts: &Texts, signed_in: &SignedIn, failure: &Failure) -> Response {
     if let Failure::Store(error) = failure

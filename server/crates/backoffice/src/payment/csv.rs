@@ -1,22 +1,27 @@
 //! The list of payments as CSV, sent while it is read. It has all payments that the filter matches, not only a page.
 
+mod download;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
 use jiff::Timestamp;
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::id::EntityId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_domain::report::spreadsheet::escape_formula;
 use tillgate_gateway::payment::listing::{ListPage, ListRow};
 use tillgate_gateway::{App, Failure};
 
+pub use download::RunningDownloads;
+use download::watch_body;
+
+use super::collect_ids;
 use super::filter::ListQuery;
-use super::{collect_ids, find_tenant};
 use crate::OfficeState;
 use crate::access::SignedIn;
 use crate::layout::refusal;
@@ -41,13 +46,25 @@ pub(super) async fn send_payments(
         return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
     }
     let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
-    let Some(tenant) = find_tenant(&query.entities).filter(|_| query.mistakes.is_empty()) else {
+    if query.entities.is_empty() || !query.mistakes.is_empty() {
         return refusal::show_unknown(texts, &signed_in);
+    }
+    let (user, ids) = (signed_in.user.id.clone(), collect_ids(&query.entities));
+    let reader = PartReader { app: Arc::clone(&state.app), user, ids, query };
+    let Some(download) = state.downloads.start(&signed_in.user.id) else {
+        return refusal::show_running_download(texts, &signed_in);
     };
-    let reader = PartReader { app: Arc::clone(&state.app), tenant, ids: collect_ids(&query.entities), query };
     let (sender, body) = Channel::new(BUFFERED);
-    tokio::spawn(reader.send_parts(sender));
-    let mut response = Response::new(Body::new(body));
+    let (body, disconnected) = watch_body(body);
+    tokio::spawn(async move {
+        // A filter without matches sends nothing, so a failed send alone would not show that the client is gone.
+        tokio::select! {
+            () = reader.send_parts(sender) => {}
+            _ = disconnected => {}
+        }
+        drop(download);
+    });
+    let mut response = Response::new(body);
     add_page_headers(response.headers_mut());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     let disposition = HeaderValue::from_static("attachment; filename=\"payments.csv\"");
@@ -58,7 +75,7 @@ pub(super) async fn send_payments(
 /// Reads the list part by part.
 struct PartReader {
     app: Arc<App>,
-    tenant: EntityId,
+    user: UserId,
     ids: Vec<EntityId>,
     query: ListQuery,
 }
@@ -86,14 +103,14 @@ impl PartReader {
         }
     }
 
-    /// Reads the next part in the queue of the tenant's long reads. A slow client holds no thread.
+    /// Reads the next part in the queue of the user's long reads. A slow client holds no thread.
     async fn read_part(&self) -> Result<ListPage, Failure> {
         let (app, ids) = (Arc::clone(&self.app), self.ids.clone());
         let (filter, range) = (self.query.filter.clone(), self.query.range.clone());
         let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
             app.gateway.list_payments(&ids, &filter, &range, PART, cancelled)
         };
-        self.app.gateway.store.long_reads.run_read(&self.tenant, read).await?
+        self.app.gateway.store.long_reads.run_read(&self.user, read).await?
     }
 }
 

@@ -13,10 +13,10 @@ use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Account, Payment, PaymentState};
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::listing::ListedState;
-use tillgate_gateway::payment::story::PaymentStory;
+use tillgate_gateway::payment::story::{PaymentStory, StoryScope};
 
 use super::filter::find_zone;
-use super::{collect_ids, describe_state, find_tenant, parameters, state_text, state_tone, steps, type_text};
+use super::{collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
 use crate::access::SignedIn;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
@@ -43,7 +43,8 @@ pub(super) async fn show_payment(
     }
     // A payment of another tenant is as unknown as one that does not exist.
     let Some(id) = PaymentId::parse(&id) else { return refusal::show_unknown(texts, &signed_in) };
-    let story = match load_story(&state, &entities, id).await {
+    let scope = collect_scope(&state, &signed_in);
+    let story = match load_story(&state, &signed_in, scope, id).await {
         Ok(Some(story)) => story,
         Ok(None) => return refusal::show_unknown(texts, &signed_in),
         Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
@@ -56,16 +57,28 @@ pub(super) async fn show_payment(
         .into_response(StatusCode::OK)
 }
 
+/// Collects the entities of which the user may see each part of a story.
+fn collect_scope(state: &OfficeState, signed_in: &SignedIn) -> StoryScope {
+    let of = |permission| collect_ids(&signed_in.entities_with(state, permission));
+    StoryScope {
+        payments: of(Permission::ViewPayments),
+        reviews: of(Permission::ViewReviews),
+        rules: of(Permission::ViewRules),
+        money: of(Permission::ViewMoney),
+        deliveries: of(Permission::ViewDeliveries),
+    }
+}
+
 /// Loads the story on a thread for long reads, so that it delays no payment.
 async fn load_story(
     state: &Arc<OfficeState>,
-    entities: &[Arc<Entity>],
+    signed_in: &SignedIn,
+    scope: StoryScope,
     id: PaymentId,
 ) -> Result<Option<PaymentStory>, Failure> {
-    let Some(tenant) = find_tenant(entities) else { return Ok(None) };
-    let (app, ids) = (Arc::clone(&state.app), collect_ids(entities));
-    let read = move |_: &tillgate_store::Cancellation<'_>| app.gateway.load_payment_story(&ids, &id);
-    state.app.gateway.store.long_reads.run_read(&tenant, read).await?
+    let app = Arc::clone(&state.app);
+    let read = move |_: &tillgate_store::Cancellation<'_>| app.gateway.load_payment_story(&scope, &id);
+    state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await?
 }
 
 /// Formats an amount with its currency.

@@ -13,7 +13,7 @@ use tillgate_gateway::Failure;
 use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
 
 use super::filter::{ListQuery, PERIODS};
-use super::{collect_ids, describe_state, find_tenant, state_text, type_text};
+use super::{collect_ids, describe_state, state_text, type_text};
 use crate::access::SignedIn;
 use crate::components::badge::{Tone, badge};
 use crate::components::field::Field;
@@ -41,7 +41,7 @@ pub(super) async fn show_payments(
         return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
     }
     let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
-    let page = match load_page(&state, &query).await {
+    let page = match load_page(&state, &signed_in, &query).await {
         Ok(page) => page,
         Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
     };
@@ -52,10 +52,10 @@ pub(super) async fn show_payments(
 }
 
 /// Loads a page on a thread for long reads, so that it delays no payment.
-async fn load_page(state: &Arc<OfficeState>, query: &ListQuery) -> Result<ListPage, Failure> {
-    let Some(tenant) = find_tenant(&query.entities).filter(|_| query.mistakes.is_empty()) else {
+async fn load_page(state: &Arc<OfficeState>, signed_in: &SignedIn, query: &ListQuery) -> Result<ListPage, Failure> {
+    if query.entities.is_empty() || !query.mistakes.is_empty() {
         return Ok(ListPage::default());
-    };
+    }
     let (app, ids) = (Arc::clone(&state.app), collect_ids(&query.entities));
     let (filter, range) = (query.filter.clone(), query.range.clone());
     let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
@@ -63,7 +63,7 @@ async fn load_page(state: &Arc<OfficeState>, query: &ListQuery) -> Result<ListPa
         app.gateway.add_follow_ups(&mut page)?;
         Ok::<_, Failure>(page)
     };
-    state.app.gateway.store.long_reads.run_read(&tenant, read).await?
+    state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await?
 }
 
 /// Renders the content.

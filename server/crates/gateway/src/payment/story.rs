@@ -15,7 +15,22 @@ use crate::{Failure, Gateway};
 /// Maximum number of related payments.
 const MAX_RELATED: u32 = 100;
 
-/// Everything about one payment.
+/// The entities of which a user may see each part of a story. A part about another entity is left out.
+#[derive(Debug, Clone, Default)]
+pub struct StoryScope {
+    /// Payments themselves. Without them there is no story.
+    pub payments: Vec<EntityId>,
+    /// The review with its notes.
+    pub reviews: Vec<EntityId>,
+    /// The names of risk rules and of their inputs, and the scores.
+    pub rules: Vec<EntityId>,
+    /// Disputes, reconciliation records with fees, and entries of the ledger.
+    pub money: Vec<EntityId>,
+    /// Messages with the addresses of their receivers. A receiver may belong to an entity above the payment's.
+    pub deliveries: Vec<EntityId>,
+}
+
+/// Everything about one payment that a user may see.
 pub struct PaymentStory {
     /// The payment.
     pub payment: Payment,
@@ -42,12 +57,13 @@ pub struct PaymentStory {
 }
 
 impl Gateway {
-    /// Loads the story of a payment. Returns `None` if it belongs to none of these entities.
+    /// Loads the story of a payment. Returns `None` if it belongs to none of the entities whose payments may be seen.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn load_payment_story(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<PaymentStory>, Failure> {
-        let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
+    pub fn load_payment_story(&self, scope: &StoryScope, id: &PaymentId) -> Result<Option<PaymentStory>, Failure> {
+        let found = self.store.load_with_follow_ups(&scope.payments, id)?;
+        let Some((payment, follow_ups)) = found else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
         let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.options.time_limits, now);
         let effective = follow_ups.iter().filter(|one| one.is_approved_or_pending && payment.is_approved());
@@ -55,29 +71,17 @@ impl Gateway {
         let follow_up = find_strongest(&effective, &payment.amount.to_string());
         let related = self.store.load_related_payments(&payment, MAX_RELATED)?;
         let attempts = self.store.find_other_attempts(&payment)?;
-        let review = self.store.load_review_record(&payment.id)?.map(|(review, _, actions)| (review, actions));
+        let owner = &payment.entity;
+        // Its times lead to the messages, so a user who sees only those needs it as well.
+        let needs_review = scope.reviews.contains(owner) || scope.deliveries.contains(owner);
+        let review = if needs_review { self.store.load_review_record(&payment.id)? } else { None };
+        let review = review.map(|(review, _, actions)| (review, actions));
+        let messages = self.find_story_messages(scope, &payment, &related, review.as_ref())?;
+        let review = review.filter(|_| scope.reviews.contains(owner));
         let open = review.as_ref().filter(|(review, _)| !review.has_ended);
         let review_deadline = open.and_then(|(review, _)| review.since.checked_add(self.options.review_lifetime).ok());
-        let chargebacks = related.iter().filter(|payment| payment.payment_type == PaymentType::Chargeback);
-        let chargebacks: Vec<PaymentId> = chargebacks.map(|payment| payment.id.clone()).collect();
-        let disputes = self.store.load_disputes_of(&payment.id, &chargebacks)?;
-        let (mut messages, mut records, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-        for each in &related {
-            let entry = self.store.find_payment_entry(&each.entity, &each.id, each.created)?;
-            let mut times = vec![each.created];
-            times.extend(entry.as_ref().map(|(_, entry)| entry.time));
-            times.extend(each.review().and_then(|review| review.since));
-            if each.id == payment.id {
-                times.extend(review.iter().flat_map(|(_, actions)| actions.iter().map(|action| action.at)));
-            }
-            messages.extend(self.store.find_payment_messages(&each.id, &self.to_machine_times(&each.entity, &times))?);
-            let day = each.created.to_zoned(jiff::tz::TimeZone::UTC).date();
-            let first = day.yesterday().unwrap_or(day);
-            records.extend(self.store.find_payment_records(&each.entity, &each.id, first)?);
-            entries.extend(entry);
-        }
-        messages.sort_by_key(|message| message.written);
-        Ok(Some(PaymentStory {
+        let (shows_money, shows_rules) = (scope.money.contains(owner), scope.rules.contains(owner));
+        let mut story = PaymentStory {
             payment,
             status,
             follow_up,
@@ -86,10 +90,59 @@ impl Gateway {
             review,
             review_deadline,
             messages,
-            disputes,
-            records,
-            entries,
-        }))
+            disputes: Vec::new(),
+            records: Vec::new(),
+            entries: Vec::new(),
+        };
+        if shows_money {
+            self.add_money(&mut story)?;
+        }
+        if !shows_rules {
+            hide_rules(&mut story.payment);
+        }
+        Ok(Some(story))
+    }
+
+    /// Adds the disputes, the reconciliation records and the entries of the ledger.
+    fn add_money(&self, story: &mut PaymentStory) -> Result<(), Failure> {
+        let chargebacks = story.related.iter().filter(|payment| payment.payment_type == PaymentType::Chargeback);
+        let chargebacks: Vec<PaymentId> = chargebacks.map(|payment| payment.id.clone()).collect();
+        story.disputes = self.store.load_disputes_of(&story.payment.id, &chargebacks)?;
+        for each in &story.related {
+            let day = each.created.to_zoned(jiff::tz::TimeZone::UTC).date();
+            let first = day.yesterday().unwrap_or(day);
+            story.records.extend(self.store.find_payment_records(&each.entity, &each.id, first)?);
+            story.entries.extend(self.store.find_payment_entry(&each.entity, &each.id, each.created)?);
+        }
+        Ok(())
+    }
+
+    /// Finds the messages about a payment and its related payments, oldest first.
+    fn find_story_messages(
+        &self,
+        scope: &StoryScope,
+        payment: &Payment,
+        related: &[Payment],
+        review: Option<&(QueuedReview, Vec<ReviewAction>)>,
+    ) -> Result<Vec<StoryMessage>, Failure> {
+        let mut messages = Vec::new();
+        if !scope.deliveries.contains(&payment.entity) {
+            return Ok(messages);
+        }
+        for each in related {
+            let entry = self.store.find_payment_entry(&each.entity, &each.id, each.created)?;
+            let mut times = vec![each.created];
+            times.extend(entry.map(|(_, entry)| entry.time));
+            times.extend(each.review().and_then(|review| review.since));
+            if each.id == payment.id {
+                times.extend(review.iter().flat_map(|(_, actions)| actions.iter().map(|action| action.at)));
+            }
+            let times = self.to_machine_times(&each.entity, &times);
+            let found = self.store.find_payment_messages((&each.entity, &each.id), &scope.deliveries, &times)?;
+            messages.extend(found);
+        }
+        messages.sort_by_key(|message| message.written);
+        Ok(messages)
     }
 
     /// Converts times of an entity's clock to the machine's clock, under which messages are written. The clock of a
@@ -98,5 +151,18 @@ impl Gateway {
         let ahead = self.directory.find_entity(entity).map_or(SignedDuration::ZERO, |entity| entity.ahead);
         let moved = times.iter().filter(|_| !ahead.is_zero()).filter_map(|time| time.checked_sub(ahead).ok());
         times.iter().copied().chain(moved).collect()
+    }
+}
+
+/// Removes the names of rules and of their inputs, and the scores. The outcome of the risk check stays, because the
+/// payment's result shows it as well.
+fn hide_rules(payment: &mut Payment) {
+    let Some(risk) = &mut payment.risk else { return };
+    risk.shadow = None;
+    if let Some(decision) = &mut risk.decision {
+        decision.score = 0;
+        decision.version = None;
+        decision.fired.clear();
+        decision.inputs.clear();
     }
 }

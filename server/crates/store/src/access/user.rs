@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::one_time_code::RecoveryHash;
-use tillgate_domain::access::role::{Permissions, Reach, RoleGrant};
+use tillgate_domain::access::role::{Permission, Permissions, Reach, Role, RoleGrant};
 use tillgate_domain::access::user::{FactorFailures, User, UserState};
 use tillgate_domain::id::{EntityId, UserId};
 use tillgate_vault::Sealed;
@@ -126,6 +126,17 @@ impl Store {
         self.run_read(load_users)
     }
 
+    /// Loads the names and mail addresses of active users with a permission by a role on exactly this part of the tree,
+    /// in the order of their mail addresses, at most `limit`.
+    pub fn load_holders(
+        &self,
+        permission: Permission,
+        reach: &Reach,
+        limit: u32,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        self.run_read(|connection| load_holders(connection, permission, reach, limit))
+    }
+
     /// Loads a user under the write lock, decides, and makes the changes durable. A refusal writes nothing. Returns
     /// after the commit.
     pub async fn change_user<T, E, D>(&self, key: UserKey, decide: D) -> Result<Result<T, E>, StoreError>
@@ -212,6 +223,25 @@ fn load_users(connection: &Connection) -> Result<Vec<User>, StoreError> {
         Ok(User { permissions, ..stored.user })
     };
     users.into_iter().map(with_roles).collect()
+}
+
+fn load_holders(
+    connection: &Connection,
+    permission: Permission,
+    reach: &Reach,
+    limit: u32,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let roles = Role::ALL.into_iter().filter(|role| role.allows(permission));
+    let roles = roles.map(|role| format!("'{role}'")).collect::<Vec<_>>().join(", ");
+    let query = format!(
+        "SELECT name, mail FROM user WHERE state = ?1
+             AND EXISTS (SELECT 1 FROM user_role WHERE user = user.id AND role IN ({roles}) AND reach = ?2)
+         ORDER BY mail LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    let values = params![UserState::Active.as_str(), reach.as_str(), limit];
+    let rows = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Loads the roles of a user. A role that this version does not know gives nothing.

@@ -105,11 +105,13 @@ impl Store {
         })
     }
 
-    /// Finds the messages about a payment that were written within a few seconds after the given times, by the
-    /// machine's clock. Oldest first.
+    /// Finds the messages about a payment of an entity that were written within a few seconds after the given times,
+    /// by the machine's clock. Oldest first. Only messages to `receivers` are found: the entities whose webhooks,
+    /// review callbacks and addresses may be seen.
     pub fn find_payment_messages(
         &self,
-        payment: &PaymentId,
+        (entity, payment): (&EntityId, &PaymentId),
+        receivers: &[EntityId],
         times: &[Timestamp],
     ) -> Result<Vec<StoryMessage>, StoreError> {
         let mut times: Vec<i64> = times.iter().map(|time| time.as_millisecond()).collect();
@@ -122,7 +124,7 @@ impl Store {
             for time in times {
                 let from = after.max(time - 1_000);
                 after = time + MESSAGE_WINDOW;
-                find_messages(connection, payment, (from, after), &mut found)?;
+                find_messages(connection, (entity, payment), receivers, (from, after), &mut found)?;
             }
             Ok(found)
         })
@@ -178,22 +180,32 @@ impl Store {
     }
 }
 
-/// Adds the messages about a payment that were written in a window.
+/// Adds the messages about a payment to these receivers that were written in a window.
 fn find_messages(
     connection: &Connection,
-    payment: &PaymentId,
+    (entity, payment): (&EntityId, &PaymentId),
+    receivers: &[EntityId],
     (from, until): (i64, i64),
     found: &mut Vec<StoryMessage>,
 ) -> Result<(), StoreError> {
     let lowest = |milliseconds: i64| MessageId::new(timestamp_from_milliseconds(milliseconds.max(0)), [0; 9]);
-    let query = "SELECT message.id, what, coalesce(webhook.url, address), due IS NOT NULL
+    // Another merchant's message may contain the id as well, for example in a reference that its shop has sent.
+    let query = "SELECT message.id, what, coalesce(webhook.url, address), due IS NOT NULL,
+             coalesce(webhook.entity, callback, message.entity)
          FROM (SELECT * FROM message WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3) AS message
          LEFT JOIN webhook ON webhook.id = message.webhook
-         WHERE instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?4) > 0";
+         WHERE message.entity = ?5
+             AND (instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?4) > 0)";
     let mut statement = connection.prepare_cached(query)?;
+    let (from, until) = (lowest(from), lowest(until));
     let mut rows =
-        statement.query(params![lowest(from).as_str(), lowest(until).as_str(), MAX_READ, payment.as_str()])?;
+        statement.query(params![from.as_str(), until.as_str(), MAX_READ, payment.as_str(), entity.as_str()])?;
     while let Some(row) = rows.next()? {
+        // The receiver may be an entity above the payment's, whose addresses a user of the channel must not see.
+        let receiver: String = row.get(4)?;
+        if !receivers.iter().any(|seen| seen.as_str() == receiver) {
+            continue;
+        }
         let id: String = row.get(0)?;
         let written = MessageId::parse(&id).and_then(|id| id.creation_time()).unwrap_or(Timestamp::UNIX_EPOCH);
         let attempts = load_attempts(connection, &id)?;
@@ -249,4 +261,38 @@ fn find_first_entry(connection: &Connection, entity: &EntityId, time: Timestamp)
         }
     }
     Ok(Some(low))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Sources;
+    use crate::conformance::samples::{empty_directory, sample_entity, sample_time};
+
+    #[test]
+    fn a_message_of_another_tenant_or_to_an_unseen_receiver_is_not_found_although_it_names_the_payment() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
+        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
+        let [own, above, foreign] = [1, 2, 3].map(|number| sample_entity(number).id);
+        let payment = PaymentId::new(sample_time(1), [1; 9]);
+        let address = format!("https://shop.example/?id={}", payment.as_str());
+        for (number, (what, entity, callback)) in
+            [("OWN", &own, None), ("ABOVE", &own, Some(&above)), ("FOREIGN", &foreign, None)].into_iter().enumerate()
+        {
+            let id = MessageId::new(sample_time(1), [u8::try_from(number).unwrap(); 9]);
+            let query = "INSERT INTO message (id, entity, owner, queue, what, address, callback)
+                 VALUES (?1, ?2, ?2, 'q', ?3, ?4, ?5)";
+            let values = params![id.as_str(), entity.as_str(), what, address, callback.map(EntityId::as_str)];
+            connection.execute(query, values).unwrap();
+        }
+        let find = |receivers: &[EntityId]| -> Vec<String> {
+            let found = store.find_payment_messages((&own, &payment), receivers, &[sample_time(1)]).unwrap();
+            found.into_iter().map(|message| message.what).collect()
+        };
+        assert_eq!(find(std::slice::from_ref(&own)), ["OWN"]);
+        assert_eq!(find(&[own.clone(), above, foreign]), ["OWN", "ABOVE"]);
+        assert!(find(&[]).is_empty());
+    }
 }
