@@ -318,3 +318,25 @@ async fn payments_go_on_while_a_thousand_sign_in_at_once() -> anyhow::Result<()>
     assert_eq!(browser.send(Method::HEAD, "/account", &[]).await?.status, 200);
     Ok(())
 }
+
+#[tokio::test]
+async fn a_right_that_ends_while_a_form_arrives_changes_nothing() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let entity = &*shop.entity_id;
+    let admin = Person::enrol(&gateway, "admin@shop.example", "administrator", Some(entity)).await?;
+    Person::invite(&gateway, "robin@shop.example", "viewer", Some(entity))?;
+    let id = Person::find_id(&gateway, "robin@shop.example")?;
+    let role = [("act", "add"), ("role", "administrator"), ("reach", entity)];
+    let added = admin.browser.begin_form(&format!("/users/{id}/roles"), &role).await?;
+    let new = [("mail", "new@shop.example"), ("name", "New"), ("role", "administrator"), ("reach", entity)];
+    let created = admin.browser.begin_form("/users", &new).await?;
+    let lost = ["--mail", "admin@shop.example", "--role", "administrator", "--entity", entity];
+    gateway.run_command(&[&["user", "role", "remove"], &lost[..]].concat())?;
+    assert_eq!((added.finish().await?, created.finish().await?), (404, 404));
+    let users = gateway.run_command(&["user", "list"])?;
+    let users = users.as_array().context("no list")?;
+    assert_eq!(users.len(), 2);
+    assert!(users.iter().flat_map(|user| user["roles"].as_array()).flatten().all(|role| role["role"] == "viewer"));
+    Ok(())
+}

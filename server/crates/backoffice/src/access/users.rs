@@ -11,6 +11,7 @@ use tillgate_domain::access::role::{Permission, Reach, RoleGrant};
 use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_gateway::access::actor::Actor;
+use tillgate_gateway::access::rights::{ACTOR, manages};
 use tillgate_gateway::access::users::{Invited, NewUser, UserAct, invitation_path};
 use tillgate_gateway::administration::ActError;
 use tillgate_store::access::user::UserKey;
@@ -35,10 +36,7 @@ pub(super) struct Office<'a> {
 impl Office<'_> {
     /// Returns true if the administrator may see and change a user.
     fn manages(&self, user: &User) -> bool {
-        let may = |reach: &Reach| self.signed_in.allows_reach(self.state, Permission::ManageUsers, reach);
-        let grants = user.permissions.grants();
-        // A user without a role belongs to no entity, so only an administrator of the gateway has the user.
-        if grants.is_empty() { may(&Reach::Gateway) } else { grants.iter().all(|grant| may(&grant.reach)) }
+        manages(&self.state.app.gateway.directory, &self.signed_in.permissions, user)
     }
 
     /// Loads a user whom the administrator manages.
@@ -68,7 +66,7 @@ impl Office<'_> {
     }
 
     fn actor(&self) -> Actor {
-        Actor::of_user(&self.signed_in.user.id, self.client.address)
+        Actor::of_session(&self.signed_in.session, self.client.address)
     }
 
     /// Renders a page about users.
@@ -126,14 +124,21 @@ impl Office<'_> {
     fn after_act(&self, user: &User, outcome: Result<User, ActError>) -> Response {
         match outcome {
             Ok(_) => Redirect::to(&format!("{BASE}/users/{}", user.id)).into_response(),
-            Err(ActError::Refused { message, .. }) => self.render_user(user, Some(&message)),
-            Err(error) => self.fail(&error),
+            Err(error) => self.fail(&error, |message| self.render_user(user, Some(message))),
         }
     }
 
-    fn fail(&self, error: &ActError) -> Response {
-        tracing::error!(%error, "an act on a user of the back office failed");
-        self.refuse(&Problem::Unavailable)
+    /// Shows the reason why nothing was changed. `show` renders a refusal with its message.
+    fn fail(&self, error: &ActError, show: impl FnOnce(&str) -> Response) -> Response {
+        match error {
+            // Somebody who lost the right meanwhile does not see the page of the user either.
+            ActError::Refused { parameter: ACTOR, .. } => self.refuse(&Problem::NotFound),
+            ActError::Refused { message, .. } => show(message),
+            error => {
+                tracing::error!(%error, "an act on a user of the back office failed");
+                self.refuse(&Problem::Unavailable)
+            }
+        }
     }
 }
 
@@ -161,8 +166,7 @@ pub(super) async fn create_user(
     let new = NewUser { mail: fields.get("mail").to_owned(), name: fields.get("name").to_owned(), grants: vec![grant] };
     match state.app.gateway.create_user(new, office.actor()).await {
         Ok(invited) => office.render_link(&invited),
-        Err(ActError::Refused { message, .. }) => office.render_list(&fields, Some(&message)),
-        Err(error) => office.fail(&error),
+        Err(error) => office.fail(&error, |message| office.render_list(&fields, Some(message))),
     }
 }
 
@@ -198,8 +202,7 @@ pub(super) async fn invite_user(
     }
     match state.app.gateway.invite_user(user.id.clone(), office.actor()).await {
         Ok(invited) => office.render_link(&invited),
-        Err(ActError::Refused { message, .. }) => office.render_user(&user, Some(&message)),
-        Err(error) => office.fail(&error),
+        Err(error) => office.fail(&error, |message| office.render_user(&user, Some(message))),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Acts on users: create with an invitation, invite again, disable and enable, give and take roles. Pages and commands
 //! share the decisions; pages write through the running server, commands through their own connection.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use tillgate_domain::access::role::{Permissions, RoleGrant};
+use tillgate_domain::access::role::{Permissions, Reach, RoleGrant};
 use tillgate_domain::access::user::{INVITATION_LIMIT, User, UserState, parse_mail, parse_name};
 use tillgate_domain::id::UserId;
 use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
@@ -10,6 +12,7 @@ use tillgate_store::access::user_change::UserChange;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
+use crate::access::rights::check_actor;
 use crate::administration::{ActError, Administration};
 use crate::{Gateway, random_bytes};
 
@@ -43,6 +46,16 @@ pub enum UserAct {
     AddRole(RoleGrant),
     /// Takes a role.
     RemoveRole(RoleGrant),
+}
+
+impl UserAct {
+    /// Returns the part of the tree on which the act changes a role.
+    fn reach(&self) -> Option<Reach> {
+        match self {
+            Self::Disable | Self::Enable => None,
+            Self::AddRole(grant) | Self::RemoveRole(grant) => Some(grant.reach.clone()),
+        }
+    }
 }
 
 /// Path of the page of an invitation, below the address of the gateway.
@@ -179,32 +192,51 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
 }
 
 impl Gateway {
-    /// Creates a user with an invitation. The caller has checked that the actor may give the roles.
+    /// Creates a user with an invitation. The right to give the roles is checked under the write lock.
     ///
     /// # Errors
-    /// If the mail address or the name is not possible, or there is a user with the address.
+    /// If the mail address or the name is not possible, there is a user with the address, or the actor has lost the
+    /// session or the right.
     pub async fn create_user(&self, new: NewUser, actor: Actor) -> Result<Invited, ActError> {
+        let (session, directory) = (actor.session(), Arc::clone(&self.directory));
         let creation = Creation::prepare(new, actor, self.now())?;
-        self.store.change_user(creation.key(), |input| creation.decide(&input)).await?
+        let key = creation.key();
+        let decide = move |input: UserInput| {
+            let reaches = creation.user.permissions.grants().iter().map(|grant| grant.reach.clone());
+            check_actor(&directory, input.actor.as_ref(), None, reaches, creation.user.created)?;
+            creation.decide(&input)
+        };
+        self.store.change_user_by(session, key, decide).await?
     }
 
     /// Makes a new invitation of a user, which replaces earlier ones. With it a user who has lost password or second
     /// factor sets both again.
     ///
     /// # Errors
-    /// If there is no such user, or the user is disabled.
+    /// If there is no such user, the user is disabled, or the actor has lost the session or the right.
     pub async fn invite_user(&self, user: UserId, actor: Actor) -> Result<Invited, ActError> {
-        let (token, now) = (LinkToken::random()?, self.now());
-        self.store.change_user(UserKey::Id(user), move |input| decide_invitation(input, token, &actor, now)).await?
+        let session = actor.session();
+        let (token, now, directory) = (LinkToken::random()?, self.now(), Arc::clone(&self.directory));
+        let decide = move |input: UserInput| {
+            let target = input.found.as_ref().map(|found| &found.stored.user);
+            check_actor(&directory, input.actor.as_ref(), target, std::iter::empty(), now)?;
+            decide_invitation(input, token, &actor, now)
+        };
+        self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
 
     /// Disables or enables a user, or changes the roles.
     ///
     /// # Errors
-    /// If there is no such user, or the act changes nothing.
+    /// If there is no such user, the act changes nothing, or the actor has lost the session or the right.
     pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<User, ActError> {
-        let now = self.now();
-        self.store.change_user(UserKey::Id(user), move |input| decide_act(input, &act, &actor, now)).await?
+        let (session, now, directory) = (actor.session(), self.now(), Arc::clone(&self.directory));
+        let decide = move |input: UserInput| {
+            let target = input.found.as_ref().map(|found| &found.stored.user);
+            check_actor(&directory, input.actor.as_ref(), target, act.reach().into_iter(), now)?;
+            decide_act(input, &act, &actor, now)
+        };
+        self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
 }
 

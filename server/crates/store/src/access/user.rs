@@ -49,6 +49,8 @@ pub enum UserKey {
     Mail(String),
     /// By the hash of a session's token.
     Session(TokenHash),
+    /// By the number of a session.
+    SessionNumber(i64),
     /// By the hash of an invitation's token.
     Invitation(TokenHash),
 }
@@ -71,6 +73,8 @@ pub struct UserInput {
     pub found: Option<LoadedUser>,
     /// The number of users in the store.
     pub user_count: u64,
+    /// The user who acts, with the session. `None` if the act has none, or the session is unknown.
+    pub actor: Option<LoadedUser>,
 }
 
 /// Changes of users to write in one commit, with their entries in the audit log.
@@ -134,7 +138,23 @@ impl Store {
         E: Send + 'static,
         D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
     {
-        self.run_write(move |connection| decide_and_write(connection, &key, decide)).await
+        self.run_write(move |connection| decide_and_write(connection, &key, None, decide)).await
+    }
+
+    /// Changes a user as [`Self::change_user`] does. The decision also gets the user of the session `actor`, as that
+    /// user is under the write lock.
+    pub async fn change_user_by<T, E, D>(
+        &self,
+        actor: Option<i64>,
+        key: UserKey,
+        decide: D,
+    ) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
+    {
+        self.run_write(move |connection| decide_and_write(connection, &key, actor, decide)).await
     }
 }
 
@@ -155,19 +175,22 @@ impl AdminStore {
         key: &UserKey,
         decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
     ) -> Result<Result<T, E>, StoreError> {
-        self.in_transaction(|store| decide_and_write(&store.connection, key, decide))
+        self.in_transaction(|store| decide_and_write(&store.connection, key, None, decide))
     }
 }
 
 fn decide_and_write<T, E>(
     connection: &Connection,
     key: &UserKey,
+    actor: Option<i64>,
     decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
 ) -> Result<Result<T, E>, StoreError> {
     let count = |query: &str| -> Result<u64, StoreError> {
         Ok(connection.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
     };
-    let input = UserInput { found: load_user(connection, key)?, user_count: count("SELECT count(*) FROM user")? };
+    let actor = actor.map(|number| load_user(connection, &UserKey::SessionNumber(number))).transpose()?.flatten();
+    let input =
+        UserInput { found: load_user(connection, key)?, user_count: count("SELECT count(*) FROM user")?, actor };
     match decide(input) {
         Ok((changes, value)) => {
             changes.apply(connection)?;
@@ -182,7 +205,7 @@ fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser
     let (column, value) = match key {
         UserKey::Id(id) => ("id", id.as_str().to_owned()),
         UserKey::Mail(mail) => ("mail", mail.clone()),
-        UserKey::Session(hash) => match user_session::load_session(connection, hash)? {
+        UserKey::Session(_) | UserKey::SessionNumber(_) => match user_session::load_session(connection, key)? {
             Some((found, user)) => {
                 session = Some(found);
                 ("id", user)

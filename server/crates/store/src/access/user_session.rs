@@ -1,10 +1,11 @@
 //! Sessions and invitations of users as rows. The store has only hashes of their tokens.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use tillgate_domain::access::user::SessionTimes;
 use tillgate_domain::id::UserId;
 
+use crate::access::user::UserKey;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::{Store, StoreError};
 
@@ -67,14 +68,19 @@ impl Store {
     }
 }
 
-/// Loads a session by the hash of its token, with its user.
+/// Loads a session by the hash of its token or by its number, with its user.
 pub(super) fn load_session(
     connection: &Connection,
-    hash: &TokenHash,
+    key: &UserKey,
 ) -> Result<Option<(StoredSession, String)>, StoreError> {
-    let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE hash = ?1");
+    let (column, value): (&str, &dyn ToSql) = match key {
+        UserKey::Session(hash) => ("hash", hash),
+        UserKey::SessionNumber(number) => ("number", number),
+        _ => return Ok(None),
+    };
+    let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE {column} = ?1");
     let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(7)?));
-    Ok(connection.prepare_cached(&query)?.query_row([hash], read).optional()?)
+    Ok(connection.prepare_cached(&query)?.query_row([value], read).optional()?)
 }
 
 /// Loads an invitation by the hash of its token, with its user.
