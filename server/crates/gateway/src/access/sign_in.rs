@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
-use crate::access::sign_in_limits::SignInLimits;
+use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway, random_bytes};
 
@@ -208,12 +208,8 @@ pub async fn confirm_session(
     };
     let user = &found.user.id;
     let device = client.device.as_deref().and_then(|cookie| known_device(&gateway.vault, user, cookie));
-    let is_known = device.is_some();
-    let attempt = limits.attempt(client.address, &found.user.mail, device);
+    let counter = limits.attempt(client.address, &found.user.mail, device).factor_counter();
     let now = gateway.now();
-    if is_known && attempt.is_refused(now) {
-        return Ok(Err(SignInRefusal::TooMany));
-    }
     let (next, actor) = (LinkToken::random()?, Actor::of_user(user, client.address));
     let (hash, code, vault) = (next.hash(), Zeroizing::new(code.to_owned()), std::sync::Arc::clone(&gateway.vault));
     let decide = move |input: UserInput| {
@@ -225,7 +221,8 @@ pub async fn confirm_session(
             return Err(SignInRefusal::Expired);
         }
         // A known browser has a limit of its own, so that somebody with the password cannot keep its user waiting.
-        if !is_known && !stored.failures.allows_try(now) {
+        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
+        if counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
             return Err(SignInRefusal::TooMany);
         }
         let (id, changes) = (&stored.user.id, UserChanges::default());
@@ -237,6 +234,9 @@ pub async fn confirm_session(
                 (changes, FactorOutcome::Ok(()))
             }
             None => {
+                if let Some(counter) = &counter {
+                    counter.record_wrong(now);
+                }
                 let changes = changes
                     .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))
                     .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user));
@@ -247,12 +247,7 @@ pub async fn confirm_session(
     let outcome = gateway.store.change_user(UserKey::Session(token.hash()), decide).await?;
     match outcome.and_then(|outcome| outcome) {
         Ok(()) => Ok(Ok(ConfirmedSession { token: next, device: gateway.device_cookie(user)? })),
-        Err(refusal) => {
-            if refusal == SignInRefusal::Wrong && is_known {
-                attempt.record_wrong(now);
-            }
-            Ok(Err(refusal))
-        }
+        Err(refusal) => Ok(Err(refusal)),
     }
 }
 
