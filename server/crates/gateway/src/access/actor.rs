@@ -19,12 +19,14 @@ pub struct Actor {
     address: Option<IpAddr>,
     /// The number of the user's session. `None` without one.
     session: Option<i64>,
+    /// The user of the back office. `None` for a command or a link.
+    user: Option<UserId>,
 }
 
 impl Actor {
     /// Returns the actor of a user at an address. Entries are kept for ever, so they have the id and no mail address.
     pub fn of_user(user: &UserId, address: IpAddr) -> Self {
-        Self { name: format!("user {user}"), address: Some(address), session: None }
+        Self { name: format!("user {user}"), address: Some(address), session: None, user: Some(user.clone()) }
     }
 
     /// Returns the user of a session. Acts check the session again when they are decided.
@@ -39,12 +41,17 @@ impl Actor {
 
     /// Returns the user who runs this program.
     pub fn of_process() -> Self {
-        Self { name: process::describe_user(), address: None, session: None }
+        Self { name: process::describe_user(), address: None, session: None, user: None }
     }
 
     /// Returns somebody at an address whose only credential is a link.
     pub fn of_link(address: IpAddr) -> Self {
-        Self { name: "invitation".to_owned(), address: Some(address), session: None }
+        Self { name: "invitation".to_owned(), address: Some(address), session: None, user: None }
+    }
+
+    /// Returns the user of the back office, if it is one.
+    pub(super) fn user(&self) -> Option<&UserId> {
+        self.user.as_ref()
     }
 
     /// Begins an entry of the actor about a user.

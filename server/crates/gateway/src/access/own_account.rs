@@ -105,6 +105,7 @@ impl Gateway {
             let written = changes.into_iter().fold(written, |written, change| written.with(id, change));
             let written = written
                 .with(id, UserChange::EndSessions { kept: Some(number), now })
+                .with(id, UserChange::CloseInvitations(now))
                 .with_entry(owner(&stored.user), actor.entry(now, action, &stored.user));
             Ok((written, Ok(())))
         };

@@ -30,6 +30,19 @@ pub fn manages(directory: &Directory, permissions: &Permissions, user: &User) ->
     if grants.is_empty() { may(&Reach::Gateway) } else { grants.iter().all(|grant| may(&grant.reach)) }
 }
 
+/// Returns true if the invitation by which a user was loaded can be accepted: it is open, the user is not disabled, and
+/// the inviter, if a user made it, is still active and still manages the user.
+pub(super) fn can_accept(directory: &Directory, loaded: &LoadedUser, now: Timestamp) -> bool {
+    let user = &loaded.stored.user;
+    let Some(invitation) = loaded.invitation.as_ref().filter(|invitation| invitation.is_open(now)) else {
+        return false;
+    };
+    let may_invite =
+        |inviter: &User| inviter.state == UserState::Active && manages(directory, &inviter.permissions, user);
+    let is_given = invitation.inviter.is_none() || loaded.inviter.as_ref().is_some_and(may_invite);
+    user.state != UserState::Disabled && is_given
+}
+
 /// Returns true if a user is active, and the session by which the user was loaded still gives access.
 pub(super) fn is_signed_in(loaded: &LoadedUser, now: Timestamp) -> bool {
     let stage = loaded.session.as_ref().map(|session| session.times.stage_at(now));

@@ -100,16 +100,16 @@ impl Creation {
         }
         let changes = UserChanges::default()
             .with(&user.id, UserChange::Add(user.clone()))
-            .with(&user.id, invite(token, now))
+            .with(&user.id, invite(token, actor, now))
             .with_entry(owner(user), entry);
         Ok((changes, Invited { user: self.user, token: self.token }))
     }
 }
 
 /// Returns the change that adds an invitation.
-fn invite(token: &LinkToken, now: Timestamp) -> UserChange {
+fn invite(token: &LinkToken, actor: &Actor, now: Timestamp) -> UserChange {
     let expires = now.checked_add(INVITATION_LIMIT).unwrap_or(Timestamp::MAX);
-    UserChange::Invite { hash: token.hash(), now, expires }
+    UserChange::Invite { hash: token.hash(), now, expires, inviter: actor.user().cloned() }
 }
 
 /// Returns the entity that an entry about a user belongs to: that of the only role, otherwise none.
@@ -141,7 +141,7 @@ fn decide_invitation(
         return Err(ActError::refuse("user", format!("{} is disabled: enable the user first", user.mail)));
     }
     let changes = UserChanges::default()
-        .with(&user.id, invite(&token, now))
+        .with(&user.id, invite(&token, actor, now))
         .with_entry(owner(&user), actor.entry(now, "user invite", &user));
     Ok((changes, Invited { user, token }))
 }
@@ -159,7 +159,8 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
             let changes = changes
                 .with(&id, UserChange::SetState(user.state))
                 .with(&id, UserChange::EndSessions { kept: None, now })
-                .with(&id, UserChange::CloseInvitations(now));
+                .with(&id, UserChange::CloseInvitations(now))
+                .with(&id, UserChange::CloseMadeInvitations(now));
             (changes, actor.entry(now, "user disable", &user))
         }
         UserAct::Enable if user.state != UserState::Disabled => {
@@ -185,7 +186,12 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
                 ("user role-remove", UserChange::RemoveRole(grant.clone()))
             };
             user.permissions = Permissions::new(grants);
-            (changes.with(&id, change), actor.entry(now, action, &user).with_detail("role", describe_grant(grant)))
+            // Links from before were made for other roles of the user, or by the user with other roles.
+            let changes = changes
+                .with(&id, change)
+                .with(&id, UserChange::CloseInvitations(now))
+                .with(&id, UserChange::CloseMadeInvitations(now));
+            (changes, actor.entry(now, action, &user).with_detail("role", describe_grant(grant)))
         }
     };
     Ok((changes.with_entry(owner(&user), entry), user))

@@ -64,6 +64,8 @@ pub struct LoadedUser {
     pub session: Option<StoredSession>,
     /// The invitation, if it was selected by one.
     pub invitation: Option<StoredInvitation>,
+    /// The user who made the invitation, as that user is now.
+    pub inviter: Option<User>,
 }
 
 /// Input of a decision about a user.
@@ -224,7 +226,11 @@ fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser
     let found = connection.prepare_cached(&query)?.query_row([value], read_user).optional()?;
     let Some(mut stored) = found else { return Ok(None) };
     stored.user.permissions = load_permissions(connection, &stored.user.id)?;
-    Ok(Some(LoadedUser { stored, session, invitation }))
+    let inviter = match invitation.as_ref().and_then(|invitation: &StoredInvitation| invitation.inviter.clone()) {
+        Some(id) => load_user(connection, &UserKey::Id(id))?.map(|found| found.stored.user),
+        None => None,
+    };
+    Ok(Some(LoadedUser { stored, session, invitation, inviter }))
 }
 
 fn load_users(connection: &Connection) -> Result<Vec<User>, StoreError> {

@@ -81,9 +81,13 @@ pub enum UserChange {
         now: Timestamp,
         /// The time from which it is refused.
         expires: Timestamp,
+        /// The user who makes it. `None` for a command.
+        inviter: Option<UserId>,
     },
     /// Closes all invitations of the user.
     CloseInvitations(Timestamp),
+    /// Closes all invitations that the user has made.
+    CloseMadeInvitations(Timestamp),
 }
 
 /// A session that begins.
@@ -145,12 +149,14 @@ impl UserChange {
                     "UPDATE user_session SET ended = ?3 WHERE user = ?1 AND number IS NOT ?2 AND ended IS NULL";
                 run(statement, params![user, kept, milliseconds(*now)])
             }
-            Self::Invite { hash, now, expires } => {
-                close_invitations(connection, user, *now)?;
-                let statement = "INSERT INTO user_invitation (hash, user, created, expires) VALUES (?1, ?2, ?3, ?4)";
-                run(statement, params![hash, user, milliseconds(*now), milliseconds(*expires)])
+            Self::Invite { hash, now, expires, inviter } => {
+                add_invitation(connection, user, hash, *now, *expires, inviter.as_ref())
             }
             Self::CloseInvitations(now) => close_invitations(connection, user, *now),
+            Self::CloseMadeInvitations(now) => {
+                let statement = "UPDATE user_invitation SET used = ?2 WHERE inviter = ?1 AND used IS NULL";
+                run(statement, params![user, milliseconds(*now)])
+            }
         }
     }
 }
@@ -184,6 +190,22 @@ fn start_session(
          VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
     let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));
     let parameters = params![session.hash, user, now, confirmed, session.address, session.agent];
+    connection.prepare_cached(statement)?.execute(parameters)?;
+    Ok(())
+}
+
+/// Adds an invitation, and closes all earlier ones of the user.
+fn add_invitation(
+    connection: &Connection,
+    user: &str,
+    hash: &TokenHash,
+    now: Timestamp,
+    expires: Timestamp,
+    inviter: Option<&UserId>,
+) -> Result<(), StoreError> {
+    close_invitations(connection, user, now)?;
+    let statement = "INSERT INTO user_invitation (hash, user, created, expires, inviter) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let parameters = params![hash, user, milliseconds(now), milliseconds(expires), inviter.map(UserId::as_str)];
     connection.prepare_cached(statement)?.execute(parameters)?;
     Ok(())
 }

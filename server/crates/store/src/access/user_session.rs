@@ -7,6 +7,7 @@ use tillgate_domain::id::UserId;
 
 use crate::access::user::UserKey;
 use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::error::unreadable_column;
 use crate::{Store, StoreError};
 
 /// SHA-256 of a token.
@@ -29,12 +30,14 @@ pub struct StoredSession {
 }
 
 /// An invitation of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredInvitation {
     /// The time from which it is refused.
     pub expires: Timestamp,
     /// True if it has been used, or replaced by another one.
     pub is_used: bool,
+    /// The user who made it. `None` for a command.
+    pub inviter: Option<UserId>,
 }
 
 impl StoredInvitation {
@@ -88,10 +91,12 @@ pub(super) fn load_invitation(
     connection: &Connection,
     hash: &TokenHash,
 ) -> Result<Option<(StoredInvitation, String)>, StoreError> {
-    let query = "SELECT expires, used, user FROM user_invitation WHERE hash = ?1";
+    let query = "SELECT expires, used, user, inviter FROM user_invitation WHERE hash = ?1";
     let read = |row: &Row<'_>| {
         let is_used = row.get::<_, Option<i64>>(1)?.is_some();
-        Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used }, row.get(2)?))
+        let inviter = row.get::<_, Option<String>>(3)?.map(|id| UserId::parse(&id).ok_or(id)).transpose();
+        let inviter = inviter.map_err(|_| unreadable_column(3, "id of a user"))?;
+        Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used, inviter }, row.get(2)?))
     };
     Ok(connection.prepare_cached(query)?.query_row([hash], read).optional()?)
 }

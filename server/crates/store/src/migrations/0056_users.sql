@@ -25,9 +25,10 @@ CREATE TABLE user_session (
     agent TEXT NOT NULL
 ) STRICT;
 CREATE INDEX user_session_user ON user_session (user, ended);
--- Invitations of users. `hash` is the SHA-256 of the token in the link.
+-- Invitations of users. `hash` is the SHA-256 of the token in the link. `inviter` is the user who made it, NULL for a command.
 CREATE TABLE user_invitation (
     hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES user (id), created INTEGER NOT NULL, expires INTEGER NOT NULL,
-    used INTEGER
+    used INTEGER, inviter TEXT REFERENCES user (id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX user_invitation_inviter ON user_invitation (inviter, used);
 CREATE INDEX user_invitation_user ON user_invitation (user, used);

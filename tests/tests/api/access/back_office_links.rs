@@ -1,0 +1,68 @@
+//! Invitations of the back office: links that outlive the right of their inviter, the roles that they were made for, or
+//! the credentials that they replace.
+
+use anyhow::Context as _;
+use tillgate_tests::{TestGateway, poll_until};
+
+use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person};
+
+/// Creates a user by the page of an administrator. Returns the link.
+async fn invite_by(admin: &Person, mail: &str, role: &str, reach: &str) -> anyhow::Result<String> {
+    let fields = [("mail", mail), ("name", "New"), ("role", role), ("reach", reach)];
+    let created = admin.browser.post("/users", &fields).await?;
+    Ok(created.between("<code id=\"link\">", "</code>").context(created.page.clone())?.to_owned())
+}
+
+#[tokio::test]
+async fn a_link_ends_with_a_change_of_roles_and_with_the_rights_of_its_inviter() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let entity = &*shop.entity_id;
+    let admin = Person::enrol(&gateway, "admin@shop.example", "administrator", Some(entity)).await?;
+    let (stranger, role) = (OfficeBrowser::new(&gateway), ["--role", "analyst", "--entity", entity]);
+    let ends: [(&str, Vec<&str>); 4] = [
+        ("role-add", [&["user", "role", "add", "--mail", "role-add@shop.example"], &role[..]].concat()),
+        ("role-remove", [&["user", "role", "remove", "--mail", "role-remove@shop.example"], &role[..]].concat()),
+        ("inviter-role", [&["user", "role", "add", "--mail", "admin@shop.example"], &role[..]].concat()),
+        ("inviter-state", vec!["user", "disable", "--mail", "admin@shop.example"]),
+    ];
+    for (name, command) in ends {
+        let invited = if name == "role-add" { "viewer" } else { "analyst" };
+        let link = invite_by(&admin, &format!("{name}@shop.example"), invited, entity).await?;
+        assert_eq!(stranger.get(&link).await?.status, 200, "{name}");
+        gateway.run_command(&command)?;
+        assert_eq!(stranger.get(&link).await?.status, 410, "{name}");
+        assert_eq!(stranger.post(&link, &[("password", PASSWORD)]).await?.status, 410, "{name}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_link_to_a_part_that_its_inviter_has_lost_is_refused() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let (own, other) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let channel = gateway.create_merchant_with(&["--merchant", &own.entity_id])?;
+    let admin = Person::enrol(&gateway, "admin@shop.example", "administrator", Some(&own.entity_id)).await?;
+    let link = invite_by(&admin, "robin@shop.example", "viewer", &channel.entity_id).await?;
+    let stranger = OfficeBrowser::new(&gateway);
+    assert_eq!(stranger.get(&link).await?.status, 200);
+    gateway.run_command(&["entity", "set", "--entity", &channel.entity_id, "--merchant", &other.entity_id])?;
+    poll_until("the link is closed", async || Ok((stranger.get(&link).await?.status == 410).then_some(()))).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_link_ends_when_its_user_changes_a_credential() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let mut person = Person::enrol(&gateway, "robin@shop.example", "viewer", None).await?;
+    let url = gateway.base_url();
+    let made = gateway.run_command(&["user", "invite", "--mail", &person.mail, "--public-url", &url])?;
+    let link = made["link"].as_str().context("no link")?;
+    let code = person.recovery.pop().context("no recovery code")?;
+    let new = "seven quiet herons over mud";
+    let fields = [("code", &*code), ("password", new), ("repeated", new)];
+    assert_eq!(OfficeBrowser::new(&gateway).get(link).await?.status, 200);
+    assert_eq!(person.browser.post("/account/password", &fields).await?.status, 200);
+    assert_eq!(OfficeBrowser::new(&gateway).get(link).await?.status, 410);
+    Ok(())
+}
