@@ -52,6 +52,33 @@ async fn a_link_to_a_part_that_its_inviter_has_lost_is_refused() -> anyhow::Resu
 }
 
 #[tokio::test]
+async fn a_role_elsewhere_gives_nothing_to_somebody_who_was_invited_under_a_foreign_address() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let (own, other) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let operator = Person::enrol(&gateway, "operator@gateway.example", "administrator", None).await?;
+    let admin = Person::enrol(&gateway, "admin@own.example", "administrator", Some(&own.entity_id)).await?;
+    // The administrator of a shop takes the address of somebody else.
+    let link = invite_by(&admin, "chief@other.example", "viewer", &own.entity_id).await?;
+    let squatter = Person::accept(&gateway, &link, "chief@other.example").await?;
+    let id = Person::find_id(&gateway, "chief@other.example")?;
+    // A role where the user has one already changes no credentials.
+    let role = [("act", "add"), ("role", "analyst"), ("reach", &*own.entity_id)];
+    assert_eq!(operator.browser.post(&format!("/users/{id}/roles"), &role).await?.status, 303);
+    assert!(squatter.browser.is_signed_in().await?);
+    let role = [("act", "add"), ("role", "administrator"), ("reach", &*other.entity_id)];
+    let given = operator.browser.post(&format!("/users/{id}/roles"), &role).await?;
+    let link = given.between("<code id=\"link\">", "</code>").context("no link")?.to_owned();
+    assert!(!squatter.browser.is_signed_in().await?);
+    let sign_in = [("mail", "chief@other.example"), ("password", PASSWORD)];
+    assert_eq!(squatter.browser.post("/sign-in", &sign_in).await?.status, 401);
+    // Nor does the administrator of the shop get a link to the user.
+    assert_eq!(admin.browser.post(&format!("/users/{id}/invite"), &[]).await?.status, 404);
+    let chief = Person::accept(&gateway, &link, "chief@other.example").await?;
+    assert!(chief.browser.get("/users").await?.status == 200);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_link_ends_when_its_user_changes_a_credential() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let mut person = Person::enrol(&gateway, "robin@shop.example", "viewer", None).await?;

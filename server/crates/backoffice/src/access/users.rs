@@ -12,7 +12,7 @@ use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_gateway::access::actor::Actor;
 use tillgate_gateway::access::rights::{ACTOR, manages};
-use tillgate_gateway::access::users::{Invited, NewUser, UserAct, invitation_path};
+use tillgate_gateway::access::users::{Changed, Invited, NewUser, UserAct, invitation_path};
 use tillgate_gateway::administration::ActError;
 use tillgate_store::access::user::UserKey;
 
@@ -120,9 +120,11 @@ impl Office<'_> {
         self.render(StatusCode::OK, title, main)
     }
 
-    /// Leads back to a user after an act, or shows the user with the reason why nothing was changed.
-    fn after_act(&self, user: &User, outcome: Result<User, ActError>) -> Response {
+    /// Leads back to a user after an act. Shows the link of a user whom the act has reset, or the reason why
+    /// nothing was changed.
+    fn after_act(&self, user: &User, outcome: Result<Changed, ActError>) -> Response {
         match outcome {
+            Ok(Changed { user, token: Some(token) }) => self.render_link(&Invited { user, token }),
             Ok(_) => Redirect::to(&format!("{BASE}/users/{}", user.id)).into_response(),
             Err(error) => self.fail(&error, |message| self.render_user(user, Some(message))),
         }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Permissions, Reach};
 use tillgate_domain::access::user::{SessionStage, User, UserState};
+use tillgate_domain::id::EntityId;
 use tillgate_store::access::user::LoadedUser;
 use tillgate_store::entity_directory::Directory;
 
@@ -20,6 +21,13 @@ pub fn holds_on(directory: &Directory, permissions: &Permissions, permission: Pe
             permissions.allows_on(permission, std::iter::once(id).chain(above.iter().map(|above| &above.id)))
         }),
     }
+}
+
+/// Returns the lineage of a part of the tree: its entity and everything above it. The whole gateway has none.
+pub(super) fn find_lineage(directory: &Directory, reach: &Reach) -> Vec<EntityId> {
+    let Some(entity) = reach.entity().and_then(|id| directory.find_entity(id)) else { return Vec::new() };
+    let above = directory.find_ancestors(&entity).into_iter().map(|above| above.id);
+    std::iter::once(entity.id.clone()).chain(above).collect()
 }
 
 /// Returns true if these permissions allow to see and change a user: on every part on which the user has a role. A user

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permissions, Reach, RoleGrant};
 use tillgate_domain::access::user::{INVITATION_LIMIT, User, UserState, parse_mail, parse_name};
-use tillgate_domain::id::UserId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
-use crate::access::rights::check_actor;
+use crate::access::rights::{check_actor, find_lineage};
 use crate::administration::{ActError, Administration};
 use crate::{Gateway, random_bytes};
 
@@ -33,6 +33,24 @@ pub struct Invited {
     pub user: User,
     /// The token of the link.
     pub token: LinkToken,
+}
+
+/// A user after an act.
+pub struct Changed {
+    /// The user.
+    pub user: User,
+    /// The token of an invitation, if the act has reset the user's credentials. It is known only now.
+    pub token: Option<LinkToken>,
+}
+
+/// The parts of an act that its decision needs besides the user.
+struct ActContext<'a> {
+    actor: &'a Actor,
+    now: Timestamp,
+    /// The entity on which a role is added, and everything above it.
+    lineage: &'a [EntityId],
+    /// The token of the invitation, if one is needed.
+    token: LinkToken,
 }
 
 /// An act on a user that exists.
@@ -146,7 +164,63 @@ fn decide_invitation(
     Ok((changes, Invited { user, token }))
 }
 
-fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) -> Result<(UserChanges, User), ActError> {
+/// Returns the changes that set a user back to an invitation. The mail address of a user is not proven: somebody who
+/// manages another part of the tree may have invited a stranger under it. So a role on a new part goes to a person who
+/// gets the link from the giver of the role, and credentials from before end.
+fn reset_credentials(user: &mut User, context: &ActContext<'_>) -> UserChanges {
+    let changes = UserChanges::default()
+        .with(&user.id, UserChange::ClearCredentials)
+        .with(&user.id, UserChange::EndSessions { kept: None, now: context.now });
+    // A disabled user stays disabled, and gets an invitation when enabled.
+    if user.state == UserState::Disabled {
+        return changes;
+    }
+    user.state = UserState::Invited;
+    changes
+        .with(&user.id, UserChange::SetState(user.state))
+        .with(&user.id, invite(&context.token, context.actor, context.now))
+}
+
+/// Decides about a role to give or to take.
+fn decide_role(
+    mut user: User,
+    grant: &RoleGrant,
+    adds: bool,
+    context: ActContext<'_>,
+) -> Result<(UserChanges, Changed), ActError> {
+    let has = user.permissions.grants().contains(grant);
+    if has == adds {
+        let verb = if has { "has" } else { "does not have" };
+        let message = format!("{} {verb} the role {}", user.mail, describe_grant(grant));
+        return Err(ActError::refuse("user", message));
+    }
+    let (id, now) = (user.id.clone(), context.now);
+    let is_new_part = adds && !user.permissions.covers(context.lineage);
+    let mut grants = user.permissions.grants().to_vec();
+    let (action, change) = if adds {
+        grants.push(grant.clone());
+        ("user role-add", UserChange::AddRole(grant.clone()))
+    } else {
+        grants.retain(|held| held != grant);
+        ("user role-remove", UserChange::RemoveRole(grant.clone()))
+    };
+    user.permissions = Permissions::new(grants);
+    // Links from before were made for other roles of the user, or by the user with other roles.
+    let mut changes = UserChanges::default()
+        .with(&id, change)
+        .with(&id, UserChange::CloseInvitations(now))
+        .with(&id, UserChange::CloseMadeInvitations(now));
+    let mut entry = context.actor.entry(now, action, &user).with_detail("role", describe_grant(grant));
+    if is_new_part {
+        changes = changes.followed_by(reset_credentials(&mut user, &context));
+        entry = entry.with_detail("credentials", "reset");
+    }
+    let token = Some(context.token).filter(|_| is_new_part && user.state == UserState::Invited);
+    Ok((changes.with_entry(owner(&user), entry), Changed { user, token }))
+}
+
+fn decide_act(input: UserInput, act: &UserAct, context: ActContext<'_>) -> Result<(UserChanges, Changed), ActError> {
+    let (actor, now) = (context.actor, context.now);
     let stored = known(input)?;
     let mut user = stored.user.clone();
     let id = user.id.clone();
@@ -171,30 +245,10 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
             user.state = if stored.hash.is_empty() { UserState::Invited } else { UserState::Active };
             (changes.with(&id, UserChange::SetState(user.state)), actor.entry(now, "user enable", &user))
         }
-        UserAct::AddRole(grant) | UserAct::RemoveRole(grant) => {
-            let (has, adds) = (user.permissions.grants().contains(grant), matches!(act, UserAct::AddRole(_)));
-            if has == adds {
-                let verb = if has { "has" } else { "does not have" };
-                return refuse(format!("{} {verb} the role {}", user.mail, describe_grant(grant)));
-            }
-            let mut grants = user.permissions.grants().to_vec();
-            let (action, change) = if adds {
-                grants.push(grant.clone());
-                ("user role-add", UserChange::AddRole(grant.clone()))
-            } else {
-                grants.retain(|held| held != grant);
-                ("user role-remove", UserChange::RemoveRole(grant.clone()))
-            };
-            user.permissions = Permissions::new(grants);
-            // Links from before were made for other roles of the user, or by the user with other roles.
-            let changes = changes
-                .with(&id, change)
-                .with(&id, UserChange::CloseInvitations(now))
-                .with(&id, UserChange::CloseMadeInvitations(now));
-            (changes, actor.entry(now, action, &user).with_detail("role", describe_grant(grant)))
-        }
+        UserAct::AddRole(grant) => return decide_role(user, grant, true, context),
+        UserAct::RemoveRole(grant) => return decide_role(user, grant, false, context),
     };
-    Ok((changes.with_entry(owner(&user), entry), user))
+    Ok((changes.with_entry(owner(&user), entry), Changed { user, token: None }))
 }
 
 impl Gateway {
@@ -231,16 +285,19 @@ impl Gateway {
         self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
 
-    /// Disables or enables a user, or changes the roles.
+    /// Disables or enables a user, or changes the roles. A role on a part of the tree on which the user had none resets
+    /// the user's credentials.
     ///
     /// # Errors
     /// If there is no such user, the act changes nothing, or the actor has lost the session or the right.
-    pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<User, ActError> {
+    pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<Changed, ActError> {
         let (session, now, directory) = (actor.session(), self.now(), Arc::clone(&self.directory));
+        let token = LinkToken::random()?;
         let decide = move |input: UserInput| {
             let target = input.found.as_ref().map(|found| &found.stored.user);
             check_actor(&directory, input.actor.as_ref(), target, act.reach().into_iter(), now)?;
-            decide_act(input, &act, &actor, now)
+            let lineage = act.reach().map(|reach| find_lineage(&directory, &reach)).unwrap_or_default();
+            decide_act(input, &act, ActContext { actor: &actor, now, lineage: &lineage, token })
         };
         self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
@@ -267,12 +324,18 @@ impl Administration {
     ///
     /// # Errors
     /// Also if a role is given on an entity that does not exist.
-    pub fn change_user(&self, user: &UserKey, act: &UserAct, actor: &Actor) -> Result<User, ActError> {
+    pub fn change_user(&self, user: &UserKey, act: &UserAct, actor: &Actor) -> Result<Changed, ActError> {
         if let UserAct::AddRole(grant) = act {
             self.check_reaches(std::slice::from_ref(grant))?;
         }
-        let now = self.now();
-        self.store.change_user(user, |input| decide_act(input, act, actor, now))?
+        let (now, token, mut lineage) = (self.now(), LinkToken::random()?, Vec::new());
+        let mut above = act.reach().and_then(|reach| reach.entity().cloned());
+        while let Some(id) = above {
+            above = self.store.load_entity(&id)?.and_then(|entity| entity.parent);
+            lineage.push(id);
+        }
+        let context = ActContext { actor, now, lineage: &lineage, token };
+        self.store.change_user(user, |input| decide_act(input, act, context))?
     }
 
     /// Loads all users, in the order of their mail addresses.

@@ -36,6 +36,8 @@ pub enum UserChange {
         /// The step that was used.
         step: i64,
     },
+    /// Removes password, second factor and recovery codes.
+    ClearCredentials,
     /// Sets the recovery codes.
     SetRecovery(Vec<RecoveryHash>),
     /// Marks a step of the one-time codes, and all before it, as used.
@@ -119,6 +121,11 @@ impl UserChange {
             Self::SetSecret { sealed, step } => {
                 let statement = "UPDATE user SET sealed = ?2, step = ?3 WHERE id = ?1";
                 run(statement, params![user, sealed.as_bytes(), step])
+            }
+            Self::ClearCredentials => {
+                let statement = "UPDATE user SET salt = x'', hash = x'', sealed = x'', step = NULL, recovery = x'',
+                     failures = 0, failed = NULL WHERE id = ?1";
+                run(statement, params![user])
             }
             Self::SetRecovery(hashes) => {
                 run("UPDATE user SET recovery = ?2 WHERE id = ?1", params![user, hashes.concat()])
