@@ -142,9 +142,12 @@ async fn guessing_passwords_is_limited_and_a_known_browser_is_not_kept_out() -> 
     let owner = OfficeBrowser::new(&gateway);
     owner.set_cookie("tillgate-device", &person.browser.cookie("tillgate-device").context("no device")?);
     assert_eq!(person.sign_in_with(&owner).await?.status, 303);
-    // A made-up cookie, and that of another user, make no browser known.
+    // A made-up cookie, that of another user, and one from before a new invitation make no browser known.
     let kim = Person::enrol(&gateway, "kim@shop.example", "viewer", None).await?;
-    for device in [format!("00.{}", "00".repeat(36)), kim.browser.cookie("tillgate-device").context("no device")?] {
+    let earlier = owner.cookie("tillgate-device").context("no device")?;
+    gateway.run_command(&["user", "invite", "--mail", &person.mail])?;
+    let foreign = kim.browser.cookie("tillgate-device").context("no device")?;
+    for device in [format!("00.{}", "00".repeat(36)), foreign, earlier] {
         let thief = OfficeBrowser::new(&gateway);
         thief.set_cookie("tillgate-device", &device);
         let answer = thief.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;

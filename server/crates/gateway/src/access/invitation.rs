@@ -182,14 +182,20 @@ pub async fn accept_invitation(
         .with(&user.id, UserChange::SetSecret { sealed, step })
         .with(&user.id, UserChange::SetRecovery(hashes))
         .with(&user.id, UserChange::SetFailures(Default::default()))
+        .with(&user.id, UserChange::ForgetDevices)
         .with(&user.id, UserChange::SetState(UserState::Active))
         .with(&user.id, UserChange::CloseInvitations(now))
         .with(&user.id, UserChange::EndSessions { kept: None, now })
         .with(&user.id, UserChange::StartConfirmed(client.new_session(&next, now)))
         .with_entry(owner(&user), Actor::of_link(client.address).entry(now, "user accept", &user));
-    let device = gateway.device_cookie(&user.id)?;
+    let id = user.id.clone();
     let outcome = write_enrolment(gateway, token, invitation.user.is_none().then_some(user), enrolment).await?;
-    Ok(outcome.map(|()| Accepted { session: ConfirmedSession { token: next, device }, recovery }))
+    if let Err(fault) = outcome {
+        return Ok(Err(fault));
+    }
+    // Made after the write, which has forgotten earlier browsers.
+    let device = gateway.device_cookie(&id)?;
+    Ok(Ok(Accepted { session: ConfirmedSession { token: next, device }, recovery }))
 }
 
 /// Writes an enrolment, if the invitation is still open: of two requests with the same link one is refused. `first` is

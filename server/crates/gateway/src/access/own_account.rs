@@ -106,6 +106,7 @@ impl Gateway {
             let written = written
                 .with(id, UserChange::EndSessions { kept: Some(number), now })
                 .with(id, UserChange::CloseInvitations(now))
+                .with(id, UserChange::ForgetDevices)
                 .with_entry(owner(&stored.user), actor.entry(now, action, &stored.user));
             Ok((written, Ok(())))
         };

@@ -160,6 +160,7 @@ fn decide_invitation(
     }
     let changes = UserChanges::default()
         .with(&user.id, invite(&token, actor, now))
+        .with(&user.id, UserChange::ForgetDevices)
         .with_entry(owner(&user), actor.entry(now, "user invite", &user));
     Ok((changes, Invited { user, token }))
 }
@@ -170,6 +171,7 @@ fn decide_invitation(
 fn reset_credentials(user: &mut User, context: &ActContext<'_>) -> UserChanges {
     let changes = UserChanges::default()
         .with(&user.id, UserChange::ClearCredentials)
+        .with(&user.id, UserChange::ForgetDevices)
         .with(&user.id, UserChange::EndSessions { kept: None, now: context.now });
     // A disabled user stays disabled, and gets an invitation when enabled.
     if user.state == UserState::Disabled {
@@ -234,7 +236,8 @@ fn decide_act(input: UserInput, act: &UserAct, context: ActContext<'_>) -> Resul
                 .with(&id, UserChange::SetState(user.state))
                 .with(&id, UserChange::EndSessions { kept: None, now })
                 .with(&id, UserChange::CloseInvitations(now))
-                .with(&id, UserChange::CloseMadeInvitations(now));
+                .with(&id, UserChange::CloseMadeInvitations(now))
+                .with(&id, UserChange::ForgetDevices);
             (changes, actor.entry(now, "user disable", &user))
         }
         UserAct::Enable if user.state != UserState::Disabled => {

@@ -19,7 +19,7 @@ use crate::settlement::ledger;
 use crate::{AdminStore, Store, StoreError};
 
 /// Columns of a user, in the order in which [`read_user`] reads them.
-const COLUMNS: &str = "id, mail, name, state, created, salt, hash, sealed, step, recovery, failures, failed";
+const COLUMNS: &str = "id, mail, name, state, created, salt, hash, sealed, step, recovery, failures, failed, epoch";
 
 /// A user with the stored secrets.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub struct StoredUser {
     pub recovery: Vec<RecoveryHash>,
     /// Wrong second factors since the last right one.
     pub failures: FactorFailures,
+    /// Number of changes that ended the marks of known browsers.
+    pub epoch: i64,
 }
 
 /// Selection of a user, with the session or the invitation that selects it.
@@ -280,6 +282,7 @@ fn read_user(row: &Row<'_>) -> rusqlite::Result<StoredUser> {
             count: row.get(10)?,
             last: row.get::<_, Option<i64>>(11)?.map(timestamp_from_milliseconds),
         },
+        epoch: row.get(12)?,
     })
 }
 

@@ -86,6 +86,8 @@ pub enum UserChange {
         /// The user who makes it. `None` for a command.
         inviter: Option<UserId>,
     },
+    /// Ends the marks of all known browsers.
+    ForgetDevices,
     /// Closes all invitations of the user.
     CloseInvitations(Timestamp),
     /// Closes all invitations that the user has made.
@@ -159,6 +161,7 @@ impl UserChange {
             Self::Invite { hash, now, expires, inviter } => {
                 add_invitation(connection, user, hash, *now, *expires, inviter.as_ref())
             }
+            Self::ForgetDevices => run("UPDATE user SET epoch = epoch + 1 WHERE id = ?1", params![user]),
             Self::CloseInvitations(now) => close_invitations(connection, user, *now),
             Self::CloseMadeInvitations(now) => {
                 let statement = "UPDATE user_invitation SET used = ?2 WHERE inviter = ?1 AND used IS NULL";
