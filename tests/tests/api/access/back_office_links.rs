@@ -93,3 +93,24 @@ async fn a_link_ends_when_its_user_changes_a_credential() -> anyhow::Result<()> 
     assert_eq!(OfficeBrowser::new(&gateway).get(link).await?.status, 410);
     Ok(())
 }
+
+#[tokio::test]
+async fn two_administrators_who_disable_each_other_leave_one() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let one = Person::enrol(&gateway, "one@gateway.example", "administrator", None).await?;
+    let two = Person::enrol(&gateway, "two@gateway.example", "administrator", None).await?;
+    let ids = [Person::find_id(&gateway, &one.mail)?, Person::find_id(&gateway, &two.mail)?];
+    let paths = ids.map(|id| format!("/users/{id}/state"));
+    let (first, second) = tokio::join!(one.browser.post(&paths[1], &[]), two.browser.post(&paths[0], &[]));
+    first?;
+    second?;
+    let is_in = [one.browser.is_signed_in().await?, two.browser.is_signed_in().await?];
+    assert_eq!(is_in.iter().filter(|is_in| **is_in).count(), 1);
+    // Nor does a command disable or demote the last one.
+    let last = if is_in[0] { &one.mail } else { &two.mail };
+    let role = ["user", "role", "remove", "--mail", last, "--role", "administrator"];
+    for command in [&["user", "disable", "--mail", last][..], &role[..]] {
+        assert!(gateway.run_command(command).is_err_and(|error| format!("{error:#}").contains("last active")));
+    }
+    Ok(())
+}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tillgate_domain::access::role::{Permissions, Reach, RoleGrant};
+use tillgate_domain::access::role::{Permissions, Reach, Role, RoleGrant};
 use tillgate_domain::access::user::{INVITATION_LIMIT, User, UserState, parse_mail, parse_name};
 use tillgate_domain::id::{EntityId, UserId};
 use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
@@ -221,9 +221,30 @@ fn decide_role(
     Ok((changes.with_entry(owner(&user), entry), Changed { user, token }))
 }
 
+/// Checks that an act leaves an active administrator of the whole gateway. Two who disable each other at the same time
+/// would otherwise both be gone, and nobody could enable them.
+///
+/// # Errors
+/// The refusal of an act on the last one.
+fn check_last_administrator(user: &User, act: &UserAct, administrators: u64) -> Result<(), ActError> {
+    let ends = match act {
+        UserAct::Disable => true,
+        UserAct::RemoveRole(grant) => grant.role == Role::Administrator && grant.reach == Reach::Gateway,
+        UserAct::Enable | UserAct::AddRole(_) => false,
+    };
+    let is_last = user.state == UserState::Active && user.is_gateway_administrator() && administrators <= 1;
+    if ends && is_last {
+        let message = format!("{} is the last active administrator of the gateway", user.mail);
+        return Err(ActError::refuse("user", message));
+    }
+    Ok(())
+}
+
 fn decide_act(input: UserInput, act: &UserAct, context: ActContext<'_>) -> Result<(UserChanges, Changed), ActError> {
     let (actor, now) = (context.actor, context.now);
+    let administrators = input.administrators;
     let stored = known(input)?;
+    check_last_administrator(&stored.user, act, administrators)?;
     let mut user = stored.user.clone();
     let id = user.id.clone();
     let refuse = |message: String| Err(ActError::refuse("user", message));

@@ -79,6 +79,8 @@ pub struct UserInput {
     pub user_count: u64,
     /// The user who acts, with the session. `None` if the act has none, or the session is unknown.
     pub actor: Option<LoadedUser>,
+    /// The number of active administrators of the whole gateway.
+    pub administrators: u64,
 }
 
 /// Changes of users to write in one commit, with their entries in the audit log.
@@ -193,8 +195,12 @@ fn decide_and_write<T, E>(
         Ok(connection.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
     };
     let actor = actor.map(|number| load_user(connection, &UserKey::SessionNumber(number))).transpose()?.flatten();
-    let input =
-        UserInput { found: load_user(connection, key)?, user_count: count("SELECT count(*) FROM user")?, actor };
+    let administrators = count(
+        "SELECT count(DISTINCT user) FROM user_role JOIN user ON user.id = user_role.user
+         WHERE role = 'administrator' AND reach = '*' AND state = 'active'",
+    )?;
+    let user_count = count("SELECT count(*) FROM user")?;
+    let input = UserInput { found: load_user(connection, key)?, user_count, actor, administrators };
     match decide(input) {
         Ok((changes, value)) => {
             changes.apply(connection)?;
