@@ -2,6 +2,7 @@
 //! the credentials that they replace.
 
 use anyhow::Context as _;
+use futures_util::future::join_all;
 use tillgate_tests::{TestGateway, poll_until};
 
 use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person};
@@ -112,5 +113,19 @@ async fn two_administrators_who_disable_each_other_leave_one() -> anyhow::Result
     for command in [&["user", "disable", "--mail", last][..], &role[..]] {
         assert!(gateway.run_command(command).is_err_and(|error| format!("{error:#}").contains("last active")));
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn many_passwords_without_a_second_factor_hide_no_session() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let person = Person::enrol(&gateway, "robin@shop.example", "viewer", None).await?;
+    let guesser = OfficeBrowser::new(&gateway);
+    let begin = async |_| guesser.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await;
+    let begun = join_all((0..110).map(begin)).await;
+    let statuses: Vec<u16> = begun.into_iter().map(|answer| Ok(answer?.status)).collect::<anyhow::Result<_>>()?;
+    assert!(statuses.iter().filter(|status| **status == 303).count() > 100, "{statuses:?}");
+    let account = person.browser.get("/account").await?;
+    assert!(account.page.contains("This session"), "{}", account.page);
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Gateway {
     /// If the store cannot be read.
     pub fn load_open_sessions(&self, user: &User) -> Result<Vec<StoredSession>, Failure> {
         let now = self.now();
-        let mut sessions = self.store.load_sessions(&user.id)?;
+        let mut sessions = self.store.load_sessions(&user.id, now)?;
         sessions.retain(|session| session.times.stage_at(now) == SessionStage::Confirmed);
         Ok(sessions)
     }
@@ -54,7 +54,7 @@ impl Gateway {
     /// # Errors
     /// If the store cannot be written.
     pub async fn revoke_session(&self, user: &User, number: i64, address: IpAddr) -> Result<(), Failure> {
-        let is_own = self.store.load_sessions(&user.id)?.iter().any(|session| session.number == number);
+        let is_own = self.store.load_sessions(&user.id, self.now())?.iter().any(|session| session.number == number);
         if is_own { self.end_session(user, number, "user session-revoke", address).await } else { Ok(()) }
     }
 

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, params};
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::RoleGrant;
-use tillgate_domain::access::user::{FactorFailures, User, UserState};
+use tillgate_domain::access::user::{FACTOR_LIMIT, FactorFailures, User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_vault::Sealed;
 
@@ -185,17 +185,20 @@ fn add_role(connection: &Connection, user: &str, grant: &RoleGrant) -> Result<()
     Ok(())
 }
 
-/// Begins a session, and deletes those of the user that have been over for long.
+/// Begins a session, and deletes those of the user that have been over for long, or got no second factor in time.
 fn start_session(
     connection: &Connection,
     user: &str,
     session: &NewSession,
     confirmed: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let oldest = session.now.checked_sub(KEPT).map_or(0, milliseconds);
+    let since = |limit| session.now.checked_sub(limit).map_or(0, milliseconds);
+    let (oldest, unconfirmed) = (since(KEPT), since(FACTOR_LIMIT));
     connection
-        .prepare_cached("DELETE FROM user_session WHERE user = ?1 AND created < ?2")?
-        .execute(params![user, oldest])?;
+        .prepare_cached(
+            "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
+        )?
+        .execute(params![user, oldest, unconfirmed])?;
     let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, address, agent)
          VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
     let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
-use tillgate_domain::access::user::SessionTimes;
+use tillgate_domain::access::user::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
 use tillgate_domain::id::UserId;
 
 use crate::access::user::UserKey;
@@ -48,14 +48,18 @@ impl StoredInvitation {
 }
 
 impl Store {
-    /// Loads the sessions of a user that have not been ended, newest first. Some may be over because of their times.
-    pub fn load_sessions(&self, user: &UserId) -> Result<Vec<StoredSession>, StoreError> {
+    /// Loads the sessions of a user that give access, newest first. The limit counts no others, so a guesser who begins
+    /// many sessions without a second factor hides none.
+    pub fn load_sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<StoredSession>, StoreError> {
         let query = format!(
-            "SELECT {COLUMNS} FROM user_session WHERE user = ?1 AND ended IS NULL ORDER BY number DESC LIMIT 100"
+            "SELECT {COLUMNS} FROM user_session WHERE user = ?1 AND ended IS NULL AND confirmed IS NOT NULL
+             AND created > ?2 AND used > ?3 ORDER BY number DESC LIMIT 100"
         );
+        let since = |limit| now.checked_sub(limit).map_or(0, Timestamp::as_millisecond);
+        let (created, used) = (since(SESSION_LIMIT), since(IDLE_LIMIT));
         self.run_read(|connection| {
             let mut statement = connection.prepare_cached(&query)?;
-            let sessions = statement.query_map([user.as_str()], read_session)?;
+            let sessions = statement.query_map(params![user.as_str(), created, used], read_session)?;
             Ok(sessions.collect::<Result<_, _>>()?)
         })
     }
