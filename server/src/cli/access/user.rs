@@ -6,7 +6,7 @@ use serde::Serialize;
 use tillgate_domain::access::role::{Reach, Role, RoleGrant};
 use tillgate_domain::access::user::{User, parse_mail};
 use tillgate_gateway::access::actor::Actor;
-use tillgate_gateway::access::users::{Invited, NewUser, UserAct, invitation_path};
+use tillgate_gateway::access::users::{Changed, Invited, NewUser, UserAct, invitation_path};
 use tillgate_store::access::user::UserKey;
 
 use crate::cli::CommonOptions;
@@ -124,7 +124,7 @@ pub(in crate::cli) struct EnableUser {
     user: NamedUser,
 }
 
-/// Give a role.
+/// Give a role. A user who had no role on the entity or above gets a new link.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate user role add --data ./tillgate-data --mail jo@shop.example --role viewer \\\n      \
@@ -135,6 +135,8 @@ pub(in crate::cli) struct AddRole {
     user: NamedUser,
     #[command(flatten)]
     grant: GrantOptions,
+    #[command(flatten)]
+    link: LinkOptions,
 }
 
 /// Take a role.
@@ -203,7 +205,7 @@ impl UserCommand {
             Self::Invite(command) => command.run(),
             Self::Disable(command) => command.user.run(&UserAct::Disable),
             Self::Enable(command) => command.user.run(&UserAct::Enable),
-            Self::Role(RoleCommand::Add(change)) => change.user.run(&UserAct::AddRole(change.grant.parse_grant()?)),
+            Self::Role(RoleCommand::Add(command)) => command.run(),
             Self::Role(RoleCommand::Remove(change)) => {
                 change.user.run(&UserAct::RemoveRole(change.grant.parse_grant()?))
             }
@@ -263,18 +265,36 @@ impl InviteUser {
     }
 }
 
+impl AddRole {
+    /// Gives a role. Prints the user, or the link of a user whose credentials the role has reset.
+    fn run(self) -> anyhow::Result<()> {
+        let changed = self.user.change(&UserAct::AddRole(self.grant.parse_grant()?))?;
+        match changed {
+            Changed { user, token: Some(token) } => self.link.print_link(&self.user.common, &Invited { user, token }),
+            Changed { user, token: None } => {
+                self.user.common.print_output(&UserOutput::new(&user), UserOutput::format_line)
+            }
+        }
+    }
+}
+
 impl NamedUser {
     fn key(&self) -> anyhow::Result<UserKey> {
         let mail = parse_mail(&self.mail).map_err(|message| anyhow::anyhow!("--mail {}: {message}", self.mail))?;
         Ok(UserKey::Mail(mail))
     }
 
+    /// Does an act on the user.
+    fn change(&self, act: &UserAct) -> anyhow::Result<Changed> {
+        let administration = self.common.open_administration()?;
+        administration
+            .change_user(&self.key()?, act, &Actor::of_process())
+            .with_context(|| format!("changing the user {}", self.mail))
+    }
+
     /// Does an act on the user, and prints the user.
     fn run(self, act: &UserAct) -> anyhow::Result<()> {
-        let administration = self.common.open_administration()?;
-        let changed = administration
-            .change_user(&self.key()?, act, &Actor::of_process())
-            .with_context(|| format!("changing the user {}", self.mail))?;
-        self.common.print_output(&UserOutput::new(&changed), UserOutput::format_line)
+        let changed = self.change(act)?;
+        self.common.print_output(&UserOutput::new(&changed.user), UserOutput::format_line)
     }
 }

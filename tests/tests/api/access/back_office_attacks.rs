@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use tillgate_tests::TestGateway;
 
-use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person};
+use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person, current_step, read_secret};
 
 #[tokio::test]
 async fn a_session_that_somebody_else_has_chosen_is_worth_nothing() -> anyhow::Result<()> {
@@ -142,9 +142,12 @@ async fn guessing_passwords_is_limited_and_a_known_browser_is_not_kept_out() -> 
     let owner = OfficeBrowser::new(&gateway);
     owner.set_cookie("tillgate-device", &person.browser.cookie("tillgate-device").context("no device")?);
     assert_eq!(person.sign_in_with(&owner).await?.status, 303);
-    // A made-up cookie, and that of another user, make no browser known.
+    // A made-up cookie, that of another user, and one from before a new invitation make no browser known.
     let kim = Person::enrol(&gateway, "kim@shop.example", "viewer", None).await?;
-    for device in [format!("00.{}", "00".repeat(36)), kim.browser.cookie("tillgate-device").context("no device")?] {
+    let earlier = owner.cookie("tillgate-device").context("no device")?;
+    gateway.run_command(&["user", "invite", "--mail", &person.mail])?;
+    let foreign = kim.browser.cookie("tillgate-device").context("no device")?;
+    for device in [format!("00.{}", "00".repeat(36)), foreign, earlier] {
         let thief = OfficeBrowser::new(&gateway);
         thief.set_cookie("tillgate-device", &device);
         let answer = thief.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;
@@ -316,5 +319,63 @@ async fn payments_go_on_while_a_thousand_sign_in_at_once() -> anyhow::Result<()>
     let browser = OfficeBrowser::new(&gateway);
     assert_eq!(person.sign_in_with(&browser).await?.status, 303);
     assert_eq!(browser.send(Method::HEAD, "/account", &[]).await?.status, 200);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_right_that_ends_while_a_form_arrives_changes_nothing() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let entity = &*shop.entity_id;
+    let admin = Person::enrol(&gateway, "admin@shop.example", "administrator", Some(entity)).await?;
+    Person::invite(&gateway, "robin@shop.example", "viewer", Some(entity))?;
+    let id = Person::find_id(&gateway, "robin@shop.example")?;
+    let role = [("act", "add"), ("role", "administrator"), ("reach", entity)];
+    let added = admin.browser.begin_form(&format!("/users/{id}/roles"), &role).await?;
+    let new = [("mail", "new@shop.example"), ("name", "New"), ("role", "administrator"), ("reach", entity)];
+    let created = admin.browser.begin_form("/users", &new).await?;
+    let lost = ["--mail", "admin@shop.example", "--role", "administrator", "--entity", entity];
+    gateway.run_command(&[&["user", "role", "remove"], &lost[..]].concat())?;
+    assert_eq!((added.finish().await?, created.finish().await?), (404, 404));
+    let users = gateway.run_command(&["user", "list"])?;
+    let users = users.as_array().context("no list")?;
+    assert_eq!(users.len(), 2);
+    assert!(users.iter().flat_map(|user| user["roles"].as_array()).flatten().all(|role| role["role"] == "viewer"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hundred_guesses_at_once_are_no_more_than_the_limit() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let mut person = Person::enrol(&gateway, "robin@shop.example", "viewer", None).await?;
+    let new = "seven quiet herons over mud";
+    let passwords = [("code", "000000"), ("password", new), ("repeated", new)];
+    // In a session that somebody has stolen. Half of the guesses come with each form.
+    let secret = read_secret(&person.browser.get("/account").await?)?;
+    let new_code = secret.code_of_step(current_step());
+    let factors = [("code", "000000"), ("new-code", &*new_code)];
+    let guess = async |number: usize| {
+        let (path, fields) = if number.is_multiple_of(2) {
+            ("/account/factor", &factors[..])
+        } else {
+            ("/account/password", &passwords[..])
+        };
+        anyhow::Ok(person.browser.post(path, fields).await?.status)
+    };
+    let statuses: Vec<u16> = join_all((0..100).map(guess)).await.into_iter().collect::<Result<_, _>>()?;
+    assert_eq!(statuses.iter().filter(|status| **status == 422).count(), 20, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [422, 429].contains(status)), "{statuses:?}");
+    // Each counts for the user, so a browser that is not known has to wait.
+    let stranger = OfficeBrowser::new(&gateway);
+    stranger.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;
+    let code = person.next_code();
+    assert_eq!(stranger.post("/sign-in/factor", &[("code", &code)]).await?.status, 429);
+    // A known browser has a limit of its own, and it is as strict.
+    let known = OfficeBrowser::new(&gateway);
+    known.set_cookie("tillgate-device", &person.browser.cookie("tillgate-device").context("no device")?);
+    known.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;
+    let guess = async |_| anyhow::Ok(known.post("/sign-in/factor", &[("code", "000000")]).await?.status);
+    let statuses: Vec<u16> = join_all((0..100).map(guess)).await.into_iter().collect::<Result<_, _>>()?;
+    assert_eq!(statuses.iter().filter(|status| **status == 401).count(), 20, "{statuses:?}");
     Ok(())
 }

@@ -4,6 +4,7 @@
 pub mod authentication;
 pub mod back_office;
 pub mod back_office_attacks;
+pub mod back_office_links;
 pub mod back_office_permissions;
 pub mod back_office_reads;
 pub mod channels;

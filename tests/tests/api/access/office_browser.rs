@@ -11,6 +11,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method};
 use tillgate_domain::access::one_time_code::{CodeSecret, SECRET, step_at};
 use tillgate_tests::{TestGateway, encode_form};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 /// A password that the rules accept.
 pub const PASSWORD: &str = "umbrella gravel nineteen tulips";
@@ -105,6 +107,26 @@ impl OfficeBrowser {
         Ok(Answer { status, headers, page: response.text().await? })
     }
 
+    /// Begins to send a form: returns when the gateway has admitted its head and waits for its body.
+    pub async fn begin_form(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<SlowForm> {
+        let body = encode_form(fields.iter().copied());
+        let host = self.base.trim_start_matches("http://");
+        let head = format!(
+            "POST /backoffice{path} HTTP/1.1\r\nHost: {host}\r\nCookie: tillgate-session={}\r\n\
+             Sec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
+            self.session(),
+            body.len(),
+        );
+        let mut connection = TcpStream::connect(host).await?;
+        connection.write_all(head.as_bytes()).await?;
+        // The gateway asks for the body when its handler reads the body.
+        let mut answer = [0; 25];
+        connection.read_exact(&mut answer).await?;
+        ensure!(answer.starts_with(b"HTTP/1.1 100 "), "{}", String::from_utf8_lossy(&answer));
+        Ok(SlowForm { connection, body })
+    }
+
     /// Reads a page.
     pub async fn get(&self, path: &str) -> anyhow::Result<Answer> {
         self.send(Method::GET, path, &[]).await
@@ -118,6 +140,23 @@ impl OfficeBrowser {
     /// Returns true if the browser is signed in.
     pub async fn is_signed_in(&self) -> anyhow::Result<bool> {
         Ok(self.get("/account").await?.status == 200)
+    }
+}
+
+/// A form whose body has not been sent.
+pub struct SlowForm {
+    connection: TcpStream,
+    body: String,
+}
+
+impl SlowForm {
+    /// Sends the body. Returns the status.
+    pub async fn finish(mut self) -> anyhow::Result<u16> {
+        self.connection.write_all(self.body.as_bytes()).await?;
+        let mut answer = Vec::new();
+        self.connection.read_to_end(&mut answer).await?;
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        text.get(9..12).with_context(|| text.clone())?.parse().with_context(|| text.clone())
     }
 }
 

@@ -92,6 +92,7 @@ fn render_fault(state: &OfficeState, client: &OfficeClient, signed_in: &SignedIn
     let (status, key) = match fault {
         OwnAccountFault::Expired => (StatusCode::UNAUTHORIZED, "sign_in.expired"),
         OwnAccountFault::TooMany => (StatusCode::TOO_MANY_REQUESTS, "sign_in.too_many"),
+        OwnAccountFault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "sign_in.busy"),
         OwnAccountFault::Factor => (StatusCode::UNPROCESSABLE_ENTITY, "sign_in.wrong_code"),
         OwnAccountFault::NewCode => (StatusCode::UNPROCESSABLE_ENTITY, "account.wrong_new_code"),
         OwnAccountFault::Password(fault) => (

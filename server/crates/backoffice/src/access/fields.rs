@@ -1,11 +1,15 @@
 //! Fields of a form that was sent.
 
-use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
-use axum::http::header;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use zeroize::Zeroizing;
+
+/// Maximum time for a body to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The fields of a form. A body of another kind has none.
 #[derive(Default)]
@@ -19,16 +23,55 @@ impl Fields {
 }
 
 impl<S: Send + Sync> FromRequest<S> for Fields {
-    type Rejection = Infallible;
+    type Rejection = Response;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        Self::read_within(BODY_TIMEOUT, request, state).await
+    }
+}
+
+impl Fields {
+    /// Reads a form that arrives in time.
+    ///
+    /// # Errors
+    /// 408 if it does not.
+    async fn read_within<S: Send + Sync>(limit: Duration, request: Request, state: &S) -> Result<Self, Response> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
             return Ok(Self::default());
         }
         // A body that is too large has no fields, so that its form is shown again with its errors.
-        let body = Bytes::from_request(request, state).await.unwrap_or_default();
+        // The user was checked before the body, so a body that arrives hours later would be that of somebody else.
+        let read = tokio::time::timeout(limit, Bytes::from_request(request, state)).await;
+        let slow = |_| (StatusCode::REQUEST_TIMEOUT, "The form did not arrive within 15 seconds").into_response();
+        let body = read.map_err(slow)?.unwrap_or_default();
         let pairs = form_urlencoded::parse(&body);
         Ok(Self(pairs.map(|(name, value)| (name.into_owned(), Zeroizing::new(value.into_owned()))).collect()))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::body::Body;
+    use http_body_util::channel::Channel;
+
+    use super::*;
+
+    async fn read_form(body: Body) -> Result<Fields, Response> {
+        let kind = "application/x-www-form-urlencoded";
+        let request = Request::builder().header(header::CONTENT_TYPE, kind).body(body).unwrap();
+        Fields::read_within(Duration::ZERO, request, &()).await
+    }
+
+    #[tokio::test]
+    async fn a_form_that_does_not_arrive_is_refused() {
+        assert_eq!(read_form(Body::from("a=b")).await.unwrap_or_default().get("a"), "b");
+        // The body stays open while its sender lives.
+        let (_sender, body) = Channel::<Bytes, Infallible>::new(1);
+        let refused = read_form(Body::new(body)).await;
+        assert_eq!(refused.err().map(|response| response.status()), Some(StatusCode::REQUEST_TIMEOUT));
     }
 }

@@ -12,7 +12,8 @@ use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_gateway::Failure;
 use tillgate_gateway::access::actor::Actor;
-use tillgate_gateway::access::users::{Invited, NewUser, UserAct, invitation_path};
+use tillgate_gateway::access::rights::{ACTOR, manages};
+use tillgate_gateway::access::users::{Changed, Invited, NewUser, UserAct, invitation_path};
 use tillgate_gateway::administration::ActError;
 use tillgate_store::Cancellation;
 use tillgate_store::access::user::UserKey;
@@ -37,10 +38,7 @@ pub(super) struct Office<'a> {
 impl Office<'_> {
     /// Returns true if the administrator may see and change a user.
     fn manages(&self, user: &User) -> bool {
-        let may = |reach: &Reach| self.signed_in.allows_reach(self.state, Permission::ManageUsers, reach);
-        let grants = user.permissions.grants();
-        // A user without a role belongs to no entity, so only an administrator of the gateway has the user.
-        if grants.is_empty() { may(&Reach::Gateway) } else { grants.iter().all(|grant| may(&grant.reach)) }
+        manages(&self.state.app.gateway.directory, &self.signed_in.permissions, user)
     }
 
     /// Loads a user whom the administrator manages.
@@ -77,7 +75,7 @@ impl Office<'_> {
     }
 
     fn actor(&self) -> Actor {
-        Actor::of_user(&self.signed_in.user.id, self.client.address)
+        Actor::of_session(&self.signed_in.session, self.client.address)
     }
 
     /// Renders a page about users.
@@ -131,18 +129,27 @@ impl Office<'_> {
         self.render(StatusCode::OK, title, main)
     }
 
-    /// Leads back to a user after an act, or shows the user with the reason why nothing was changed.
-    fn after_act(&self, user: &User, outcome: Result<User, ActError>) -> Response {
+    /// Leads back to a user after an act. Shows the link of a user whom the act has reset, or the reason why
+    /// nothing was changed.
+    async fn after_act(&self, user: &User, outcome: Result<Changed, ActError>) -> Response {
         match outcome {
+            Ok(Changed { user, token: Some(token) }) => self.render_link(&Invited { user, token }),
             Ok(_) => Redirect::to(&format!("{BASE}/users/{}", user.id)).into_response(),
-            Err(ActError::Refused { message, .. }) => self.render_user(user, Some(&message)),
-            Err(error) => self.fail(&error),
+            Err(error) => self.fail(&error, async |message| self.render_user(user, Some(message))).await,
         }
     }
 
-    fn fail(&self, error: &ActError) -> Response {
-        tracing::error!(%error, "an act on a user of the back office failed");
-        self.refuse(&Problem::Unavailable)
+    /// Shows the reason why nothing was changed. `show` renders a refusal with its message.
+    async fn fail(&self, error: &ActError, show: impl AsyncFnOnce(&str) -> Response) -> Response {
+        match error {
+            // Somebody who lost the right meanwhile does not see the page of the user either.
+            ActError::Refused { parameter: ACTOR, .. } => self.refuse(&Problem::NotFound),
+            ActError::Refused { message, .. } => show(message).await,
+            error => {
+                tracing::error!(%error, "an act on a user of the back office failed");
+                self.refuse(&Problem::Unavailable)
+            }
+        }
     }
 }
 
@@ -170,8 +177,7 @@ pub(super) async fn create_user(
     let new = NewUser { mail: fields.get("mail").to_owned(), name: fields.get("name").to_owned(), grants: vec![grant] };
     match state.app.gateway.create_user(new, office.actor()).await {
         Ok(invited) => office.render_link(&invited),
-        Err(ActError::Refused { message, .. }) => office.render_list(&fields, Some(&message)).await,
-        Err(error) => office.fail(&error),
+        Err(error) => office.fail(&error, async |message| office.render_list(&fields, Some(message)).await).await,
     }
 }
 
@@ -207,8 +213,7 @@ pub(super) async fn invite_user(
     }
     match state.app.gateway.invite_user(user.id.clone(), office.actor()).await {
         Ok(invited) => office.render_link(&invited),
-        Err(ActError::Refused { message, .. }) => office.render_user(&user, Some(&message)),
-        Err(error) => office.fail(&error),
+        Err(error) => office.fail(&error, async |message| office.render_user(&user, Some(message))).await,
     }
 }
 
@@ -230,7 +235,7 @@ pub(super) async fn change_state(
     }
     let act = if user.state == UserState::Disabled { UserAct::Enable } else { UserAct::Disable };
     let outcome = state.app.gateway.change_user(user.id.clone(), act, office.actor()).await;
-    office.after_act(&user, outcome)
+    office.after_act(&user, outcome).await
 }
 
 /// Gives or takes a role of a user.
@@ -257,5 +262,5 @@ pub(super) async fn change_role(
         _ => UserAct::AddRole(grant),
     };
     let outcome = state.app.gateway.change_user(user.id.clone(), act, office.actor()).await;
-    office.after_act(&user, outcome)
+    office.after_act(&user, outcome).await
 }

@@ -238,6 +238,12 @@ impl Permissions {
         self.0.iter().filter(move |grant| grant.role.allows(permission)).map(|grant| &grant.reach)
     }
 
+    /// Returns true if some role holds on this part of the tree. `lineage` is its entity and everything above it.
+    pub fn covers<'a>(&self, lineage: impl IntoIterator<Item = &'a EntityId>) -> bool {
+        let is_everywhere = self.0.iter().any(|grant| grant.reach == Reach::Gateway);
+        is_everywhere || lineage.into_iter().any(|id| self.0.iter().any(|grant| grant.reach.entity() == Some(id)))
+    }
+
     /// Returns true if the permission holds on some entity, or on the whole gateway.
     pub fn allows_somewhere(&self, permission: Permission) -> bool {
         self.reaches(permission).next().is_some()
@@ -285,6 +291,8 @@ mod tests {
         let everywhere = Permissions::new(vec![grant(Role::Viewer, Reach::Gateway)]);
         assert!(everywhere.allows_on(Permission::ViewMoney, []) && everywhere.allows_everywhere(Permission::ViewMoney));
         assert!(!Permissions::default().allows_somewhere(Permission::ViewPayments));
+        assert!(permissions.covers([&entity(9), &entity(2)]) && everywhere.covers([]));
+        assert!(!permissions.covers([&entity(9)]) && !permissions.covers([]) && !Permissions::default().covers([]));
     }
 
     #[test]

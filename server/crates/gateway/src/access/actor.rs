@@ -8,6 +8,8 @@ use tillgate_domain::access::user::User;
 use tillgate_domain::id::UserId;
 use tillgate_os::process;
 
+use crate::access::sign_in::FoundSession;
+
 /// A person who acts, and the place from which.
 #[derive(Debug, Clone)]
 pub struct Actor {
@@ -15,22 +17,41 @@ pub struct Actor {
     name: String,
     /// The client's address. `None` for a command.
     address: Option<IpAddr>,
+    /// The number of the user's session. `None` without one.
+    session: Option<i64>,
+    /// The user of the back office. `None` for a command or a link.
+    user: Option<UserId>,
 }
 
 impl Actor {
     /// Returns the actor of a user at an address. Entries are kept for ever, so they have the id and no mail address.
     pub fn of_user(user: &UserId, address: IpAddr) -> Self {
-        Self { name: format!("user {user}"), address: Some(address) }
+        Self { name: format!("user {user}"), address: Some(address), session: None, user: Some(user.clone()) }
+    }
+
+    /// Returns the user of a session. Acts check the session again when they are decided.
+    pub fn of_session(found: &FoundSession, address: IpAddr) -> Self {
+        Self { session: Some(found.session.number), ..Self::of_user(&found.user.id, address) }
+    }
+
+    /// Returns the number of the session, if there is one.
+    pub(super) fn session(&self) -> Option<i64> {
+        self.session
     }
 
     /// Returns the user who runs this program.
     pub fn of_process() -> Self {
-        Self { name: process::describe_user(), address: None }
+        Self { name: process::describe_user(), address: None, session: None, user: None }
     }
 
     /// Returns somebody at an address whose only credential is a link.
     pub fn of_link(address: IpAddr) -> Self {
-        Self { name: "invitation".to_owned(), address: Some(address) }
+        Self { name: "invitation".to_owned(), address: Some(address), session: None, user: None }
+    }
+
+    /// Returns the user of the back office, if it is one.
+    pub(super) fn user(&self) -> Option<&UserId> {
+        self.user.as_ref()
     }
 
     /// Begins an entry of the actor about a user.

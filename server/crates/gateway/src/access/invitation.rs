@@ -2,6 +2,7 @@
 //! of a gateway without users.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_domain::access::one_time_code::{
@@ -20,6 +21,7 @@ use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
+use crate::access::rights::can_accept;
 use crate::access::sign_in::{ConfirmedSession, SignInClient, code_record, hash_new_password};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway, random_bytes};
@@ -124,9 +126,8 @@ pub fn find_invitation(
         return Ok(is_open.then_some(OpenInvitation { user: None, secret }));
     }
     let Some(found) = gateway.store.load_user(&UserKey::Invitation(hash))? else { return Ok(None) };
-    let is_open = found.invitation.is_some_and(|invitation| invitation.is_open(now));
-    let user = Some(found.stored.user).filter(|user| is_open && user.state != UserState::Disabled);
-    Ok(user.map(|user| OpenInvitation { user: Some(user), secret }))
+    let is_open = can_accept(&gateway.directory, &found, now);
+    Ok(is_open.then_some(OpenInvitation { user: Some(found.stored.user), secret }))
 }
 
 /// Returns the invited user, or the first administrator as the form names them.
@@ -181,14 +182,20 @@ pub async fn accept_invitation(
         .with(&user.id, UserChange::SetSecret { sealed, step })
         .with(&user.id, UserChange::SetRecovery(hashes))
         .with(&user.id, UserChange::SetFailures(Default::default()))
+        .with(&user.id, UserChange::ForgetDevices)
         .with(&user.id, UserChange::SetState(UserState::Active))
         .with(&user.id, UserChange::CloseInvitations(now))
         .with(&user.id, UserChange::EndSessions { kept: None, now })
         .with(&user.id, UserChange::StartConfirmed(client.new_session(&next, now)))
         .with_entry(owner(&user), Actor::of_link(client.address).entry(now, "user accept", &user));
-    let device = gateway.device_cookie(&user.id)?;
+    let id = user.id.clone();
     let outcome = write_enrolment(gateway, token, invitation.user.is_none().then_some(user), enrolment).await?;
-    Ok(outcome.map(|()| Accepted { session: ConfirmedSession { token: next, device }, recovery }))
+    if let Err(fault) = outcome {
+        return Ok(Err(fault));
+    }
+    // Made after the write, which has forgotten earlier browsers.
+    let device = gateway.device_cookie(&id)?;
+    Ok(Ok(Accepted { session: ConfirmedSession { token: next, device }, recovery }))
 }
 
 /// Writes an enrolment, if the invitation is still open: of two requests with the same link one is refused. `first` is
@@ -206,13 +213,11 @@ async fn write_enrolment(
             None => UserKey::Invitation(token.hash()),
         },
     );
+    let directory = Arc::clone(&gateway.directory);
     let decide = move |input: UserInput| {
         let is_open = match &first {
             Some(_) => input.user_count == 0,
-            None => input.found.is_some_and(|found| {
-                let is_open = found.invitation.is_some_and(|invitation| invitation.is_open(now));
-                is_open && found.stored.user.state != UserState::Disabled
-            }),
+            None => input.found.is_some_and(|found| can_accept(&directory, &found, now)),
         };
         if !is_open {
             return Err(AcceptanceFault::Closed);

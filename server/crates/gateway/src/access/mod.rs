@@ -8,6 +8,7 @@ pub mod invitation;
 pub mod link_token;
 pub mod own_account;
 pub mod place;
+pub mod rights;
 pub(crate) mod routing;
 pub(crate) mod sender;
 pub mod settings;

@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
 use crate::access::invitation::{derive_secret, make_recovery_codes};
+use crate::access::rights::is_signed_in;
 use crate::access::sign_in::{FoundSession, UsedFactor, code_record, hash_new_password};
 use crate::access::sign_in_limits::SignInLimits;
 use crate::access::users::owner;
@@ -26,6 +27,8 @@ pub enum OwnAccountFault {
     Expired,
     /// There were too many wrong codes. Nothing was checked.
     TooMany,
+    /// Too many passwords wait for their hash. Nothing was checked.
+    Busy,
     /// The code of the present second factor is wrong.
     Factor,
     /// The new password is not possible.
@@ -41,7 +44,7 @@ impl Gateway {
     /// If the store cannot be read.
     pub fn load_open_sessions(&self, user: &User) -> Result<Vec<StoredSession>, Failure> {
         let now = self.now();
-        let mut sessions = self.store.load_sessions(&user.id)?;
+        let mut sessions = self.store.load_sessions(&user.id, now)?;
         sessions.retain(|session| session.times.stage_at(now) == SessionStage::Confirmed);
         Ok(sessions)
     }
@@ -51,7 +54,7 @@ impl Gateway {
     /// # Errors
     /// If the store cannot be written.
     pub async fn revoke_session(&self, user: &User, number: i64, address: IpAddr) -> Result<(), Failure> {
-        let is_own = self.store.load_sessions(&user.id)?.iter().any(|session| session.number == number);
+        let is_own = self.store.load_sessions(&user.id, self.now())?.iter().any(|session| session.number == number);
         if is_own { self.end_session(user, number, "user session-revoke", address).await } else { Ok(()) }
     }
 
@@ -79,35 +82,36 @@ impl Gateway {
         changes: Vec<UserChange>,
     ) -> Result<Result<(), OwnAccountFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
-        let attempt = limits.attempt_in_session(address, found.session.number);
-        if attempt.is_refused(now) {
-            return Ok(Err(OwnAccountFault::TooMany));
-        }
+        let counter = limits.count_in_session(found.session.number);
         let (number, code, vault) = (found.session.number, Zeroizing::new(code.to_owned()), Arc::clone(&self.vault));
         let decide = move |input: UserInput| {
             let stored = input.found.map(|found| found.stored).filter(|stored| stored.user.state == UserState::Active);
-            let Some(stored) = stored else { return Err(OwnAccountFault::Expired) };
-            let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
-                let entry = actor.entry(now, "user factor-refuse", &stored.user);
-                return Ok((
-                    UserChanges::default().with_entry(owner(&stored.user), entry),
-                    Err(OwnAccountFault::Factor),
-                ));
-            };
+            // The session may have ended while the form arrived.
+            let is_signed_in = input.actor.as_ref().is_some_and(|actor| is_signed_in(actor, now));
+            let Some(stored) = stored.filter(|_| is_signed_in) else { return Err(OwnAccountFault::Expired) };
+            if counter.is_refused(now) {
+                return Err(OwnAccountFault::TooMany);
+            }
             let id = &stored.user.id;
+            let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
+                counter.record_wrong(now);
+                // Also counted for the user, so that guesses here delay those at the sign-in.
+                let refused = UserChanges::default()
+                    .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))
+                    .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user));
+                return Ok((refused, Err(OwnAccountFault::Factor)));
+            };
             let written = factor.use_up(UserChanges::default(), id);
             let written = changes.into_iter().fold(written, |written, change| written.with(id, change));
             let written = written
                 .with(id, UserChange::EndSessions { kept: Some(number), now })
+                .with(id, UserChange::CloseInvitations(now))
+                .with(id, UserChange::ForgetDevices)
                 .with_entry(owner(&stored.user), actor.entry(now, action, &stored.user));
             Ok((written, Ok(())))
         };
-        let outcome = self.store.change_user(UserKey::Id(found.user.id.clone()), decide).await?;
-        let outcome = outcome.and_then(|outcome| outcome);
-        if outcome == Err(OwnAccountFault::Factor) {
-            attempt.record_wrong(now);
-        }
-        Ok(outcome)
+        let outcome = self.store.change_user_by(Some(number), UserKey::Id(found.user.id.clone()), decide).await?;
+        Ok(outcome.and_then(|outcome| outcome))
     }
 }
 
@@ -126,6 +130,11 @@ pub async fn change_password(
     if let Err(fault) = check_password(password, &found.user.mail, &found.user.name) {
         return Ok(Err(OwnAccountFault::Password(fault)));
     }
+    // Checked before the hash, which is the expensive part.
+    if limits.count_in_session(found.session.number).is_refused(app.gateway.now()) {
+        return Ok(Err(OwnAccountFault::TooMany));
+    }
+    let Some(_place) = limits.wait() else { return Ok(Err(OwnAccountFault::Busy)) };
     let (salt, hash) = hash_new_password(app, &format!("user {}", found.user.id), password).await?;
     let changes = vec![UserChange::SetPassword { salt, hash }];
     app.gateway.change_credentials(limits, found, code, "user password", address, changes).await

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
-use crate::access::sign_in_limits::SignInLimits;
+use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway, random_bytes};
 
@@ -112,16 +112,19 @@ pub(super) async fn hash_new_password(app: &App, tenant: &str, password: &str) -
     Ok((salt.to_vec(), hash.to_vec()))
 }
 
-/// Returns the content that the cookie of a known browser proves.
-fn device_content(user: &UserId, device: &str) -> String {
-    format!("back office device\n{user}\n{device}")
+/// Returns the content that the cookie of a known browser proves. It has the epoch, so a cookie from before a change
+/// of the credentials proves nothing.
+fn device_content(user: &UserId, epoch: i64, device: &str) -> String {
+    format!("back office device\n{user}\n{epoch}\n{device}")
 }
 
 /// Returns the id of a browser that is known to belong to a user.
-fn known_device(vault: &Vault, user: &UserId, cookie: &str) -> Option<String> {
+fn known_device(vault: &Vault, user: &StoredUser, cookie: &str) -> Option<String> {
     let (device, proof) = cookie.split_once('.')?;
     let proof: [u8; 36] = decode_hex(proof)?;
-    vault.is_fingerprint(&proof, device_content(user, device).as_bytes()).then(|| device.to_owned())
+    vault
+        .is_fingerprint(&proof, device_content(&user.user.id, user.epoch, device).as_bytes())
+        .then(|| device.to_owned())
 }
 
 impl SignInClient {
@@ -148,7 +151,7 @@ pub async fn check_password(
     let gateway = &app.gateway;
     let mail = parse_mail(mail).unwrap_or_else(|_| truncate_text(&fold_text(mail), MAX_MAIL).to_owned());
     let stored = gateway.store.load_user(&UserKey::Mail(mail.clone()))?.map(|found| found.stored);
-    let known = |stored: &StoredUser| known_device(&gateway.vault, &stored.user.id, client.device.as_deref()?);
+    let known = |stored: &StoredUser| known_device(&gateway.vault, stored, client.device.as_deref()?);
     let attempt = limits.attempt(client.address, &mail, stored.as_ref().and_then(known));
     if attempt.is_refused(gateway.now()) {
         return Ok(Err(SignInRefusal::TooMany));
@@ -207,13 +210,10 @@ pub async fn confirm_session(
         return Ok(Err(SignInRefusal::Expired));
     };
     let user = &found.user.id;
-    let device = client.device.as_deref().and_then(|cookie| known_device(&gateway.vault, user, cookie));
-    let is_known = device.is_some();
-    let attempt = limits.attempt(client.address, &found.user.mail, device);
+    let stored = gateway.store.load_user(&UserKey::Id(user.clone()))?.map(|loaded| loaded.stored);
+    let device = stored.and_then(|stored| known_device(&gateway.vault, &stored, client.device.as_deref()?));
+    let counter = limits.attempt(client.address, &found.user.mail, device).factor_counter();
     let now = gateway.now();
-    if is_known && attempt.is_refused(now) {
-        return Ok(Err(SignInRefusal::TooMany));
-    }
     let (next, actor) = (LinkToken::random()?, Actor::of_user(user, client.address));
     let (hash, code, vault) = (next.hash(), Zeroizing::new(code.to_owned()), std::sync::Arc::clone(&gateway.vault));
     let decide = move |input: UserInput| {
@@ -225,7 +225,8 @@ pub async fn confirm_session(
             return Err(SignInRefusal::Expired);
         }
         // A known browser has a limit of its own, so that somebody with the password cannot keep its user waiting.
-        if !is_known && !stored.failures.allows_try(now) {
+        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
+        if counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
             return Err(SignInRefusal::TooMany);
         }
         let (id, changes) = (&stored.user.id, UserChanges::default());
@@ -237,6 +238,9 @@ pub async fn confirm_session(
                 (changes, FactorOutcome::Ok(()))
             }
             None => {
+                if let Some(counter) = &counter {
+                    counter.record_wrong(now);
+                }
                 let changes = changes
                     .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))
                     .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user));
@@ -247,20 +251,16 @@ pub async fn confirm_session(
     let outcome = gateway.store.change_user(UserKey::Session(token.hash()), decide).await?;
     match outcome.and_then(|outcome| outcome) {
         Ok(()) => Ok(Ok(ConfirmedSession { token: next, device: gateway.device_cookie(user)? })),
-        Err(refusal) => {
-            if refusal == SignInRefusal::Wrong && is_known {
-                attempt.record_wrong(now);
-            }
-            Ok(Err(refusal))
-        }
+        Err(refusal) => Ok(Err(refusal)),
     }
 }
 
 impl Gateway {
-    /// Makes the cookie by which the browser of a user is known later.
+    /// Makes the cookie by which the browser of a user is known later, until the next change of the credentials.
     pub(super) fn device_cookie(&self, user: &UserId) -> Result<String, Failure> {
+        let epoch = self.store.load_user(&UserKey::Id(user.clone()))?.map_or(0, |loaded| loaded.stored.epoch);
         let device = to_hex(&random_bytes::<16>()?);
-        let proof = self.vault.fingerprint_request(device_content(user, &device).as_bytes());
+        let proof = self.vault.fingerprint_request(device_content(user, epoch, &device).as_bytes());
         Ok(format!("{device}.{}", to_hex(&proof)))
     }
 

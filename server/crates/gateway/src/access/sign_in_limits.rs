@@ -5,6 +5,7 @@
 //! elsewhere never keep its user out.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
@@ -23,7 +24,7 @@ const MAX_WAITING: usize = 128;
 pub struct SignInLimits {
     networks: WrongCredentials,
     mails: WrongCredentials,
-    devices: WrongCredentials,
+    devices: Arc<WrongCredentials>,
     waiting: AtomicUsize,
 }
 
@@ -34,6 +35,26 @@ pub(super) struct Attempt<'a> {
     mail: String,
     /// The id of the known browser.
     device: Option<String>,
+}
+
+/// The counter of a known browser or a session, for a decision under the write lock. Counting there is the only way to
+/// count a guess before the next one is checked: a thousand at once would all pass a limit that is checked earlier.
+pub(super) struct FactorCounter {
+    devices: Arc<WrongCredentials>,
+    key: String,
+}
+
+impl FactorCounter {
+    /// Returns true if the limit is reached.
+    pub(super) fn is_refused(&self, now: Timestamp) -> bool {
+        self.devices.is_key_reached(&self.key, now)
+    }
+
+    /// Counts a wrong factor.
+    pub(super) fn record_wrong(&self, now: Timestamp) {
+        // The limit is checked under the same lock, so a counter that is full needs no answer here.
+        let _ = self.devices.record_key(&self.key, now);
+    }
 }
 
 /// A place among the passwords that wait for their hash. It is free again when it is dropped.
@@ -50,7 +71,7 @@ impl Default for SignInLimits {
         Self {
             networks: WrongCredentials::new(PER_NETWORK),
             mails: WrongCredentials::new(PER_MAIL),
-            devices: WrongCredentials::new(PER_DEVICE),
+            devices: Arc::new(WrongCredentials::new(PER_DEVICE)),
             waiting: AtomicUsize::new(0),
         }
     }
@@ -62,10 +83,10 @@ impl SignInLimits {
         Attempt { limits: self, address, mail: mail.to_owned(), device }
     }
 
-    /// Begins an attempt at a second factor in a session. It counts for the session alone, so that nobody elsewhere can
-    /// keep a signed-in user from changing a password that has become known.
-    pub(super) fn attempt_in_session(&self, address: IpAddr, number: i64) -> Attempt<'_> {
-        self.attempt(address, "", Some(format!("session {number}")))
+    /// Returns the counter of second factors in a session. It counts for the session alone, so that nobody elsewhere
+    /// can keep a signed-in user from changing a password that has become known.
+    pub(super) fn count_in_session(&self, number: i64) -> FactorCounter {
+        FactorCounter { devices: Arc::clone(&self.devices), key: format!("session {number}") }
     }
 
     /// Takes a place for a password that waits. Returns `None` if too many wait.
@@ -86,6 +107,12 @@ impl Attempt<'_> {
                 self.limits.networks.is_reached(self.address, now) || self.limits.mails.is_key_reached(&self.mail, now)
             }
         }
+    }
+
+    /// Returns the counter of the known browser or the session. Returns `None` for an unknown browser.
+    pub(super) fn factor_counter(&self) -> Option<FactorCounter> {
+        let key = self.device.clone()?;
+        Some(FactorCounter { devices: Arc::clone(&self.limits.devices), key })
     }
 
     /// Counts a wrong password.
@@ -131,6 +158,13 @@ mod tests {
             known.record_wrong(now);
         }
         assert!(known.is_refused(now));
+        assert!(known.factor_counter().unwrap().is_refused(now));
+        let session = limits.count_in_session(1);
+        for _ in 0..20 {
+            assert!(!session.is_refused(now));
+            session.record_wrong(now);
+        }
+        assert!(session.is_refused(now) && !limits.count_in_session(2).is_refused(now));
         let later = Timestamp::from_second(1_800_003_601).unwrap();
         assert!(!limits.attempt(address(99), "jo@shop.example", None).is_refused(later));
     }

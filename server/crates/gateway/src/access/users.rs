@@ -1,15 +1,18 @@
 //! Acts on users: create with an invitation, invite again, disable and enable, give and take roles. Pages and commands
 //! share the decisions; pages write through the running server, commands through their own connection.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use tillgate_domain::access::role::{Permissions, RoleGrant};
+use tillgate_domain::access::role::{Permissions, Reach, Role, RoleGrant};
 use tillgate_domain::access::user::{INVITATION_LIMIT, User, UserState, parse_mail, parse_name};
-use tillgate_domain::id::UserId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_store::access::user::{StoredUser, UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
+use crate::access::rights::{check_actor, find_lineage};
 use crate::administration::{ActError, Administration};
 use crate::{Gateway, random_bytes};
 
@@ -32,6 +35,24 @@ pub struct Invited {
     pub token: LinkToken,
 }
 
+/// A user after an act.
+pub struct Changed {
+    /// The user.
+    pub user: User,
+    /// The token of an invitation, if the act has reset the user's credentials. It is known only now.
+    pub token: Option<LinkToken>,
+}
+
+/// The parts of an act that its decision needs besides the user.
+struct ActContext<'a> {
+    actor: &'a Actor,
+    now: Timestamp,
+    /// The entity on which a role is added, and everything above it.
+    lineage: &'a [EntityId],
+    /// The token of the invitation, if one is needed.
+    token: LinkToken,
+}
+
 /// An act on a user that exists.
 #[derive(Debug, Clone)]
 pub enum UserAct {
@@ -43,6 +64,16 @@ pub enum UserAct {
     AddRole(RoleGrant),
     /// Takes a role.
     RemoveRole(RoleGrant),
+}
+
+impl UserAct {
+    /// Returns the part of the tree on which the act changes a role.
+    fn reach(&self) -> Option<Reach> {
+        match self {
+            Self::Disable | Self::Enable => None,
+            Self::AddRole(grant) | Self::RemoveRole(grant) => Some(grant.reach.clone()),
+        }
+    }
 }
 
 /// Path of the page of an invitation, below the address of the gateway.
@@ -87,16 +118,16 @@ impl Creation {
         }
         let changes = UserChanges::default()
             .with(&user.id, UserChange::Add(user.clone()))
-            .with(&user.id, invite(token, now))
+            .with(&user.id, invite(token, actor, now))
             .with_entry(owner(user), entry);
         Ok((changes, Invited { user: self.user, token: self.token }))
     }
 }
 
 /// Returns the change that adds an invitation.
-fn invite(token: &LinkToken, now: Timestamp) -> UserChange {
+fn invite(token: &LinkToken, actor: &Actor, now: Timestamp) -> UserChange {
     let expires = now.checked_add(INVITATION_LIMIT).unwrap_or(Timestamp::MAX);
-    UserChange::Invite { hash: token.hash(), now, expires }
+    UserChange::Invite { hash: token.hash(), now, expires, inviter: actor.user().cloned() }
 }
 
 /// Returns the entity that an entry about a user belongs to: that of the only role, otherwise none.
@@ -128,13 +159,92 @@ fn decide_invitation(
         return Err(ActError::refuse("user", format!("{} is disabled: enable the user first", user.mail)));
     }
     let changes = UserChanges::default()
-        .with(&user.id, invite(&token, now))
+        .with(&user.id, invite(&token, actor, now))
+        .with(&user.id, UserChange::ForgetDevices)
         .with_entry(owner(&user), actor.entry(now, "user invite", &user));
     Ok((changes, Invited { user, token }))
 }
 
-fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) -> Result<(UserChanges, User), ActError> {
+/// Returns the changes that set a user back to an invitation. The mail address of a user is not proven: somebody who
+/// manages another part of the tree may have invited a stranger under it. So a role on a new part goes to a person who
+/// gets the link from the giver of the role, and credentials from before end.
+fn reset_credentials(user: &mut User, context: &ActContext<'_>) -> UserChanges {
+    let changes = UserChanges::default()
+        .with(&user.id, UserChange::ClearCredentials)
+        .with(&user.id, UserChange::ForgetDevices)
+        .with(&user.id, UserChange::EndSessions { kept: None, now: context.now });
+    // A disabled user stays disabled, and gets an invitation when enabled.
+    if user.state == UserState::Disabled {
+        return changes;
+    }
+    user.state = UserState::Invited;
+    changes
+        .with(&user.id, UserChange::SetState(user.state))
+        .with(&user.id, invite(&context.token, context.actor, context.now))
+}
+
+/// Decides about a role to give or to take.
+fn decide_role(
+    mut user: User,
+    grant: &RoleGrant,
+    adds: bool,
+    context: ActContext<'_>,
+) -> Result<(UserChanges, Changed), ActError> {
+    let has = user.permissions.grants().contains(grant);
+    if has == adds {
+        let verb = if has { "has" } else { "does not have" };
+        let message = format!("{} {verb} the role {}", user.mail, describe_grant(grant));
+        return Err(ActError::refuse("user", message));
+    }
+    let (id, now) = (user.id.clone(), context.now);
+    let is_new_part = adds && !user.permissions.covers(context.lineage);
+    let mut grants = user.permissions.grants().to_vec();
+    let (action, change) = if adds {
+        grants.push(grant.clone());
+        ("user role-add", UserChange::AddRole(grant.clone()))
+    } else {
+        grants.retain(|held| held != grant);
+        ("user role-remove", UserChange::RemoveRole(grant.clone()))
+    };
+    user.permissions = Permissions::new(grants);
+    // Links from before were made for other roles of the user, or by the user with other roles.
+    let mut changes = UserChanges::default()
+        .with(&id, change)
+        .with(&id, UserChange::CloseInvitations(now))
+        .with(&id, UserChange::CloseMadeInvitations(now));
+    let mut entry = context.actor.entry(now, action, &user).with_detail("role", describe_grant(grant));
+    if is_new_part {
+        changes = changes.followed_by(reset_credentials(&mut user, &context));
+        entry = entry.with_detail("credentials", "reset");
+    }
+    let token = Some(context.token).filter(|_| is_new_part && user.state == UserState::Invited);
+    Ok((changes.with_entry(owner(&user), entry), Changed { user, token }))
+}
+
+/// Checks that an act leaves an active administrator of the whole gateway. Two who disable each other at the same time
+/// would otherwise both be gone, and nobody could enable them.
+///
+/// # Errors
+/// The refusal of an act on the last one.
+fn check_last_administrator(user: &User, act: &UserAct, administrators: u64) -> Result<(), ActError> {
+    let ends = match act {
+        UserAct::Disable => true,
+        UserAct::RemoveRole(grant) => grant.role == Role::Administrator && grant.reach == Reach::Gateway,
+        UserAct::Enable | UserAct::AddRole(_) => false,
+    };
+    let is_last = user.state == UserState::Active && user.is_gateway_administrator() && administrators <= 1;
+    if ends && is_last {
+        let message = format!("{} is the last active administrator of the gateway", user.mail);
+        return Err(ActError::refuse("user", message));
+    }
+    Ok(())
+}
+
+fn decide_act(input: UserInput, act: &UserAct, context: ActContext<'_>) -> Result<(UserChanges, Changed), ActError> {
+    let (actor, now) = (context.actor, context.now);
+    let administrators = input.administrators;
     let stored = known(input)?;
+    check_last_administrator(&stored.user, act, administrators)?;
     let mut user = stored.user.clone();
     let id = user.id.clone();
     let refuse = |message: String| Err(ActError::refuse("user", message));
@@ -146,7 +256,9 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
             let changes = changes
                 .with(&id, UserChange::SetState(user.state))
                 .with(&id, UserChange::EndSessions { kept: None, now })
-                .with(&id, UserChange::CloseInvitations(now));
+                .with(&id, UserChange::CloseInvitations(now))
+                .with(&id, UserChange::CloseMadeInvitations(now))
+                .with(&id, UserChange::ForgetDevices);
             (changes, actor.entry(now, "user disable", &user))
         }
         UserAct::Enable if user.state != UserState::Disabled => {
@@ -157,54 +269,61 @@ fn decide_act(input: UserInput, act: &UserAct, actor: &Actor, now: Timestamp) ->
             user.state = if stored.hash.is_empty() { UserState::Invited } else { UserState::Active };
             (changes.with(&id, UserChange::SetState(user.state)), actor.entry(now, "user enable", &user))
         }
-        UserAct::AddRole(grant) | UserAct::RemoveRole(grant) => {
-            let (has, adds) = (user.permissions.grants().contains(grant), matches!(act, UserAct::AddRole(_)));
-            if has == adds {
-                let verb = if has { "has" } else { "does not have" };
-                return refuse(format!("{} {verb} the role {}", user.mail, describe_grant(grant)));
-            }
-            let mut grants = user.permissions.grants().to_vec();
-            let (action, change) = if adds {
-                grants.push(grant.clone());
-                ("user role-add", UserChange::AddRole(grant.clone()))
-            } else {
-                grants.retain(|held| held != grant);
-                ("user role-remove", UserChange::RemoveRole(grant.clone()))
-            };
-            user.permissions = Permissions::new(grants);
-            (changes.with(&id, change), actor.entry(now, action, &user).with_detail("role", describe_grant(grant)))
-        }
+        UserAct::AddRole(grant) => return decide_role(user, grant, true, context),
+        UserAct::RemoveRole(grant) => return decide_role(user, grant, false, context),
     };
-    Ok((changes.with_entry(owner(&user), entry), user))
+    Ok((changes.with_entry(owner(&user), entry), Changed { user, token: None }))
 }
 
 impl Gateway {
-    /// Creates a user with an invitation. The caller has checked that the actor may give the roles.
+    /// Creates a user with an invitation. The right to give the roles is checked under the write lock.
     ///
     /// # Errors
-    /// If the mail address or the name is not possible, or there is a user with the address.
+    /// If the mail address or the name is not possible, there is a user with the address, or the actor has lost the
+    /// session or the right.
     pub async fn create_user(&self, new: NewUser, actor: Actor) -> Result<Invited, ActError> {
+        let (session, directory) = (actor.session(), Arc::clone(&self.directory));
         let creation = Creation::prepare(new, actor, self.now())?;
-        self.store.change_user(creation.key(), |input| creation.decide(&input)).await?
+        let key = creation.key();
+        let decide = move |input: UserInput| {
+            let reaches = creation.user.permissions.grants().iter().map(|grant| grant.reach.clone());
+            check_actor(&directory, input.actor.as_ref(), None, reaches, creation.user.created)?;
+            creation.decide(&input)
+        };
+        self.store.change_user_by(session, key, decide).await?
     }
 
     /// Makes a new invitation of a user, which replaces earlier ones. With it a user who has lost password or second
     /// factor sets both again.
     ///
     /// # Errors
-    /// If there is no such user, or the user is disabled.
+    /// If there is no such user, the user is disabled, or the actor has lost the session or the right.
     pub async fn invite_user(&self, user: UserId, actor: Actor) -> Result<Invited, ActError> {
-        let (token, now) = (LinkToken::random()?, self.now());
-        self.store.change_user(UserKey::Id(user), move |input| decide_invitation(input, token, &actor, now)).await?
+        let session = actor.session();
+        let (token, now, directory) = (LinkToken::random()?, self.now(), Arc::clone(&self.directory));
+        let decide = move |input: UserInput| {
+            let target = input.found.as_ref().map(|found| &found.stored.user);
+            check_actor(&directory, input.actor.as_ref(), target, std::iter::empty(), now)?;
+            decide_invitation(input, token, &actor, now)
+        };
+        self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
 
-    /// Disables or enables a user, or changes the roles.
+    /// Disables or enables a user, or changes the roles. A role on a part of the tree on which the user had none resets
+    /// the user's credentials.
     ///
     /// # Errors
-    /// If there is no such user, or the act changes nothing.
-    pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<User, ActError> {
-        let now = self.now();
-        self.store.change_user(UserKey::Id(user), move |input| decide_act(input, &act, &actor, now)).await?
+    /// If there is no such user, the act changes nothing, or the actor has lost the session or the right.
+    pub async fn change_user(&self, user: UserId, act: UserAct, actor: Actor) -> Result<Changed, ActError> {
+        let (session, now, directory) = (actor.session(), self.now(), Arc::clone(&self.directory));
+        let token = LinkToken::random()?;
+        let decide = move |input: UserInput| {
+            let target = input.found.as_ref().map(|found| &found.stored.user);
+            check_actor(&directory, input.actor.as_ref(), target, act.reach().into_iter(), now)?;
+            let lineage = act.reach().map(|reach| find_lineage(&directory, &reach)).unwrap_or_default();
+            decide_act(input, &act, ActContext { actor: &actor, now, lineage: &lineage, token })
+        };
+        self.store.change_user_by(session, UserKey::Id(user), decide).await?
     }
 }
 
@@ -229,12 +348,18 @@ impl Administration {
     ///
     /// # Errors
     /// Also if a role is given on an entity that does not exist.
-    pub fn change_user(&self, user: &UserKey, act: &UserAct, actor: &Actor) -> Result<User, ActError> {
+    pub fn change_user(&self, user: &UserKey, act: &UserAct, actor: &Actor) -> Result<Changed, ActError> {
         if let UserAct::AddRole(grant) = act {
             self.check_reaches(std::slice::from_ref(grant))?;
         }
-        let now = self.now();
-        self.store.change_user(user, |input| decide_act(input, act, actor, now))?
+        let (now, token, mut lineage) = (self.now(), LinkToken::random()?, Vec::new());
+        let mut above = act.reach().and_then(|reach| reach.entity().cloned());
+        while let Some(id) = above {
+            above = self.store.load_entity(&id)?.and_then(|entity| entity.parent);
+            lineage.push(id);
+        }
+        let context = ActContext { actor, now, lineage: &lineage, token };
+        self.store.change_user(user, |input| decide_act(input, act, context))?
     }
 
     /// Loads all users, in the order of their mail addresses.

@@ -19,7 +19,7 @@ use crate::settlement::ledger;
 use crate::{AdminStore, Store, StoreError};
 
 /// Columns of a user, in the order in which [`read_user`] reads them.
-const COLUMNS: &str = "id, mail, name, state, created, salt, hash, sealed, step, recovery, failures, failed";
+const COLUMNS: &str = "id, mail, name, state, created, salt, hash, sealed, step, recovery, failures, failed, epoch";
 
 /// A user with the stored secrets.
 #[derive(Debug, Clone)]
@@ -38,6 +38,8 @@ pub struct StoredUser {
     pub recovery: Vec<RecoveryHash>,
     /// Wrong second factors since the last right one.
     pub failures: FactorFailures,
+    /// Number of changes that ended the marks of known browsers.
+    pub epoch: i64,
 }
 
 /// Selection of a user, with the session or the invitation that selects it.
@@ -49,6 +51,8 @@ pub enum UserKey {
     Mail(String),
     /// By the hash of a session's token.
     Session(TokenHash),
+    /// By the number of a session.
+    SessionNumber(i64),
     /// By the hash of an invitation's token.
     Invitation(TokenHash),
 }
@@ -62,6 +66,8 @@ pub struct LoadedUser {
     pub session: Option<StoredSession>,
     /// The invitation, if it was selected by one.
     pub invitation: Option<StoredInvitation>,
+    /// The user who made the invitation, as that user is now.
+    pub inviter: Option<User>,
 }
 
 /// Input of a decision about a user.
@@ -71,6 +77,10 @@ pub struct UserInput {
     pub found: Option<LoadedUser>,
     /// The number of users in the store.
     pub user_count: u64,
+    /// The user who acts, with the session. `None` if the act has none, or the session is unknown.
+    pub actor: Option<LoadedUser>,
+    /// The number of active administrators of the whole gateway.
+    pub administrators: u64,
 }
 
 /// Changes of users to write in one commit, with their entries in the audit log.
@@ -145,7 +155,23 @@ impl Store {
         E: Send + 'static,
         D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
     {
-        self.run_write(move |connection| decide_and_write(connection, &key, decide)).await
+        self.run_write(move |connection| decide_and_write(connection, &key, None, decide)).await
+    }
+
+    /// Changes a user as [`Self::change_user`] does. The decision also gets the user of the session `actor`, as that
+    /// user is under the write lock.
+    pub async fn change_user_by<T, E, D>(
+        &self,
+        actor: Option<i64>,
+        key: UserKey,
+        decide: D,
+    ) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
+    {
+        self.run_write(move |connection| decide_and_write(connection, &key, actor, decide)).await
     }
 }
 
@@ -166,19 +192,26 @@ impl AdminStore {
         key: &UserKey,
         decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
     ) -> Result<Result<T, E>, StoreError> {
-        self.in_transaction(|store| decide_and_write(&store.connection, key, decide))
+        self.in_transaction(|store| decide_and_write(&store.connection, key, None, decide))
     }
 }
 
 fn decide_and_write<T, E>(
     connection: &Connection,
     key: &UserKey,
+    actor: Option<i64>,
     decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
 ) -> Result<Result<T, E>, StoreError> {
     let count = |query: &str| -> Result<u64, StoreError> {
         Ok(connection.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
     };
-    let input = UserInput { found: load_user(connection, key)?, user_count: count("SELECT count(*) FROM user")? };
+    let actor = actor.map(|number| load_user(connection, &UserKey::SessionNumber(number))).transpose()?.flatten();
+    let administrators = count(
+        "SELECT count(DISTINCT user) FROM user_role JOIN user ON user.id = user_role.user
+         WHERE role = 'administrator' AND reach = '*' AND state = 'active'",
+    )?;
+    let user_count = count("SELECT count(*) FROM user")?;
+    let input = UserInput { found: load_user(connection, key)?, user_count, actor, administrators };
     match decide(input) {
         Ok((changes, value)) => {
             changes.apply(connection)?;
@@ -193,7 +226,7 @@ fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser
     let (column, value) = match key {
         UserKey::Id(id) => ("id", id.as_str().to_owned()),
         UserKey::Mail(mail) => ("mail", mail.clone()),
-        UserKey::Session(hash) => match user_session::load_session(connection, hash)? {
+        UserKey::Session(_) | UserKey::SessionNumber(_) => match user_session::load_session(connection, key)? {
             Some((found, user)) => {
                 session = Some(found);
                 ("id", user)
@@ -212,7 +245,11 @@ fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser
     let found = connection.prepare_cached(&query)?.query_row([value], read_user).optional()?;
     let Some(mut stored) = found else { return Ok(None) };
     stored.user.permissions = load_permissions(connection, &stored.user.id)?;
-    Ok(Some(LoadedUser { stored, session, invitation }))
+    let inviter = match invitation.as_ref().and_then(|invitation: &StoredInvitation| invitation.inviter.clone()) {
+        Some(id) => load_user(connection, &UserKey::Id(id))?.map(|found| found.stored.user),
+        None => None,
+    };
+    Ok(Some(LoadedUser { stored, session, invitation, inviter }))
 }
 
 fn load_users(connection: &Connection) -> Result<Vec<User>, StoreError> {
@@ -281,6 +318,7 @@ fn read_user(row: &Row<'_>) -> rusqlite::Result<StoredUser> {
             count: row.get(10)?,
             last: row.get::<_, Option<i64>>(11)?.map(timestamp_from_milliseconds),
         },
+        epoch: row.get(12)?,
     })
 }
 

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, params};
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::RoleGrant;
-use tillgate_domain::access::user::{FactorFailures, User, UserState};
+use tillgate_domain::access::user::{FACTOR_LIMIT, FactorFailures, User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_vault::Sealed;
 
@@ -36,6 +36,8 @@ pub enum UserChange {
         /// The step that was used.
         step: i64,
     },
+    /// Removes password, second factor and recovery codes.
+    ClearCredentials,
     /// Sets the recovery codes.
     SetRecovery(Vec<RecoveryHash>),
     /// Marks a step of the one-time codes, and all before it, as used.
@@ -81,9 +83,15 @@ pub enum UserChange {
         now: Timestamp,
         /// The time from which it is refused.
         expires: Timestamp,
+        /// The user who makes it. `None` for a command.
+        inviter: Option<UserId>,
     },
+    /// Ends the marks of all known browsers.
+    ForgetDevices,
     /// Closes all invitations of the user.
     CloseInvitations(Timestamp),
+    /// Closes all invitations that the user has made.
+    CloseMadeInvitations(Timestamp),
 }
 
 /// A session that begins.
@@ -116,6 +124,11 @@ impl UserChange {
                 let statement = "UPDATE user SET sealed = ?2, step = ?3 WHERE id = ?1";
                 run(statement, params![user, sealed.as_bytes(), step])
             }
+            Self::ClearCredentials => {
+                let statement = "UPDATE user SET salt = x'', hash = x'', sealed = x'', step = NULL, recovery = x'',
+                     failures = 0, failed = NULL WHERE id = ?1";
+                run(statement, params![user])
+            }
             Self::SetRecovery(hashes) => {
                 run("UPDATE user SET recovery = ?2 WHERE id = ?1", params![user, hashes.concat()])
             }
@@ -145,12 +158,15 @@ impl UserChange {
                     "UPDATE user_session SET ended = ?3 WHERE user = ?1 AND number IS NOT ?2 AND ended IS NULL";
                 run(statement, params![user, kept, milliseconds(*now)])
             }
-            Self::Invite { hash, now, expires } => {
-                close_invitations(connection, user, *now)?;
-                let statement = "INSERT INTO user_invitation (hash, user, created, expires) VALUES (?1, ?2, ?3, ?4)";
-                run(statement, params![hash, user, milliseconds(*now), milliseconds(*expires)])
+            Self::Invite { hash, now, expires, inviter } => {
+                add_invitation(connection, user, hash, *now, *expires, inviter.as_ref())
             }
+            Self::ForgetDevices => run("UPDATE user SET epoch = epoch + 1 WHERE id = ?1", params![user]),
             Self::CloseInvitations(now) => close_invitations(connection, user, *now),
+            Self::CloseMadeInvitations(now) => {
+                let statement = "UPDATE user_invitation SET used = ?2 WHERE inviter = ?1 AND used IS NULL";
+                run(statement, params![user, milliseconds(*now)])
+            }
         }
     }
 }
@@ -169,21 +185,40 @@ fn add_role(connection: &Connection, user: &str, grant: &RoleGrant) -> Result<()
     Ok(())
 }
 
-/// Begins a session, and deletes those of the user that have been over for long.
+/// Begins a session, and deletes those of the user that have been over for long, or got no second factor in time.
 fn start_session(
     connection: &Connection,
     user: &str,
     session: &NewSession,
     confirmed: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let oldest = session.now.checked_sub(KEPT).map_or(0, milliseconds);
+    let since = |limit| session.now.checked_sub(limit).map_or(0, milliseconds);
+    let (oldest, unconfirmed) = (since(KEPT), since(FACTOR_LIMIT));
     connection
-        .prepare_cached("DELETE FROM user_session WHERE user = ?1 AND created < ?2")?
-        .execute(params![user, oldest])?;
+        .prepare_cached(
+            "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
+        )?
+        .execute(params![user, oldest, unconfirmed])?;
     let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, address, agent)
          VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
     let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));
     let parameters = params![session.hash, user, now, confirmed, session.address, session.agent];
+    connection.prepare_cached(statement)?.execute(parameters)?;
+    Ok(())
+}
+
+/// Adds an invitation, and closes all earlier ones of the user.
+fn add_invitation(
+    connection: &Connection,
+    user: &str,
+    hash: &TokenHash,
+    now: Timestamp,
+    expires: Timestamp,
+    inviter: Option<&UserId>,
+) -> Result<(), StoreError> {
+    close_invitations(connection, user, now)?;
+    let statement = "INSERT INTO user_invitation (hash, user, created, expires, inviter) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let parameters = params![hash, user, milliseconds(now), milliseconds(expires), inviter.map(UserId::as_str)];
     connection.prepare_cached(statement)?.execute(parameters)?;
     Ok(())
 }

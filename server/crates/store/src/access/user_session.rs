@@ -1,11 +1,13 @@
 //! Sessions and invitations of users as rows. The store has only hashes of their tokens.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use tillgate_domain::access::user::SessionTimes;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use tillgate_domain::access::user::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
 use tillgate_domain::id::UserId;
 
+use crate::access::user::UserKey;
 use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::error::unreadable_column;
 use crate::{Store, StoreError};
 
 /// SHA-256 of a token.
@@ -28,12 +30,14 @@ pub struct StoredSession {
 }
 
 /// An invitation of a user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredInvitation {
     /// The time from which it is refused.
     pub expires: Timestamp,
     /// True if it has been used, or replaced by another one.
     pub is_used: bool,
+    /// The user who made it. `None` for a command.
+    pub inviter: Option<UserId>,
 }
 
 impl StoredInvitation {
@@ -44,14 +48,18 @@ impl StoredInvitation {
 }
 
 impl Store {
-    /// Loads the sessions of a user that have not been ended, newest first. Some may be over because of their times.
-    pub fn load_sessions(&self, user: &UserId) -> Result<Vec<StoredSession>, StoreError> {
+    /// Loads the sessions of a user that give access, newest first. The limit counts no others, so a guesser who begins
+    /// many sessions without a second factor hides none.
+    pub fn load_sessions(&self, user: &UserId, now: Timestamp) -> Result<Vec<StoredSession>, StoreError> {
         let query = format!(
-            "SELECT {COLUMNS} FROM user_session WHERE user = ?1 AND ended IS NULL ORDER BY number DESC LIMIT 100"
+            "SELECT {COLUMNS} FROM user_session WHERE user = ?1 AND ended IS NULL AND confirmed IS NOT NULL
+             AND created > ?2 AND used > ?3 ORDER BY number DESC LIMIT 100"
         );
+        let since = |limit| now.checked_sub(limit).map_or(0, Timestamp::as_millisecond);
+        let (created, used) = (since(SESSION_LIMIT), since(IDLE_LIMIT));
         self.run_read(|connection| {
             let mut statement = connection.prepare_cached(&query)?;
-            let sessions = statement.query_map([user.as_str()], read_session)?;
+            let sessions = statement.query_map(params![user.as_str(), created, used], read_session)?;
             Ok(sessions.collect::<Result<_, _>>()?)
         })
     }
@@ -67,14 +75,19 @@ impl Store {
     }
 }
 
-/// Loads a session by the hash of its token, with its user.
+/// Loads a session by the hash of its token or by its number, with its user.
 pub(super) fn load_session(
     connection: &Connection,
-    hash: &TokenHash,
+    key: &UserKey,
 ) -> Result<Option<(StoredSession, String)>, StoreError> {
-    let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE hash = ?1");
+    let (column, value): (&str, &dyn ToSql) = match key {
+        UserKey::Session(hash) => ("hash", hash),
+        UserKey::SessionNumber(number) => ("number", number),
+        _ => return Ok(None),
+    };
+    let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE {column} = ?1");
     let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(7)?));
-    Ok(connection.prepare_cached(&query)?.query_row([hash], read).optional()?)
+    Ok(connection.prepare_cached(&query)?.query_row([value], read).optional()?)
 }
 
 /// Loads an invitation by the hash of its token, with its user.
@@ -82,10 +95,12 @@ pub(super) fn load_invitation(
     connection: &Connection,
     hash: &TokenHash,
 ) -> Result<Option<(StoredInvitation, String)>, StoreError> {
-    let query = "SELECT expires, used, user FROM user_invitation WHERE hash = ?1";
+    let query = "SELECT expires, used, user, inviter FROM user_invitation WHERE hash = ?1";
     let read = |row: &Row<'_>| {
         let is_used = row.get::<_, Option<i64>>(1)?.is_some();
-        Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used }, row.get(2)?))
+        let inviter = row.get::<_, Option<String>>(3)?.map(|id| UserId::parse(&id).ok_or(id)).transpose();
+        let inviter = inviter.map_err(|_| unreadable_column(3, "id of a user"))?;
+        Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used, inviter }, row.get(2)?))
     };
     Ok(connection.prepare_cached(query)?.query_row([hash], read).optional()?)
 }

@@ -1,12 +1,13 @@
 -- Users of the back office. `mail` is in the one spelling that is compared. `salt` and `hash` are those of the password
 -- (Argon2id), empty until an invitation is accepted. `sealed` is the secret of the one-time codes, `step` the latest step that
 -- was used. `recovery` has the SHA-256 hashes of the unused recovery codes, one after the other. `failures` counts the wrong
--- second factors since the last right one.
+-- second factors since the last right one. `epoch` counts the changes that end the marks of known browsers.
 CREATE TABLE user (
     id TEXT PRIMARY KEY, mail TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('invited', 'active', 'disabled')), created INTEGER NOT NULL,
     salt BLOB NOT NULL DEFAULT x'', hash BLOB NOT NULL DEFAULT x'', sealed BLOB NOT NULL DEFAULT x'', step INTEGER,
-    recovery BLOB NOT NULL DEFAULT x'', failures INTEGER NOT NULL DEFAULT 0, failed INTEGER
+    recovery BLOB NOT NULL DEFAULT x'', failures INTEGER NOT NULL DEFAULT 0, failed INTEGER,
+    epoch INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER user_key BEFORE INSERT ON user
     WHEN EXISTS (SELECT 1 FROM vault_key WHERE id = substr(NEW.sealed, 2, 4) AND retired IS NOT NULL)
@@ -25,9 +26,10 @@ CREATE TABLE user_session (
     agent TEXT NOT NULL
 ) STRICT;
 CREATE INDEX user_session_user ON user_session (user, ended);
--- Invitations of users. `hash` is the SHA-256 of the token in the link.
+-- Invitations of users. `hash` is the SHA-256 of the token in the link. `inviter` is the user who made it, NULL for a command.
 CREATE TABLE user_invitation (
     hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES user (id), created INTEGER NOT NULL, expires INTEGER NOT NULL,
-    used INTEGER
+    used INTEGER, inviter TEXT REFERENCES user (id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX user_invitation_inviter ON user_invitation (inviter, used);
 CREATE INDEX user_invitation_user ON user_invitation (user, used);
