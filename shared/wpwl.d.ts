@@ -1,5 +1,5 @@
 // Type declarations of the hosted payment form: the options object `wpwlOptions` and the global `wpwl`.
-// Generated from the table in shared/src/options. Copy it into your project, and name it in "files" or "include" of its
+// Generated from the table in shared/src/form_options. Copy it into your project, and name it in "files" or "include" of its
 // tsconfig.json or by `/// <reference path="wpwl.d.ts" />`. You can add missing declarations: TypeScript merges
 // interfaces of the same name.
 
