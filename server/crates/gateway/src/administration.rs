@@ -45,7 +45,7 @@ pub struct Administration {
     vault: Box<dyn VaultSource>,
 }
 
-/// Failure of an act. Its text is complete, for the person who acts; options are written `--name`.
+/// Failure of an act. Its text is complete, for the person who acts, and names no option.
 #[derive(Debug, thiserror::Error)]
 pub enum ActError {
     /// The input is refused, and nothing was changed.

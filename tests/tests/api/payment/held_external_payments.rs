@@ -65,7 +65,7 @@ async fn a_host_that_is_down_while_an_analyst_approves_is_asked_again() -> anyho
         let scene = scene.restart_host()?;
         let shop = MerchantClient::new(scene.gateway.base_url(), shop.entity_id, shop.token);
         if review == "hold" {
-            // Nobody knows whether the request arrived, so it is reversed and declined after half a minute.
+            // The request may have arrived, so it is reversed and declined after half a minute.
             shop.advance_clock("1m").await?;
         }
         let ended = tillgate_tests::poll_until("the outcome is known", async || {

@@ -38,17 +38,6 @@ impl SignedIn {
         self.permissions.allows_on(permission, lineage)
     }
 
-    /// Returns true if the user has the permission on all of a part of the tree. An unknown entity is no part of it.
-    pub fn allows_reach(&self, state: &OfficeState, permission: Permission, reach: &Reach) -> bool {
-        match reach {
-            Reach::Gateway => self.permissions.allows_everywhere(permission),
-            Reach::Entity(id) => {
-                let entity = state.app.gateway.directory.find_entity(id);
-                entity.is_some_and(|entity| self.allows(state, permission, &entity))
-            }
-        }
-    }
-
     /// Returns the entities on which the user has the permission, in the order of their ids. A list must be limited to
     /// them, and an entity that is not among them must look like one that does not exist.
     pub fn entities_with(&self, state: &OfficeState, permission: Permission) -> Vec<Arc<Entity>> {

@@ -12,7 +12,7 @@ use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_gateway::Failure;
 use tillgate_gateway::access::actor::Actor;
-use tillgate_gateway::access::rights::{ACTOR, manages};
+use tillgate_gateway::access::rights::{ACTOR, holds_on, manages};
 use tillgate_gateway::access::users::{Changed, Invited, NewUser, UserAct, invitation_path};
 use tillgate_gateway::administration::ActError;
 use tillgate_store::Cancellation;
@@ -56,6 +56,16 @@ impl Office<'_> {
         }
     }
 
+    /// Loads a user for an act. Administrators cannot change their own access: a link replaces password and second
+    /// factor without asking for one, so a stolen session must not get its own, and the last administrator must stay.
+    fn load_other_user(&self, id: &str) -> Result<User, Box<Response>> {
+        let user = self.load_user(id)?;
+        if user.id == self.signed_in.user.id {
+            return Err(Box::new(self.render_user(&user, Some(self.client.texts.get("users.not_yourself")))));
+        }
+        Ok(user)
+    }
+
     /// Loads the users of all tenants on a thread for long reads, so that they delay no payment.
     async fn load_users(&self) -> Result<Vec<User>, Failure> {
         let app = Arc::clone(&self.state.app);
@@ -70,7 +80,8 @@ impl Office<'_> {
     /// Reads a role with its entity from a form. Returns `None` if the administrator may not give it.
     fn read_grant(&self, fields: &Fields) -> Option<RoleGrant> {
         let (role, reach) = (fields.get("role").parse().ok()?, Reach::parse(fields.get("reach"))?);
-        let may = self.signed_in.allows_reach(self.state, Permission::ManageUsers, &reach);
+        let directory = &self.state.app.gateway.directory;
+        let may = holds_on(directory, &self.signed_in.permissions, Permission::ManageUsers, &reach);
         may.then_some(RoleGrant { role, reach })
     }
 
@@ -203,14 +214,10 @@ pub(super) async fn invite_user(
     Path(id): Path<String>,
 ) -> Response {
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
-    let user = match office.load_user(&id) {
+    let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
     };
-    // A link replaces password and second factor without asking for one, so a stolen session must not get its own.
-    if user.id == signed_in.user.id {
-        return office.render_user(&user, Some(client.texts.get("users.not_yourself")));
-    }
     match state.app.gateway.invite_user(user.id.clone(), office.actor()).await {
         Ok(invited) => office.render_link(&invited),
         Err(error) => office.fail(&error, async |message| office.render_user(&user, Some(message))).await,
@@ -225,14 +232,10 @@ pub(super) async fn change_state(
     Path(id): Path<String>,
 ) -> Response {
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
-    let user = match office.load_user(&id) {
+    let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
     };
-    // So that the last administrator stays, whatever the others do.
-    if user.id == signed_in.user.id {
-        return office.render_user(&user, Some(client.texts.get("users.not_yourself")));
-    }
     let act = if user.state == UserState::Disabled { UserAct::Enable } else { UserAct::Disable };
     let outcome = state.app.gateway.change_user(user.id.clone(), act, office.actor()).await;
     office.after_act(&user, outcome).await
@@ -247,16 +250,13 @@ pub(super) async fn change_role(
     fields: Fields,
 ) -> Response {
     let office = Office { state: &state, client: &client, signed_in: &signed_in };
-    let user = match office.load_user(&id) {
+    let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
     };
     let Some(grant) = office.read_grant(&fields) else {
         return office.render_user(&user, Some(client.texts.get("users.no_role")));
     };
-    if user.id == signed_in.user.id {
-        return office.render_user(&user, Some(client.texts.get("users.not_yourself")));
-    }
     let act = match fields.get("act") {
         "remove" => UserAct::RemoveRole(grant),
         _ => UserAct::AddRole(grant),
