@@ -17,6 +17,7 @@ use tillgate_gateway::Failure;
 
 use crate::OfficeState;
 use crate::access::SignedIn;
+use crate::access::routes::{Need, OfficeRoute, row};
 use crate::layout::page::{Page, Section};
 use crate::layout::refusal;
 use crate::layout::response::UserLanguage;
@@ -27,6 +28,9 @@ use crate::payment::filter::find_zone;
 const DAYS: i64 = 14;
 /// Time after which a payment without an outcome needs somebody's attention.
 const UNKNOWN_AFTER: SignedDuration = SignedDuration::from_mins(2);
+
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/", Need::SignedIn)];
 
 /// Builds the routes of the subject.
 pub fn build_routes() -> Router<Arc<OfficeState>> {

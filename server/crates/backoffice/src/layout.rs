@@ -20,7 +20,12 @@ use self::page::{Page, Section};
 use self::response::UserLanguage;
 use crate::OfficeState;
 use crate::access::SignedIn;
+use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::gallery;
+
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] =
+    &[row("GET", "/assets/{name}", Need::Nothing), row("GET", "/components", Need::SignedIn)];
 
 /// Builds the routes of the style sheet, the script and the page of components.
 pub fn build_routes() -> Router<Arc<OfficeState>> {

@@ -7,6 +7,7 @@ pub mod access;
 pub mod components;
 pub mod home;
 pub mod layout;
+pub mod office;
 pub mod payment;
 pub mod search;
 
@@ -20,7 +21,7 @@ use tillgate_gateway::App;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 
-pub use access::routes::{Need, OfficeRoute, ROUTES};
+pub use access::routes::{Need, OfficeRoute, all_routes};
 pub use payment::RunningDownloads;
 
 /// Path under which the pages are served.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::payment::listing::ListedState;
@@ -19,8 +20,16 @@ use tillgate_gateway::payment::listing::ListedState;
 pub use csv::RunningDownloads;
 
 use crate::OfficeState;
+use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::Tone;
 use crate::layout::texts::Texts;
+
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] = &[
+    row("GET", "/payments", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/payments.csv", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/payments/{id}", Need::Permission(Permission::ViewPayments)),
+];
 
 /// Builds the routes of the subject.
 pub fn build_routes() -> Router<Arc<OfficeState>> {

@@ -15,6 +15,7 @@ use tillgate_gateway::Failure;
 use tillgate_store::Cancellation;
 
 use crate::access::SignedIn;
+use crate::access::routes::{Need, OfficeRoute, row};
 use crate::layout::refusal;
 use crate::layout::response::UserLanguage;
 use crate::payment::collect_ids;
@@ -27,6 +28,9 @@ struct SearchText {
     #[serde(default)]
     q: String,
 }
+
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/search", Need::SignedIn)];
 
 /// Builds the routes of the subject.
 pub fn build_routes() -> Router<Arc<OfficeState>> {

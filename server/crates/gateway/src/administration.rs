@@ -8,16 +8,20 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_os::clock::Clock;
 use tillgate_shared::parameter::ParameterError;
+use tillgate_store::access::user::UserKey;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
-use crate::Failure;
+use crate::access::actor::Actor;
+use crate::access::rights::check_right;
+use crate::{Failure, Gateway};
 
 /// Supplies the vault to the acts that seal or open a record.
 ///
@@ -152,6 +156,22 @@ impl Administration {
     /// Opens the vault.
     pub(crate) fn open_vault(&self) -> Result<Arc<Vault>, ActError> {
         self.vault.open_vault(&self.store).map_err(ActError::NoVault)
+    }
+}
+
+impl Gateway {
+    /// Prepares an act of a user of the back office, on a connection of its own to the store of this running gateway.
+    /// It waits for the write lock, so it must not run on a thread of payments.
+    ///
+    /// # Errors
+    /// If the actor's session has ended, the actor has lost the permission on this part of the tree, or the store
+    /// cannot be opened.
+    pub fn open_administration(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<Administration, ActError> {
+        let session = actor.session().map(UserKey::SessionNumber);
+        let loaded = session.map(|key| self.store.load_user(&key)).transpose()?.flatten();
+        check_right(&self.directory, loaded.as_ref(), right, self.now())?;
+        let store = self.store.open_admin(&self.vault)?.for_actor(actor.name()).from_address(actor.address());
+        Ok(Administration::new(store, Box::new(Arc::clone(&self.vault)), Arc::clone(&self.clock)))
     }
 }
 

@@ -3,6 +3,7 @@
 //! The methods are in one file per subject: entities, tokens, webhooks, wallet keys, the vault's keys, sandbox clocks.
 //! Each change has its entry in the audit log, in the same transaction.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -34,6 +35,8 @@ pub struct AdminStore {
     pub(super) hash_key: Option<HashKey>,
     /// The person who acts, for the audit log.
     pub(super) actor: String,
+    /// The address from which that person acts. `None` for a command.
+    pub(super) address: Option<IpAddr>,
 }
 
 impl AdminStore {
@@ -41,6 +44,12 @@ impl AdminStore {
     #[must_use]
     pub fn for_actor(self, actor: impl Into<String>) -> Self {
         Self { actor: actor.into(), ..self }
+    }
+
+    /// Names the address from which that person acts, for the audit log.
+    #[must_use]
+    pub fn from_address(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
     }
 
     /// Returns the person who acts, for the audit log.
@@ -76,7 +85,7 @@ impl AdminStore {
             let is_changed = connection.execute(statement, parameters)? > 0;
             // An act without an effect, such as a second revocation, gets no entry.
             if is_changed {
-                write_act(connection, act, &self.actor)?;
+                self.write_act(connection, act)?;
             }
             Ok(is_changed)
         })
@@ -91,7 +100,7 @@ impl AdminStore {
         self.in_savepoint(|connection| {
             // The change comes first, because it waits for the write lock before the end of the chain is read.
             change(connection)?;
-            write_act(connection, act, &self.actor)
+            self.write_act(connection, act)
         })
     }
 
@@ -103,6 +112,18 @@ impl AdminStore {
         let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
         self.connection.execute_batch(end)?;
         outcome
+    }
+
+    /// Writes the entry of an act.
+    fn write_act(&self, connection: &Connection, act: &Act<'_>) -> Result<(), StoreError> {
+        let now = Timestamp::now();
+        let entry = AuditEntry::new(now, act.action, act.subject).by(&*self.actor);
+        let entry = act.details.iter().fold(entry, |entry, (name, value)| entry.with_detail(name, *value));
+        let entry = match self.address {
+            Some(address) => entry.with_detail("address", address.to_string()),
+            None => entry,
+        };
+        ledger::write_entry(connection, act.entity, &entry, now)
     }
 
     /// Writes the entry of a backup to a file, before it is made, so that the copy has it too.
@@ -122,12 +143,4 @@ impl AdminStore {
         self.connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
         Ok(())
     }
-}
-
-/// Writes the entry of an act.
-fn write_act(connection: &Connection, act: &Act<'_>, actor: &str) -> Result<(), StoreError> {
-    let now = Timestamp::now();
-    let entry = AuditEntry::new(now, act.action, act.subject).by(actor);
-    let entry = act.details.iter().fold(entry, |entry, (name, value)| entry.with_detail(name, *value));
-    ledger::write_entry(connection, act.entity, &entry, now)
 }

@@ -7,7 +7,7 @@ use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_connection};
 use super::store_file::store_path;
-use super::{AdminStore, StoreError};
+use super::{AdminStore, Store, StoreError};
 use crate::access::token;
 
 impl AdminStore {
@@ -28,7 +28,7 @@ impl AdminStore {
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
         let connection = open_sealed_connection(folder, access)?;
         let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
-        Ok(Self { connection, hash_key, actor: process::describe_user() })
+        Ok(Self { connection, hash_key, actor: process::describe_user(), address: None })
     }
 
     /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
@@ -38,5 +38,16 @@ impl AdminStore {
     pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
         // Opening creates a missing store, and a mistyped folder would get an empty one.
         if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
+    }
+}
+
+impl Store {
+    /// Opens a further connection for an act of an administrator, on the file of this running store. The write lock
+    /// orders its transactions and those of the writer.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn open_admin(&self, vault: &Vault) -> Result<AdminStore, StoreError> {
+        AdminStore::open_with_vault(&self.folder, Some(vault))
     }
 }

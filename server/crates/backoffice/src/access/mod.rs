@@ -21,14 +21,38 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
+use tillgate_domain::access::role::Permission;
+
 use crate::OfficeState;
 pub use client::OfficeClient;
 pub use fields::Fields;
 pub use guard::guard_request;
 pub use problem::{Problem, show_missing_page};
+use routes::{Need, OfficeRoute, row};
 pub use signed_in::SignedIn;
 
-/// Builds the routes of access. Their permissions are in [`routes::ROUTES`].
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] = &[
+    row("GET", "/sign-in", Need::Nothing),
+    row("POST", "/sign-in", Need::Nothing),
+    row("GET", "/sign-in/factor", Need::Nothing),
+    row("POST", "/sign-in/factor", Need::Nothing),
+    row("POST", "/sign-out", Need::Nothing),
+    row("GET", "/invitation/{token}", Need::Nothing),
+    row("POST", "/invitation/{token}", Need::Nothing),
+    row("GET", "/account", Need::SignedIn),
+    row("POST", "/account/password", Need::SignedIn),
+    row("POST", "/account/factor", Need::SignedIn),
+    row("POST", "/account/sessions", Need::SignedIn),
+    row("GET", "/users", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users", Need::Permission(Permission::ManageUsers)),
+    row("GET", "/users/{id}", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users/{id}/invite", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users/{id}/state", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users/{id}/roles", Need::Permission(Permission::ManageUsers)),
+];
+
+/// Builds the routes of access. Their permissions are in [`ROUTES`].
 pub fn build_routes() -> Router<Arc<OfficeState>> {
     Router::new()
         .route("/sign-in", get(sign_in::show_sign_in).post(sign_in::receive_password))

@@ -1,5 +1,5 @@
-//! Every route of the back office with the permission that it needs. The guard refuses a route that is not in this
-//! table, so nobody can add a page and forget its permission.
+//! The routes of the back office with the permission that each needs: one table for each subject. The guard refuses a
+//! route without a row, so nobody can add a page and forget its permission.
 
 use axum::http::Method;
 use tillgate_domain::access::role::Permission;
@@ -26,40 +26,22 @@ pub struct OfficeRoute {
     pub need: Need,
 }
 
-const fn row(method: &'static str, path: &'static str, need: Need) -> OfficeRoute {
+/// Creates a row of a table of routes.
+pub(crate) const fn row(method: &'static str, path: &'static str, need: Need) -> OfficeRoute {
     OfficeRoute { method, path, need }
 }
 
-/// Every route.
-pub const ROUTES: &[OfficeRoute] = &[
-    row("GET", "/", Need::SignedIn),
-    row("GET", "/assets/{name}", Need::Nothing),
-    row("GET", "/components", Need::SignedIn),
-    row("GET", "/payments", Need::Permission(Permission::ViewPayments)),
-    row("GET", "/payments.csv", Need::Permission(Permission::ViewPayments)),
-    row("GET", "/payments/{id}", Need::Permission(Permission::ViewPayments)),
-    row("GET", "/search", Need::SignedIn),
-    row("GET", "/sign-in", Need::Nothing),
-    row("POST", "/sign-in", Need::Nothing),
-    row("GET", "/sign-in/factor", Need::Nothing),
-    row("POST", "/sign-in/factor", Need::Nothing),
-    row("POST", "/sign-out", Need::Nothing),
-    row("GET", "/invitation/{token}", Need::Nothing),
-    row("POST", "/invitation/{token}", Need::Nothing),
-    row("GET", "/account", Need::SignedIn),
-    row("POST", "/account/password", Need::SignedIn),
-    row("POST", "/account/factor", Need::SignedIn),
-    row("POST", "/account/sessions", Need::SignedIn),
-    row("GET", "/users", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users", Need::Permission(Permission::ManageUsers)),
-    row("GET", "/users/{id}", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/invite", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/state", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/roles", Need::Permission(Permission::ManageUsers)),
-];
+/// The tables of all subjects.
+const TABLES: &[&[OfficeRoute]] =
+    &[super::ROUTES, crate::home::ROUTES, crate::layout::ROUTES, crate::payment::ROUTES, crate::search::ROUTES];
+
+/// Iterates over every route.
+pub fn all_routes() -> impl Iterator<Item = &'static OfficeRoute> {
+    TABLES.iter().copied().flatten()
+}
 
 /// Finds the need of a route. `path` is the pattern below [`crate::BASE`]. Returns `None` for a route without a row.
 pub(super) fn find_need(method: &Method, path: &str) -> Option<Need> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
-    ROUTES.iter().find(|route| route.method == method && route.path == path).map(|route| route.need)
+    all_routes().find(|route| route.method == method && route.path == path).map(|route| route.need)
 }

@@ -1,17 +1,38 @@
-//! Texts of the pages, one data file for each language, and the formats of its numbers and dates.
+//! Texts of the pages, one folder of data files for each language, and the formats of its numbers and dates.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::Zoned;
 
-/// The language files. The first one is for browsers that want none of them.
-const FILES: [(&str, &str); 2] =
-    [("en", include_str!("../../texts/en.toml")), ("de", include_str!("../../texts/de.toml"))];
+/// Names a file of a language.
+macro_rules! text_file {
+    ($code:literal, $subject:literal) => {
+        include_str!(concat!("../../texts/", $code, "/", $subject, ".toml"))
+    };
+}
+
+/// Names a folder of `texts` with its files, one for each subject.
+macro_rules! language {
+    ($code:literal) => {
+        (
+            $code,
+            &[
+                text_file!($code, "access"),
+                text_file!($code, "common"),
+                text_file!($code, "home"),
+                text_file!($code, "payment"),
+            ],
+        )
+    };
+}
+
+/// The files of every language. The first one is for browsers that want none of them.
+const LANGUAGE_FILES: [(&str, &[&str]); 2] = [language!("en"), language!("de")];
 
 /// All languages, read when the first page is rendered.
 static LANGUAGES: LazyLock<Vec<Texts>> =
-    LazyLock::new(|| FILES.iter().map(|(code, file)| Texts::read(code, file)).collect());
+    LazyLock::new(|| LANGUAGE_FILES.iter().map(|(code, files)| Texts::read(code, files)).collect());
 
 /// Texts without a language, if no file can be read. A test reads every file.
 static NONE: Texts = Texts { code: "en", texts: BTreeMap::new() };
@@ -25,11 +46,11 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads a file of sections with texts. A file that is not valid has no texts.
-    fn read(code: &'static str, file: &str) -> Self {
-        let sections: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(file).unwrap_or_default();
-        let texts = sections
-            .into_iter()
+    /// Reads files of sections with texts. A file that is not valid has no texts.
+    fn read(code: &'static str, files: &[&str]) -> Self {
+        let texts = files
+            .iter()
+            .flat_map(|file| toml::from_str::<BTreeMap<String, BTreeMap<String, String>>>(file).unwrap_or_default())
             .flat_map(|(section, texts)| texts.into_iter().map(move |(key, text)| (format!("{section}.{key}"), text)));
         Self { code, texts: texts.collect() }
     }

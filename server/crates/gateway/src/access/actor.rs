@@ -34,8 +34,18 @@ impl Actor {
         Self { session: Some(found.session.number), ..Self::of_user(&found.user.id, address) }
     }
 
+    /// Returns the name for the audit log.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the client's address, `None` for a command.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
     /// Returns the number of the session, if there is one.
-    pub(super) fn session(&self) -> Option<i64> {
+    pub(crate) fn session(&self) -> Option<i64> {
         self.session
     }
 

@@ -73,5 +73,26 @@ pub(super) fn check_actor(
         target.is_none_or(|user| manages(directory, permissions, user))
             && reaches.all(|reach| holds_on(directory, permissions, Permission::ManageUsers, &reach))
     });
-    if may { Ok(()) } else { Err(ActError::refuse(ACTOR, "your session or your right to do this has ended")) }
+    if may { Ok(()) } else { Err(refuse_actor()) }
+}
+
+/// Checks that the person who acts is still signed in, and has a permission on a part of the tree.
+///
+/// # Errors
+/// The refusal, with the input [`ACTOR`].
+pub(crate) fn check_right(
+    directory: &Directory,
+    actor: Option<&LoadedUser>,
+    (permission, reach): (Permission, &Reach),
+    now: Timestamp,
+) -> Result<(), ActError> {
+    let may = actor
+        .filter(|actor| is_signed_in(actor, now))
+        .is_some_and(|actor| holds_on(directory, &actor.stored.user.permissions, permission, reach));
+    if may { Ok(()) } else { Err(refuse_actor()) }
+}
+
+/// Refuses the act of a person who may not act any more.
+fn refuse_actor() -> ActError {
+    ActError::refuse(ACTOR, "your session or your right to do this has ended")
 }
