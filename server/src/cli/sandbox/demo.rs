@@ -73,7 +73,7 @@ impl Demo {
         let shop_program = DemoShop::find_program()?;
         let merchant = ensure_demo_merchant(&self.common.data)?;
         let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
-        ensure_demo_rules(&open_store(&self.common.data)?, &entity)?;
+        ensure_demo_rules(&create_administration(&self.common.data)?, &entity)?;
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;

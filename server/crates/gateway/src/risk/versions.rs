@@ -36,11 +36,13 @@ impl Administration {
     /// Stores a version of an entity's rules, which decides nothing yet. Returns false if it was stored before.
     ///
     /// # Errors
-    /// If the text has a card number.
+    /// If the text has a card number, or a rule compares `bin` with more digits than it has.
     pub fn add_rules(&self, entity: &Entity, file: &RulesFile<'_>, author: String) -> Result<bool, ActError> {
         if has_card_number(file.text, Strictness::InUse) {
             return Err(ActError::refuse("file", format!("{} has a card number", file.name)));
         }
+        let refuse = |message| ActError::refuse("file", format!("{}: {message}", file.name));
+        file.rules.check_bins().map_err(refuse)?;
         let version = file.rules.version().to_string();
         self.store.in_transaction(|store| {
             let keys = self.rule_keys(entity);
