@@ -172,16 +172,16 @@ async fn a_decision_needs_a_running_gateway_and_does_not_wait_for_one() -> anyho
 }
 
 #[tokio::test]
-async fn a_decision_has_one_entry_in_the_audit_log_with_its_person_and_its_analyst() -> anyhow::Result<()> {
+async fn an_act_on_a_review_has_one_entry_in_the_audit_log_with_its_person_and_its_analyst() -> anyhow::Result<()> {
     let gateway = TestGateway::shared();
     let shop = create_reviewed_shop(gateway, "hold", &[]).await?;
     let data = gateway.data_folder();
     let id = hold_payment(&shop, &[]).await?;
     let person = format!("ann (uid {})", std::fs::metadata("/proc/self")?.uid());
-    for (decision, analyst) in [("pend", "ann"), ("approve", "bob")] {
-        review(&data, &[decision, &id, "--analyst", analyst])?;
+    for (act, analyst) in [("claim", "eve"), ("release", "eve"), ("pend", "ann"), ("approve", "bob")] {
+        review(&data, &[act, &id, "--analyst", analyst])?;
         let output = Command::new(binary_path()).args(["audit", "export", "--data"]).arg(&data).output()?;
-        let action = format!("\"review {decision}\"");
+        let action = format!("\"review {act}\"");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let entries: Vec<&str> = text.lines().filter(|line| line.contains(&id) && line.contains(&action)).collect();
         assert!(entries.len() == 1 && entries[0].contains(&person), "{person}: {entries:?}");

@@ -306,6 +306,8 @@ pub struct ReviewChange {
     pub claim: ClaimEffect,
     /// The row of the audit.
     pub action: ReviewAction,
+    /// The person who acts for the analyst, for the audit log. `None` if the analyst acts.
+    pub actor: Option<String>,
 }
 
 impl ReviewStatus {
@@ -341,7 +343,7 @@ impl ReviewStatus {
         }
         let action = ReviewAction { kind, analyst, at: clock.entity_now(), reason: None, note, processed: None };
         let (payment, entity) = (review.payment.clone(), review.entity.clone());
-        Ok((review, Some(ReviewChange { payment, entity, claim, action })))
+        Ok((review, Some(ReviewChange { payment, entity, claim, action, actor: None })))
     }
 
     /// Checks that the audit has room for a row that decides nothing.

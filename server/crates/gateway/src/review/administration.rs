@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::filter::ReviewFilter;
-use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewClock, ReviewState, ReviewStatus};
+use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewChange, ReviewClock, ReviewState, ReviewStatus};
 use tillgate_store::AdminStore;
 use tillgate_store::review::queue::{ReviewRecord, ReviewSelection};
 
@@ -96,7 +96,8 @@ impl Administration {
             let decided = status.decide_change(change, (analyst, note), clock);
             let (review, written) = decided.map_err(|refusal| refuse_review(&refusal))?;
             if let Some(change) = written {
-                store.apply_review_change(&change)?;
+                let actor = Some(store.actor().to_owned());
+                store.apply_review_change(&ReviewChange { actor, ..change })?;
             }
             let record = store.load_review_record(payment)?;
             let (_, payment, _) = record.ok_or_else(|| not_held(payment))?;

@@ -226,12 +226,21 @@ fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<Re
     Ok(Some((review, payment, actions)))
 }
 
+/// Names the person who acts in an entry: the analyst, or somebody who acts for the analyst.
+pub(super) fn by_analyst(entry: AuditEntry, actor: Option<&str>, analyst: &str) -> AuditEntry {
+    match actor {
+        Some(actor) => entry.by(actor).with_detail("analyst", analyst),
+        None => entry.by(analyst),
+    }
+}
+
 /// Writes a change of a review, and its row in the audit.
 fn apply_change(connection: &Connection, sources: &Sources, change: &ReviewChange) -> Result<(), StoreError> {
-    let ReviewChange { payment, claim, action, entity } = change;
+    let ReviewChange { payment, claim, action, entity, actor } = change;
     let payment = payment.as_str();
     let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
-    ledger::write_entry(connection, Some(entity), &entry.by(action.analyst.as_str()), sources.now())?;
+    let entry = by_analyst(entry, actor.as_deref(), &action.analyst);
+    ledger::write_entry(connection, Some(entity), &entry, sources.now())?;
     match claim {
         ClaimEffect::Keep => {}
         ClaimEffect::Start(since) => {
