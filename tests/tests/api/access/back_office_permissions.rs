@@ -19,7 +19,11 @@ fn sample_address(path: &str) -> String {
         part => part,
     });
     let address = parts.collect::<Vec<_>>().join("/");
-    if path == "/search" { format!("{address}?q=8a") } else { address }
+    match path {
+        "/" => String::new(),
+        "/search" => format!("{address}?q=8a"),
+        _ => address,
+    }
 }
 
 /// Returns the routes with their needs, each with its address to try.
