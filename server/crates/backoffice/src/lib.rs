@@ -4,6 +4,7 @@
 //! script. It knows no SQL and no token of a merchant, and decides no amount.
 
 pub mod access;
+pub mod administration;
 pub mod components;
 pub mod home;
 pub mod layout;
@@ -53,6 +54,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(home::build_routes())
         .merge(payment::build_routes())
         .merge(search::build_routes())
+        .merge(administration::build_routes())
         .merge(layout::build_routes())
         .fallback(access::show_missing_page)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))

@@ -3,6 +3,7 @@
 
 pub mod authentication;
 pub mod back_office;
+pub mod back_office_administration;
 pub mod back_office_attacks;
 pub mod back_office_links;
 pub mod back_office_permissions;

@@ -32,8 +32,14 @@ pub(crate) const fn row(method: &'static str, path: &'static str, need: Need) ->
 }
 
 /// The tables of all subjects.
-const TABLES: &[&[OfficeRoute]] =
-    &[super::ROUTES, crate::home::ROUTES, crate::layout::ROUTES, crate::payment::ROUTES, crate::search::ROUTES];
+const TABLES: &[&[OfficeRoute]] = &[
+    super::ROUTES,
+    crate::administration::ROUTES,
+    crate::home::ROUTES,
+    crate::layout::ROUTES,
+    crate::payment::ROUTES,
+    crate::search::ROUTES,
+];
 
 /// Iterates over every route.
 pub fn all_routes() -> impl Iterator<Item = &'static OfficeRoute> {

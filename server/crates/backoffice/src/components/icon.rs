@@ -40,3 +40,8 @@ pub fn mark() -> Markup {
         }
     }
 }
+
+/// Two sliders.
+pub fn sliders() -> Markup {
+    icon("M2.5 5h6m4 0h1M2.5 11h1m4 0h6M10.5 3.5v3M5.5 9.5v3")
+}

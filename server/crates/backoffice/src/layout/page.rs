@@ -14,6 +14,8 @@ pub enum Section {
     Home,
     /// Payments.
     Payments,
+    /// Entities, tokens and users.
+    Administration,
     /// Any page that is not in the navigation.
     Other,
 }
@@ -94,6 +96,12 @@ impl Page<'_> {
         let entries = [
             (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
             (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
+            (
+                Section::Administration,
+                format!("{BASE}/administration"),
+                icon::sliders(),
+                texts.get("administration.title"),
+            ),
         ];
         html! {
             nav.nav aria-label=(texts.get("layout.navigation")) {

@@ -19,6 +19,7 @@ macro_rules! language {
             $code,
             &[
                 text_file!($code, "access"),
+                text_file!($code, "administration"),
                 text_file!($code, "common"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),

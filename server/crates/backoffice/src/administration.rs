@@ -1,0 +1,31 @@
+//! Administration: the entities as a tree, and the account data of one with its ids, channels and access tokens.
+
+mod account_data;
+mod entity_tree;
+mod tokens;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tillgate_domain::access::role::Permission;
+
+use crate::OfficeState;
+use crate::access::routes::{Need, OfficeRoute, row};
+
+/// The routes of the subject, with what each needs.
+pub(crate) const ROUTES: &[OfficeRoute] = &[
+    row("GET", "/administration", Need::Permission(Permission::ManageTokens)),
+    row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
+];
+
+/// Builds the routes of the subject.
+pub fn build_routes() -> Router<Arc<OfficeState>> {
+    Router::new()
+        .route("/administration", get(entity_tree::show_tree))
+        .route("/administration/entities/{id}", get(account_data::show_account_data))
+        .route("/administration/entities/{id}/tokens", post(tokens::create_token))
+        .route("/administration/entities/{id}/tokens/{user}/revoke", post(tokens::revoke_token))
+}
