@@ -148,8 +148,11 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
     }
     run_in_browser(move |browser| async move {
         become_administrator(&gateway, &browser).await?;
-        let detail = format!("payments/{approved}");
-        for page in ["", "/payments", "/payments?last4=0000&min=x", "/components", &format!("/{detail}")] {
+        let (detail, account) =
+            (format!("/payments/{approved}"), format!("/administration/entities/{}", merchant.entity_id));
+        let lists =
+            ["", "/payments", "/payments?last4=0000&min=x", "/components", "/administration", "/users", "/account"];
+        for page in lists.into_iter().chain([&*detail, &*account]) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

@@ -87,12 +87,14 @@ fn render_facts(office: &Office, overview: &EntityOverview) -> Markup {
     html! {
         section.card aria-labelledby="account-data" {
             header { h2 id="account-data" { (texts.get("administration.account_data")) } }
-            (facts(&[
-                (texts.get("administration.entity_id"), Some(copyable(texts, entity.id.as_str()))),
-                (texts.get("administration.level"), Some(html! { (level_text(texts, entity.level)) })),
-                (texts.get("administration.above"), (!above.is_empty()).then(|| html! { @for link in &above { (link) } })),
-                (texts.get("administration.time_zone"), zone.map(|zone| html! { (zone) })),
-            ]))
+            div.body {
+                (facts(&[
+                    (texts.get("administration.entity_id"), Some(copyable(texts, entity.id.as_str()))),
+                    (texts.get("administration.level"), Some(html! { (level_text(texts, entity.level)) })),
+                    (texts.get("administration.above"), (!above.is_empty()).then(|| html! { @for link in &above { (link) } })),
+                    (texts.get("administration.time_zone"), zone.map(|zone| html! { (zone) })),
+                ]))
+            }
         }
     }
 }

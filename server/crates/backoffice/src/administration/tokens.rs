@@ -105,12 +105,12 @@ fn show_issued(office: &Office, entity: &Entity, issued: &IssuedCredentials) -> 
             h1 { (title) }
             p { (texts.get("token.issued_text")) }
         }
-        section.card {
+        section.card { div.body {
             (facts(&[
                 (texts.get("token.bearer"), Some(html! { span id="token" { (copyable(texts, &issued.bearer_token())) } })),
                 (texts.get("administration.entity_id"), Some(copyable(texts, entity.id.as_str()))),
             ]))
-        }
+        } }
     };
     office.show(Section::Administration, title, main)
 }
