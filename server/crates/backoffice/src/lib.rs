@@ -21,6 +21,7 @@ use ipnet::IpNet;
 use tillgate_gateway::App;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
+use tillgate_net::shares::Shares;
 
 pub use access::routes::{Need, OfficeRoute, all_routes};
 pub use payment::RunningDownloads;
@@ -45,6 +46,18 @@ pub struct OfficeState {
     pub setup: Option<SetupLink>,
     /// The downloads of lists that are being sent.
     pub downloads: RunningDownloads,
+    /// Places for acts of administrators, by user.
+    pub acts: Shares,
+}
+
+/// Number of acts of administrators that run at a time, and of those of one user. Each takes the write lock that
+/// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
+const ACT_PLACES: (usize, usize) = (2, 1);
+
+/// Creates the places for acts.
+pub fn create_act_places() -> Shares {
+    let (places, share) = ACT_PLACES;
+    Shares::new(places, share)
 }
 
 /// Builds every route of the back office. The caller nests them under [`BASE`].

@@ -106,7 +106,7 @@ impl Office {
     }
 
     /// Runs an act of an administrator on a thread of its own, after the user's session and permission were checked
-    /// again. The audit log names the user and the address.
+    /// again. The audit log names the user and the address. Acts of one user run one after the other.
     ///
     /// # Errors
     /// If the act is refused or fails, or the user may not act any more.
@@ -117,7 +117,12 @@ impl Office {
         act: impl FnOnce(&Administration) -> Result<T, ActError> + Send + 'static,
     ) -> Result<T, ActError> {
         let (app, actor) = (Arc::clone(self.app()), self.actor());
-        let work = move || act(&app.gateway.open_administration(&actor, (permission, &reach))?);
+        // The place is kept until the act has ended, also if the browser has gone.
+        let place = self.state.acts.take(self.signed_in.user.id.as_str()).await;
+        let work = move || {
+            let _place = place;
+            act(&app.gateway.open_administration(&actor, (permission, &reach))?)
+        };
         tokio::task::spawn_blocking(work).await.unwrap_or(Err(ActError::Failed(Failure::Interrupted)))
     }
 
