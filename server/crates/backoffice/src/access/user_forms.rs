@@ -6,13 +6,13 @@ use tillgate_domain::access::user::{User, UserState};
 
 use super::fields::Fields;
 use super::inputs::Input;
-use super::users::Office;
+use super::users::UserPages;
 use crate::BASE;
 use crate::components::field::{Choice, Field};
 use crate::components::table::{Column, Table};
 
 /// Renders the list of users.
-pub(super) fn user_table(office: &Office<'_>, users: &[User]) -> Markup {
+pub(super) fn user_table(office: &UserPages<'_>, users: &[User]) -> Markup {
     let texts = office.client.texts;
     let row = |user: &User| {
         vec![
@@ -34,13 +34,13 @@ pub(super) fn user_table(office: &Office<'_>, users: &[User]) -> Markup {
 }
 
 /// Describes a role with the part of the tree on which it holds.
-fn describe_grant(office: &Office<'_>, grant: &RoleGrant) -> String {
+fn describe_grant(office: &UserPages<'_>, grant: &RoleGrant) -> String {
     let texts = office.client.texts;
     let role = texts.get(role_key(grant.role));
     format!("{role} · {}", describe_reach(office, &grant.reach))
 }
 
-fn describe_reach(office: &Office<'_>, reach: &Reach) -> String {
+fn describe_reach(office: &UserPages<'_>, reach: &Reach) -> String {
     match reach {
         Reach::Gateway => office.client.texts.get("users.whole_gateway").to_owned(),
         Reach::Entity(id) => {
@@ -63,7 +63,7 @@ fn role_key(role: Role) -> &'static str {
 }
 
 /// Renders the fields of a role: the role, and the part of the tree that the administrator may choose.
-fn role_fields(office: &Office<'_>, sent: &Fields) -> Markup {
+fn role_fields(office: &UserPages<'_>, sent: &Fields) -> Markup {
     let texts = office.client.texts;
     let roles: Vec<Choice<'_>> =
         Role::ALL.iter().rev().map(|role| (role.as_str(), texts.get(role_key(*role)))).collect();
@@ -81,7 +81,7 @@ fn role_fields(office: &Office<'_>, sent: &Fields) -> Markup {
 }
 
 /// Renders the form of a new user.
-pub(super) fn creation_form(office: &Office<'_>, sent: &Fields) -> Markup {
+pub(super) fn creation_form(office: &UserPages<'_>, sent: &Fields) -> Markup {
     let texts = office.client.texts;
     let input = |name, kind, label| Input {
         name,
@@ -103,7 +103,7 @@ pub(super) fn creation_form(office: &Office<'_>, sent: &Fields) -> Markup {
 }
 
 /// Renders the roles of a user and the acts. An administrator does not change the own ones.
-pub(super) fn user_details(office: &Office<'_>, user: &User, is_self: bool) -> Markup {
+pub(super) fn user_details(office: &UserPages<'_>, user: &User, is_self: bool) -> Markup {
     let texts = office.client.texts;
     let state_text = if user.state == UserState::Disabled { "users.enable" } else { "users.disable" };
     let base = format!("{BASE}/users/{}", user.id);

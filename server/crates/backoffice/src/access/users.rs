@@ -28,14 +28,14 @@ use crate::components::notice::notice;
 use crate::layout::page::{Page, Section};
 use crate::{BASE, OfficeState};
 
-/// A request of an administrator.
-pub(super) struct Office<'a> {
+/// A request of an administrator about users.
+pub(super) struct UserPages<'a> {
     pub(super) state: &'a OfficeState,
     pub(super) client: &'a OfficeClient,
     pub(super) signed_in: &'a SignedIn,
 }
 
-impl Office<'_> {
+impl UserPages<'_> {
     /// Returns true if the administrator may see and change a user.
     fn manages(&self, user: &User) -> bool {
         manages(&self.state.app.gateway.directory, &self.signed_in.permissions, user)
@@ -170,7 +170,7 @@ pub(super) async fn list_users(
     client: OfficeClient,
     signed_in: SignedIn,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     office.render_list(&Fields::default(), None).await
 }
 
@@ -181,7 +181,7 @@ pub(super) async fn create_user(
     signed_in: SignedIn,
     fields: Fields,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     let Some(grant) = office.read_grant(&fields) else {
         return office.render_list(&fields, Some(client.texts.get("users.no_role"))).await;
     };
@@ -199,7 +199,7 @@ pub(super) async fn show_user(
     signed_in: SignedIn,
     Path(id): Path<String>,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     match office.load_user(&id) {
         Ok(user) => office.render_user(&user, None),
         Err(refused) => *refused,
@@ -213,7 +213,7 @@ pub(super) async fn invite_user(
     signed_in: SignedIn,
     Path(id): Path<String>,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
@@ -231,7 +231,7 @@ pub(super) async fn change_state(
     signed_in: SignedIn,
     Path(id): Path<String>,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
@@ -249,7 +249,7 @@ pub(super) async fn change_role(
     Path(id): Path<String>,
     fields: Fields,
 ) -> Response {
-    let office = Office { state: &state, client: &client, signed_in: &signed_in };
+    let office = UserPages { state: &state, client: &client, signed_in: &signed_in };
     let user = match office.load_other_user(&id) {
         Ok(user) => user,
         Err(refused) => return *refused,
