@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_gateway::access::entity::EntityOverview;
-use tillgate_gateway::administration::ActError;
+use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_store::access::token::TokenInfo;
 
 use super::entity_tree::{level_text, mode_badge};
@@ -62,14 +62,14 @@ pub(super) async fn show_entity(office: &Office, entity: &Arc<Entity>, fault: Op
     };
     match fault {
         Some((_, message)) => office.show_fault(Section::Administration, &entity.name, message, &main),
-        None => office.show(Section::Administration, &entity.name, main),
+        None => office.show_page(Section::Administration, &entity.name, main),
     }
 }
 
 /// Loads an entity with its relatives and its tokens.
 async fn load_account(office: &Office, entity: &Arc<Entity>) -> Result<AccountData, ActError> {
     let (reach, entity) = (Reach::Entity(entity.id.clone()), Arc::clone(entity));
-    let load = move |administration: &tillgate_gateway::administration::Administration| {
+    let load = move |administration: &Administration| {
         let tokens = administration.load_tokens(Some(&entity.id))?;
         let overview = administration.describe_entity(administration.load_entity(&entity.id)?)?;
         Ok(AccountData { overview, tokens })
@@ -82,8 +82,7 @@ fn render_facts(office: &Office, overview: &EntityOverview) -> Markup {
     let (texts, entity) = (office.texts, &overview.entity);
     let above = overview.above.iter().filter(|above| office.allows_on(Permission::ManageTokens, &above.id));
     let above: Vec<Markup> = above.map(|above| html! { div { (entity_link(above)) } }).collect();
-    let settings = &overview.effective;
-    let zone = settings.time_zone.clone();
+    let zone = overview.effective.time_zone.as_ref();
     html! {
         section.card aria-labelledby="account-data" {
             header { h2 id="account-data" { (texts.get("administration.account_data")) } }
@@ -124,8 +123,8 @@ fn render_channels(texts: &Texts, overview: &EntityOverview) -> Markup {
         rows: entities.iter().map(row).collect(),
     };
     html! {
-        section.card aria-labelledby="channels" {
-            header { h2 id="channels" { (title) } }
+        div.card {
+            header { h2 { (title) } }
             (table.render())
         }
     }
@@ -135,8 +134,8 @@ fn render_channels(texts: &Texts, overview: &EntityOverview) -> Markup {
 fn render_tokens(texts: &Texts, zone: &TimeZone, account: &AccountData, sent: &Fields) -> Markup {
     let entity = &account.overview.entity;
     html! {
-        section.card aria-labelledby="tokens" {
-            header { h2 id="tokens" { (texts.get("token.title")) } }
+        div.card {
+            header { h2 { (texts.get("token.title")) } }
             (token_table(texts, zone, entity, &account.tokens))
             (creation_form(texts, entity, sent))
         }
