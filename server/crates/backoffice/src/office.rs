@@ -20,7 +20,6 @@ use crate::access::{OfficeClient, Problem, SignedIn};
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
 use crate::layout::page::{Page, Section};
-use crate::layout::refusal;
 use crate::layout::texts::Texts;
 use crate::{BASE, OfficeState};
 
@@ -68,11 +67,6 @@ impl Office {
     /// Returns the entities on which the user has a permission. A list must be limited to them.
     pub fn entities_with(&self, permission: Permission) -> Vec<Arc<Entity>> {
         self.signed_in.entities_with(&self.state, permission)
-    }
-
-    /// Returns the ids of the entities on which the user has a permission.
-    pub fn ids_with(&self, permission: Permission) -> Vec<EntityId> {
-        self.entities_with(permission).iter().map(|entity| entity.id.clone()).collect()
     }
 
     /// Finds an entity on which the user has a permission.
@@ -127,7 +121,7 @@ impl Office {
     }
 
     /// Renders a page, with a notice about the act that has led to it.
-    pub fn show(&self, section: Section, title: &str, main: Markup) -> Response {
+    pub fn show_page(&self, section: Section, title: &str, main: Markup) -> Response {
         self.show_with_status(StatusCode::OK, section, title, main)
     }
 
@@ -137,7 +131,8 @@ impl Office {
         self.show_with_status(StatusCode::UNPROCESSABLE_ENTITY, section, title, main)
     }
 
-    fn show_with_status(&self, status: StatusCode, section: Section, title: &str, main: Markup) -> Response {
+    /// Renders a page with a status, and with a notice about the act that has led to it.
+    pub fn show_with_status(&self, status: StatusCode, section: Section, title: &str, main: Markup) -> Response {
         let done = self.done.as_deref().and_then(|key| self.texts.find(key));
         let main = html! {
             @if let Some(done) = done { (notice(Tone::Good, &html! { (done) })) }
@@ -155,12 +150,16 @@ impl Office {
 
     /// Shows that there is no such thing. The answer for a thing of another tenant is the same.
     pub fn show_unknown(&self) -> Response {
-        refusal::show_unknown(self.texts, &self.signed_in)
+        self.show_problem(&Problem::NotFound)
     }
 
     /// Shows that the data cannot be read, and logs the reason.
     pub fn show_failure(&self, failure: &Failure) -> Response {
-        refusal::show_failure(self.texts, &self.signed_in, failure)
+        self.show_problem(&Problem::failed(failure))
+    }
+
+    fn show_problem(&self, problem: &Problem) -> Response {
+        problem.render(self.texts, Some(&self.signed_in.user.name))
     }
 
     /// Shows the reason why an act changed nothing. `show` renders the page of its form with the message of a refusal.
@@ -171,7 +170,7 @@ impl Office {
             ActError::Refused { message, .. } => show(message).await,
             error => {
                 tracing::error!(%error, "an act in the back office failed");
-                Problem::Unavailable.render(self.texts, Some(&self.signed_in.user.name))
+                self.show_problem(&Problem::Unavailable)
             }
         }
     }

@@ -52,10 +52,16 @@ async fn a_token_is_made_shown_once_used_listed_and_revoked() -> anyhow::Result<
     wait_for_status(&client, 403).await?;
     let notice = browser.get(back.trim_start_matches("/backoffice")).await?;
     assert!(notice.page.contains("The access token is revoked."), "{}", notice.page);
-    let acts = [read_entries(&gateway, "token create")?.pop(), read_entries(&gateway, "token revoke")?.pop()];
-    for entry in acts.into_iter().flatten() {
-        assert!(entry["actor"].as_str().is_some_and(|actor| actor.starts_with("user 8a")), "{entry}");
-        assert_eq!((&entry["details"]["address"], &entry["subject"]), (&"127.0.0.1".into(), &user.as_str().into()));
+    let again = browser.post(&format!("{page}/tokens/{user}/revoke"), &[]).await?;
+    assert_eq!((again.status, again.header("location")), (303, &*back));
+    let actor = format!("user {}", Person::find_id(&gateway, &person.mail)?);
+    for action in ["token create", "token revoke"] {
+        let entry = read_entries(&gateway, action)?.pop().unwrap_or_default();
+        assert_eq!((&entry["actor"], &entry["subject"]), (&actor.as_str().into(), &user.as_str().into()), "{entry}");
+        assert_eq!(entry["details"]["address"], "127.0.0.1", "{entry}");
+    }
+    for later in ["", "/administration", &page, "/users", "/account"] {
+        assert!(!browser.get(later).await?.page.contains(&token), "{later}");
     }
     assert_eq!(read_entries(&gateway, "token revoke")?.len(), 1);
     Ok(())
@@ -99,7 +105,8 @@ async fn entities_and_tokens_of_other_tenants_do_not_exist() -> anyhow::Result<(
     assert_eq!(foreign.len(), 32);
     let unknown = person.browser.get("/administration/entities/8a000000000000000000000000000000").await?;
     let (upper, own) = (other.entity_id.to_uppercase(), &shop.entity_id);
-    for id in [&other.entity_id, &upper] {
+    let (spaced, encoded) = (format!("%20{}", other.entity_id), other.entity_id.replace('8', "%38"));
+    for id in [&other.entity_id, &upper, &spaced, &encoded] {
         let page = person.browser.get(&format!("/administration/entities/{id}")).await?;
         assert_eq!((page.status, &page.page), (404, &unknown.page), "{id}");
         let fields = [("label", "mine"), ("scope-read", "1")];
@@ -107,7 +114,7 @@ async fn entities_and_tokens_of_other_tenants_do_not_exist() -> anyhow::Result<(
         assert_eq!((made.status, &made.page), (404, &unknown.page), "{id}");
     }
     // The token of another entity below the own one, and below its own entity.
-    for entity in [own, &other.entity_id] {
+    for entity in [own, &other.entity_id, &upper, &encoded] {
         let path = format!("/administration/entities/{entity}/tokens/{foreign}/revoke");
         assert_eq!(person.browser.post(&path, &[]).await?.status, 404, "{path}");
     }

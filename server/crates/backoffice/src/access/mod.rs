@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-
 use tillgate_domain::access::role::Permission;
 
 use crate::OfficeState;

@@ -6,14 +6,14 @@ use tillgate_domain::access::user::{User, UserState};
 
 use super::fields::Fields;
 use super::inputs::Input;
-use super::users::UserPages;
 use crate::BASE;
 use crate::components::field::{Choice, Field};
 use crate::components::table::{Column, Table};
+use crate::office::Office;
 
 /// Renders the list of users.
-pub(super) fn user_table(office: &UserPages<'_>, users: &[User]) -> Markup {
-    let texts = office.client.texts;
+pub(super) fn user_table(office: &Office, users: &[User]) -> Markup {
+    let texts = office.texts;
     let row = |user: &User| {
         vec![
             html! { a href={ (BASE) "/users/" (user.id) } { (user.name) } },
@@ -34,15 +34,15 @@ pub(super) fn user_table(office: &UserPages<'_>, users: &[User]) -> Markup {
 }
 
 /// Describes a role with the part of the tree on which it holds.
-fn describe_grant(office: &UserPages<'_>, grant: &RoleGrant) -> String {
-    let texts = office.client.texts;
+fn describe_grant(office: &Office, grant: &RoleGrant) -> String {
+    let texts = office.texts;
     let role = texts.get(role_key(grant.role));
     format!("{role} · {}", describe_reach(office, &grant.reach))
 }
 
-fn describe_reach(office: &UserPages<'_>, reach: &Reach) -> String {
+fn describe_reach(office: &Office, reach: &Reach) -> String {
     match reach {
-        Reach::Gateway => office.client.texts.get("users.whole_gateway").to_owned(),
+        Reach::Gateway => office.texts.get("users.whole_gateway").to_owned(),
         Reach::Entity(id) => {
             let entity = office.state.app.gateway.directory.find_entity(id);
             entity.map_or_else(|| id.to_string(), |entity| format!("{} ({id})", entity.name))
@@ -63,15 +63,15 @@ fn role_key(role: Role) -> &'static str {
 }
 
 /// Renders the fields of a role: the role, and the part of the tree that the administrator may choose.
-fn role_fields(office: &UserPages<'_>, sent: &Fields) -> Markup {
-    let texts = office.client.texts;
+fn role_fields(office: &Office, sent: &Fields) -> Markup {
+    let texts = office.texts;
     let roles: Vec<Choice<'_>> =
         Role::ALL.iter().rev().map(|role| (role.as_str(), texts.get(role_key(*role)))).collect();
     let mut reaches: Vec<(String, String)> = Vec::new();
     if office.signed_in.permissions.allows_everywhere(Permission::ManageUsers) {
         reaches.push((Reach::GATEWAY.to_owned(), texts.get("users.whole_gateway").to_owned()));
     }
-    let entities = office.signed_in.entities_with(office.state, Permission::ManageUsers);
+    let entities = office.entities_with(Permission::ManageUsers);
     reaches.extend(entities.iter().map(|entity| (entity.id.to_string(), format!("{} ({})", entity.name, entity.id))));
     let reaches: Vec<Choice<'_>> = reaches.iter().map(|(value, text)| (&**value, &**text)).collect();
     html! {
@@ -81,8 +81,8 @@ fn role_fields(office: &UserPages<'_>, sent: &Fields) -> Markup {
 }
 
 /// Renders the form of a new user.
-pub(super) fn creation_form(office: &UserPages<'_>, sent: &Fields) -> Markup {
-    let texts = office.client.texts;
+pub(super) fn creation_form(office: &Office, sent: &Fields) -> Markup {
+    let texts = office.texts;
     let input = |name, kind, label| Input {
         name,
         kind,
@@ -103,8 +103,8 @@ pub(super) fn creation_form(office: &UserPages<'_>, sent: &Fields) -> Markup {
 }
 
 /// Renders the roles of a user and the acts. An administrator does not change the own ones.
-pub(super) fn user_details(office: &UserPages<'_>, user: &User, is_self: bool) -> Markup {
-    let texts = office.client.texts;
+pub(super) fn user_details(office: &Office, user: &User, is_self: bool) -> Markup {
+    let texts = office.texts;
     let state_text = if user.state == UserState::Disabled { "users.enable" } else { "users.disable" };
     let base = format!("{BASE}/users/{}", user.id);
     html! {

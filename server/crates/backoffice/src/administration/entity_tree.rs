@@ -35,7 +35,7 @@ pub(super) async fn show_tree(office: Office) -> Response {
             (render_level(texts, &sort_by_parent(&entities), None))
         }
     };
-    office.show(Section::Administration, title, main)
+    office.show_page(Section::Administration, title, main)
 }
 
 /// Sorts entities by the one above them. An entity above which the user has no permission is at the top, so that nobody

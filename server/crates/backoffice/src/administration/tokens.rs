@@ -62,13 +62,15 @@ pub(super) async fn revoke_token(office: Office, Path((id, user)): Path<(String,
     }
 }
 
-/// Revokes a token of an entity. That of another entity is as unknown as one that does not exist.
+/// Revokes a token of an entity. That of another entity is as unknown as one that does not exist. A form that is sent
+/// twice finds its token revoked, which is the state that it asks for.
 fn revoke_own_token(administration: &Administration, owner: &EntityId, user: &str) -> Result<(), ActError> {
     let tokens = administration.load_tokens(Some(owner))?;
-    if !tokens.iter().any(|token| token.user_id == user) {
-        return Err(ActError::refuse("user", "the entity has no such token"));
+    match tokens.iter().find(|token| token.user_id == user) {
+        None => Err(ActError::refuse("user", "the entity has no such token")),
+        Some(token) if token.revoked.is_some() => Ok(()),
+        Some(_) => administration.revoke_token(user),
     }
-    administration.revoke_token(user)
 }
 
 /// Reads the form of a new token.
@@ -112,7 +114,7 @@ fn show_issued(office: &Office, entity: &Entity, issued: &IssuedCredentials) -> 
             ]))
         } }
     };
-    office.show(Section::Administration, title, main)
+    office.show_page(Section::Administration, title, main)
 }
 
 /// Renders the tokens of an entity, newest first.
