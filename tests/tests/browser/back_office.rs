@@ -132,7 +132,7 @@ async fn an_administrator_finds_a_payment_by_its_last_digits_and_sees_why_it_was
 
         let unknown = approved.replace(|digit: char| digit.is_ascii_digit(), "0");
         browser.goto(format!("{base}backoffice/payments/{unknown}")).await?;
-        assert_eq!(browser.find(By::Css("h1")).await?.text().await?, "Not found");
+        assert_eq!(browser.find(By::Css("h1")).await?.text().await?, "Page not found");
         Ok(())
     })
     .await
@@ -152,7 +152,8 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
             (format!("/payments/{approved}"), format!("/administration/entities/{}", merchant.entity_id));
         let lists =
             ["", "/payments", "/payments?last4=0000&min=x", "/components", "/administration", "/users", "/account"];
-        for page in lists.into_iter().chain([&*detail, &*account]) {
+        let refund = format!("{detail}/refund");
+        for page in lists.into_iter().chain([&*detail, &*refund, &*account]) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

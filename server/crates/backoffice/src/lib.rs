@@ -48,15 +48,26 @@ pub struct OfficeState {
     pub downloads: RunningDownloads,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
+    /// Places for inquiries at acquirers, by user.
+    pub inquiries: Shares,
 }
 
 /// Number of acts of administrators that run at a time, and of those of one user. Each takes the write lock that
 /// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
 const ACT_PLACES: (usize, usize) = (2, 1);
 
+/// Number of inquiries at acquirers that run at a time, and of those of one user.
+const INQUIRY_PLACES: (usize, usize) = (32, 2);
+
 /// Creates the places for acts.
 pub fn create_act_places() -> Shares {
     let (places, share) = ACT_PLACES;
+    Shares::new(places, share)
+}
+
+/// Creates the places for inquiries.
+pub fn create_inquiry_places() -> Shares {
+    let (places, share) = INQUIRY_PLACES;
     Shares::new(places, share)
 }
 

@@ -158,7 +158,8 @@ impl Office {
         self.show_problem(&Problem::failed(failure))
     }
 
-    fn show_problem(&self, problem: &Problem) -> Response {
+    /// Shows why something cannot be done.
+    pub fn show_problem(&self, problem: &Problem) -> Response {
         problem.render(self.texts, Some(&self.signed_in.user.name))
     }
 

@@ -6,6 +6,7 @@ pub mod back_office;
 pub mod back_office_administration;
 pub mod back_office_attacks;
 pub mod back_office_links;
+pub mod back_office_payment_acts;
 pub mod back_office_permissions;
 pub mod back_office_reads;
 pub mod channels;

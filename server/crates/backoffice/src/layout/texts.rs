@@ -122,6 +122,11 @@ impl Texts {
         format!("{sign}{}{mark}{rest}", self.group_digits(whole))
     }
 
+    /// Formats an amount in its plain form for a field, in which people type no mark between groups.
+    pub fn plain_amount(&self, plain: &str) -> String {
+        plain.replace('.', self.get("format.decimal"))
+    }
+
     /// Separates groups of three digits.
     fn group_digits(&self, digits: &str) -> String {
         let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
