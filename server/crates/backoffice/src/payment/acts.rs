@@ -21,7 +21,7 @@ use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 
-/// What an amount looks like, for browsers.
+/// Form of an amount, which browsers check.
 const AMOUNT_PATTERN: &str = r"\s*[0-9]{1,10}([.,][0-9]{1,2})?\s*";
 
 /// The page of an act on a payment.
