@@ -155,7 +155,8 @@ async fn payments_and_other_administrators_go_on_while_one_makes_a_hundred_token
         anyhow::Ok(made.load(Ordering::SeqCst))
     };
     let (_, made_by_then) = tokio::try_join!(flood, others)?;
-    assert!(made_by_then < FLOOD, "the others waited for all of {FLOOD}");
+    // The others take turns with the first one: a few acts, not most of them.
+    assert!(made_by_then < FLOOD / 2, "the others waited for {made_by_then} of {FLOOD}");
     assert_eq!(read_entries(&gateway, "token create")?.len(), before + FLOOD + 3);
     Ok(())
 }
