@@ -150,8 +150,17 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         become_administrator(&gateway, &browser).await?;
         let (detail, account) =
             (format!("/payments/{approved}"), format!("/administration/entities/{}", merchant.entity_id));
-        let lists =
-            ["", "/payments", "/payments?last4=0000&min=x", "/components", "/administration", "/users", "/account"];
+        let lists = [
+            "",
+            "/payments",
+            "/payments?last4=0000&min=x",
+            "/components",
+            "/deliveries",
+            "/deliveries/new",
+            "/administration",
+            "/users",
+            "/account",
+        ];
         let refund = format!("{detail}/refund");
         for page in lists.into_iter().chain([&*detail, &*refund, &*account]) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;

@@ -119,6 +119,11 @@ impl Administration {
         Self { store, clock, vault }
     }
 
+    /// Returns the person who acts, for the audit log.
+    pub fn actor(&self) -> &str {
+        self.store.actor()
+    }
+
     /// Loads an entity.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ macro_rules! language {
                 text_file!($code, "access"),
                 text_file!($code, "administration"),
                 text_file!($code, "common"),
+                text_file!($code, "delivery"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),
             ],
