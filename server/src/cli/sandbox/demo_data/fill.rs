@@ -1,0 +1,153 @@
+//! Carries out the plan of the demo data: each step through the use case of the gateway that the API calls.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::PaymentId;
+use tillgate_domain::payment::{Payment, PaymentType};
+use tillgate_gateway::payment::pay::Addresses;
+use tillgate_gateway::payment::response_recorder::ResponseRecorder;
+use tillgate_gateway::{Failure, Gateway};
+use tillgate_shared::parameter::Parameters;
+use tokio::task::JoinSet;
+
+use super::plan::{Plan, PlannedStep, Step};
+use super::request::{follow_up_request, payment_request};
+use super::time::StepClock;
+use super::upkeep::do_due_work;
+
+/// Largest number of steps that run at a time. The store commits them together.
+const MAX_RUNNING: usize = 64;
+/// Largest number of payments of an order.
+const MAX_LINKED: u32 = 20;
+/// No shopper leaves the shop's page.
+const ADDRESSES: Addresses<'_> = Addresses { public: "", result: None, shop_origin: None, shopper: None };
+
+/// An entity that is filled with the steps of a plan.
+pub(super) struct Filling {
+    gateway: Arc<Gateway>,
+    clock: Arc<StepClock>,
+    entity: Arc<Entity>,
+    plan: Arc<Plan>,
+    /// The payment of each order that the next step of the order refers to.
+    latest: HashMap<usize, PaymentId>,
+    running: JoinSet<Result<(usize, Arc<Payment>), Failure>>,
+    /// The orders whose steps run.
+    running_orders: HashSet<usize>,
+}
+
+impl Filling {
+    /// Prepares the filling of an entity.
+    pub(super) fn new(gateway: Arc<Gateway>, clock: Arc<StepClock>, entity: Arc<Entity>, plan: Plan) -> Self {
+        let (latest, running, running_orders) = (HashMap::new(), JoinSet::new(), HashSet::new());
+        Self { gateway, clock, entity, plan: Arc::new(plan), latest, running, running_orders }
+    }
+
+    /// Carries out the steps after a time. Several run at a time, but they begin in the order of their times, so that
+    /// the audit log has this order. Calls `progress` with the number of the step that begins.
+    pub(super) async fn carry_out(&mut self, after: Timestamp, progress: impl Fn(usize)) -> anyhow::Result<()> {
+        let plan = Arc::clone(&self.plan);
+        let mut day = TimeZone::UTC.to_datetime(after).date();
+        for (number, planned) in plan.steps.iter().enumerate().filter(|(_, planned)| planned.at > after) {
+            progress(number);
+            let date = TimeZone::UTC.to_datetime(planned.at).date();
+            if date > day {
+                self.wait_for_all().await?;
+                self.clock.move_to(date.to_zoned(TimeZone::UTC)?.timestamp());
+                do_due_work(&self.gateway, &self.entity).await?;
+                day = date;
+            }
+            // A step of an order refers to the payment of the step before.
+            if self.running_orders.contains(&planned.order) {
+                self.wait_for_all().await?;
+            }
+            if self.running.len() >= MAX_RUNNING {
+                self.wait_for_one().await?;
+            }
+            self.start_step(planned)?;
+        }
+        self.wait_for_all().await
+    }
+
+    /// Starts a step. Leaves out a step of an order that was not paid.
+    fn start_step(&mut self, planned: &PlannedStep) -> anyhow::Result<()> {
+        let PlannedStep { at, order, ref step } = *planned;
+        let planned_order = &self.plan.orders[order];
+        let currency = planned_order.basket.currency;
+        let request = match step {
+            Step::Pay => payment_request(planned_order, TimeZone::UTC.to_datetime(at).date()),
+            Step::Capture(amount) => follow_up_request("CP", Some((*amount, currency))),
+            Step::Refund(amount) => follow_up_request("RF", Some((*amount, currency))),
+            Step::Reverse => follow_up_request("RV", None),
+        };
+        let referenced = match step {
+            Step::Pay => None,
+            _ => match self.find_latest(order)? {
+                Some(id) => Some(id),
+                None => return Ok(()),
+            },
+        };
+        let (gateway, entity) = (Arc::clone(&self.gateway), Arc::clone(&self.entity));
+        let sent = async move { Ok((order, send_request(&gateway, &entity, referenced, request).await?)) };
+        self.running_orders.insert(order);
+        self.running.spawn(self.clock.run_at(at, sent));
+        Ok(())
+    }
+
+    /// Returns the payment that the next step of an order refers to. It is looked up if an earlier run has made it.
+    fn find_latest(&self, order: usize) -> anyhow::Result<Option<PaymentId>> {
+        if let Some(id) = self.latest.get(&order) {
+            return Ok(Some(id.clone()));
+        }
+        let entities: Vec<_> = self.gateway.directory.entities_at_and_below(&self.entity.id);
+        let entities: Vec<_> = entities.iter().map(|entity| entity.id.clone()).collect();
+        let reference = &self.plan.orders[order].reference;
+        let mut payments = self.gateway.store.load_payments_by_reference(&entities, reference, MAX_LINKED)?;
+        payments.retain(is_referred_to);
+        Ok(payments.pop().map(|payment| payment.id))
+    }
+
+    /// Waits until a step has ended.
+    async fn wait_for_one(&mut self) -> anyhow::Result<()> {
+        let Some(ended) = self.running.join_next().await else { return Ok(()) };
+        let (order, payment) = ended.context("a step was interrupted")??;
+        self.running_orders.remove(&order);
+        if is_referred_to(&payment) {
+            self.latest.insert(order, payment.id.clone());
+        }
+        Ok(())
+    }
+
+    /// Waits until all steps have ended that run.
+    async fn wait_for_all(&mut self) -> anyhow::Result<()> {
+        while !self.running.is_empty() {
+            self.wait_for_one().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns true if later steps of an order refer to a payment: an approved debit or preauthorization, or its capture.
+fn is_referred_to(payment: &Payment) -> bool {
+    let types = [PaymentType::Debit, PaymentType::Preauthorization, PaymentType::Capture];
+    payment.is_approved() && types.contains(&payment.payment_type)
+}
+
+/// Sends a request to pay, or to change the payment `referenced`.
+async fn send_request(
+    gateway: &Gateway,
+    entity: &Arc<Entity>,
+    referenced: Option<PaymentId>,
+    request: Parameters,
+) -> Result<Arc<Payment>, Failure> {
+    let recorder = ResponseRecorder::disabled();
+    match referenced {
+        None => gateway.pay(entity, request, Scopes::all(), ADDRESSES, recorder).await,
+        Some(id) => gateway.modify_payment(entity, id.as_str(), request, Scopes::all(), recorder).await,
+    }
+}

@@ -1,0 +1,215 @@
+//! The plan of the demo data: the orders of a month, with the times at which they are paid and changed. It follows from
+//! the seed, the number of orders and the month alone.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::basket::{Basket, draw_basket};
+use super::hours::HourPlan;
+use super::seed::Draw;
+use super::shoppers::{SHOPPERS, Shopper, TestCard};
+
+/// Number of the first order. A shop that has sold for a while does not begin with 1.
+const FIRST_ORDER: u64 = 20_417;
+
+/// A step of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The shopper pays.
+    Pay,
+    /// The shop captures this amount of a preauthorization, in hundredths.
+    Capture(i64),
+    /// The shop refunds this amount, in hundredths.
+    Refund(i64),
+    /// The shop reverses the payment.
+    Reverse,
+}
+
+/// A step of an order, with its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedStep {
+    pub(super) at: Timestamp,
+    /// Index of the order.
+    pub(super) order: usize,
+    pub(super) step: Step,
+}
+
+/// The way in which an order is paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PaidWith {
+    /// The shopper's own card.
+    Card,
+    /// A card that its issuer declines.
+    DeclinedCard(TestCard),
+    /// The shopper's own card, with an expiry date in the past.
+    ExpiredCard,
+}
+
+/// An order of the shop.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Reference of the payment attempt, which is unique.
+    pub(super) reference: String,
+    /// Reference of the order, which is the same when a declined payment is tried again.
+    pub(super) invoice: String,
+    pub(super) shopper: &'static Shopper,
+    pub(super) basket: Basket,
+    pub(super) paid_with: PaidWith,
+    /// True if the amount is only reserved, and captured when the order is sent.
+    pub(super) is_preauthorized: bool,
+}
+
+/// The orders and steps of a month.
+pub(super) struct Plan {
+    pub(super) orders: Vec<Order>,
+    /// The steps in the order of their times.
+    pub(super) steps: Vec<PlannedStep>,
+}
+
+/// Cards that are declined, each with its share of the declines. Their numbers are documented test numbers.
+#[rustfmt::skip] // a card reads as a line
+const DECLINED: [(PaidWith, u64); 8] = [
+    (declined_card("4200000000005546"), 34), // too little money
+    (declined_card("4200000000005512"), 24), // no reason
+    (declined_card("4200000000005538"), 13), // security code
+    (PaidWith::ExpiredCard, 11),
+    (declined_card("4200000000005587"), 8), // above its limit
+    (declined_card("4200000000005579"), 5), // blocked
+    (declined_card("4200000000005595"), 3), // lost
+    (declined_card("4200000000005561"), 2), // stolen
+];
+
+const fn declined_card(number: &'static str) -> PaidWith {
+    PaidWith::DeclinedCard(TestCard { brand: "VISA", number })
+}
+
+impl Plan {
+    /// Plans so many orders from `from` to `until`.
+    pub(super) fn new(seed: u64, count: u32, from: Timestamp, until: Timestamp) -> Self {
+        let hours = HourPlan::new(from, until);
+        let mut plan = Self { orders: Vec::new(), steps: Vec::new() };
+        let mut number = FIRST_ORDER;
+        for index in 0..u64::from(count) {
+            // Each order has its own stream, so that a change of one order leaves the others as they are.
+            let mut draw = Draw::of_stream(seed, index);
+            let at = hours.time_of(index, u64::from(count), &mut draw);
+            let order = plan.draw_order(&mut draw, &mut number);
+            plan.add_steps(&order, at, until, &mut draw);
+            plan.orders.push(order);
+        }
+        plan.steps.sort_by_key(|step| (step.at, step.order));
+        plan
+    }
+
+    /// Draws the next order. Most shoppers whose card was declined try again at once with their own.
+    fn draw_order(&self, draw: &mut Draw, number: &mut u64) -> Order {
+        let declined = self.orders.last().filter(|last| last.paid_with != PaidWith::Card);
+        if let Some(declined) = declined.filter(|_| draw.per_mille(650)) {
+            return Order {
+                reference: format!("{}-2", declined.invoice),
+                invoice: declined.invoice.clone(),
+                shopper: declined.shopper,
+                basket: declined.basket.clone(),
+                paid_with: PaidWith::Card,
+                is_preauthorized: declined.is_preauthorized,
+            };
+        }
+        *number += draw.between(1, 3);
+        let invoice = format!("SO-{number}");
+        let shopper = draw_shopper(draw);
+        let basket = draw_basket(draw, shopper.currency());
+        let is_preauthorized = draw.per_mille(140);
+        let is_declined = draw.per_mille(85);
+        let paid_with = draw.pick(&DECLINED, |row| row.1).filter(|_| is_declined).map_or(PaidWith::Card, |row| row.0);
+        Order { reference: invoice.clone(), invoice, shopper, basket, paid_with, is_preauthorized }
+    }
+
+    /// Adds the payment of an order at a time, and what the shop does with it until the end of the month.
+    fn add_steps(&mut self, order: &Order, at: Timestamp, until: Timestamp, draw: &mut Draw) {
+        let index = self.orders.len();
+        let mut add = |at: Timestamp, step: Step| {
+            if at < until {
+                self.steps.push(PlannedStep { at, order: index, step });
+            }
+        };
+        add(at, Step::Pay);
+        if order.paid_with != PaidWith::Card {
+            return;
+        }
+        let (total, later) = (order.basket.total, |draw: &mut Draw, first, last| at + draw_minutes(draw, first, last));
+        let mut paid = total;
+        if order.is_preauthorized {
+            match draw.below(100) {
+                0..6 => return add(later(draw, 120, 2_000), Step::Reverse),
+                // Two pieces are sent, the third one is sold out.
+                6..16 if order.basket.lines.len() > 1 => paid -= order.basket.lines[0].total(),
+                // The shop forgets to send it.
+                16..19 => return,
+                _ => {}
+            }
+            add(later(draw, 300, 3_400), Step::Capture(paid));
+        }
+        match draw.below(1000) {
+            0..12 if !order.is_preauthorized => add(later(draw, 10, 600), Step::Reverse),
+            12..50 => add(later(draw, 4_400, 17_000), Step::Refund(paid)),
+            50..75 if order.basket.lines.len() > 1 => {
+                let part = order.basket.lines.last().map_or(paid, super::basket::Line::total);
+                add(later(draw, 4_400, 17_000), Step::Refund(part.min(paid)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Draws a shopper. A quarter of the shoppers orders more than half of the time.
+fn draw_shopper(draw: &mut Draw) -> &'static Shopper {
+    let count = SHOPPERS.len() as u64;
+    // Regular shoppers are spread over the table, so that they come from several countries.
+    let index = if draw.per_mille(450) { draw.below(count / 4) * 4 } else { draw.below(count) };
+    &SHOPPERS[usize::try_from(index).unwrap_or_default() % SHOPPERS.len()]
+}
+
+fn draw_minutes(draw: &mut Draw, first: u64, last: u64) -> SignedDuration {
+    let seconds = draw.between(first * 60, last * 60);
+    SignedDuration::from_secs(i64::try_from(seconds).unwrap_or_default())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn month() -> (Timestamp, Timestamp) {
+        ("2026-03-02T00:00:00Z".parse().unwrap(), "2026-04-01T09:30:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_month_again_and_another_seed_another_one() {
+        let (from, until) = month();
+        let plan = |seed| Plan::new(seed, 200, from, until);
+        assert_eq!(plan(1).steps, plan(1).steps);
+        assert_ne!(plan(1).steps, plan(2).steps);
+        let totals = |plan: Plan| plan.orders.iter().map(|order| order.basket.total).collect::<Vec<_>>();
+        assert_eq!(totals(plan(1)), totals(Plan::new(1, 200, from, until - SignedDuration::from_hours(7))));
+    }
+
+    #[test]
+    fn a_month_has_declines_captures_refunds_and_reversals_of_all_shoppers() {
+        let (from, until) = month();
+        let plan = Plan::new(1, 3_000, from, until);
+        let count = |is: fn(&Step) -> bool| plan.steps.iter().filter(|step| is(&step.step)).count();
+        assert_eq!(count(|step| *step == Step::Pay), 3_000);
+        assert!((250..450).contains(&count(|step| matches!(step, Step::Capture(_)))));
+        assert!((80..220).contains(&count(|step| matches!(step, Step::Refund(_)))));
+        assert!((20..100).contains(&count(|step| *step == Step::Reverse)));
+        let declined = plan.orders.iter().filter(|order| order.paid_with != PaidWith::Card).count();
+        assert!((150..320).contains(&declined), "{declined}");
+        for shopper in &SHOPPERS {
+            assert!(plan.orders.iter().any(|order| std::ptr::eq(order.shopper, shopper)), "{shopper:?}");
+        }
+        assert!(plan.steps.iter().all(|step| (from..until).contains(&step.at)));
+        let mut references: Vec<&str> = plan.orders.iter().map(|order| order.reference.as_str()).collect();
+        references.sort_unstable();
+        references.dedup();
+        assert_eq!(references.len(), 3_000);
+    }
+}
