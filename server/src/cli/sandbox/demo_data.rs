@@ -1,44 +1,59 @@
 //! `tillgate demo-data`: a month of payments for a sandbox, made through the use cases of the API.
 
+mod acts;
 mod basket;
+mod cases;
 mod fill;
 mod hours;
 mod opening;
 mod plan;
 mod request;
 mod seed;
+mod settlement_files;
 mod shoppers;
+mod subscriptions;
 mod time;
+mod unfinished;
 mod upkeep;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::settlement::SettlementTerms;
 use tillgate_gateway::Gateway;
-use tillgate_gateway::administration::ActError;
-use tillgate_store::is_served;
+use tillgate_gateway::administration::{ActError, Administration};
+use tillgate_os::clock::Clock;
+use tillgate_os::process;
+use tillgate_store::{Cancellation, ListedPayment, PaymentIndex, is_served};
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
+use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use fill::Filling;
 use opening::open_gateway;
 use plan::Plan;
+use settlement_files::import_files;
 use time::StepClock;
+use unfinished::Run;
+use upkeep::do_due_work;
 
 /// Days of the demo data before today.
 const DAYS: i64 = 30;
 /// Time from the last payment to now.
 const QUIET: SignedDuration = SignedDuration::from_mins(4);
+/// Settlement terms of a merchant without terms.
+const TERMS: &str = "[[fee]]\non = \"charge\"\npercent = \"1.4\"\n";
 /// Number of payments by default.
 pub(in crate::cli) const PAYMENTS: u32 = 3_000;
 /// Seed by default.
@@ -75,7 +90,9 @@ impl DemoData {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let id = parse_entity_id(&self.entity)?;
         check_entity(&self.common.open_administration()?.load_entity(&id)?)?;
-        let payments = fill_entity(&self.common.data, &id, self.payments, self.seed)?;
+        let is_empty = |gateway: &Gateway| Ok(count_payments(gateway, &own_ids(gateway, &id), 1)? == 0);
+        let filled = fill_entity(&self.common.data, &id, (self.payments, self.seed), is_empty)?;
+        let payments = filled.ok_or_else(|| ActError::refuse("entity", format!("{id} has payments already")))?;
         let output = DemoDataOutput { entity_id: id.to_string(), payments };
         self.common.print_output(&output, |output| format!("{} has {} payments now", output.entity_id, output.payments))
     }
@@ -96,44 +113,103 @@ fn check_entity(entity: &Entity) -> Result<(), ActError> {
     Ok(())
 }
 
-/// Fills an entity with so many payments. Returns the number of its payments afterwards, with captures, refunds and
-/// reversals.
+/// Fills an entity with so many payments, or completes an earlier run that was interrupted. Returns the number of its
+/// payments afterwards, with captures, refunds and reversals. `None`, and changes nothing, if `may_begin` returns false
+/// for the gateway and no run was interrupted.
 ///
 /// # Errors
-/// If a server is running, or the entity has payments.
-pub(in crate::cli) fn fill_entity(data: &Path, id: &EntityId, payments: u32, seed: u64) -> anyhow::Result<u32> {
+/// If a server is running.
+pub(in crate::cli) fn fill_entity(
+    data: &Path,
+    id: &EntityId,
+    (payments, seed): (u32, u64),
+    may_begin: impl FnOnce(&Gateway) -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<u32>> {
     // Timers and settlements of a server would run by another clock than those of the demo data.
     ensure!(!is_served(data)?, "a server is running on {}: stop it before the demo data are made", data.display());
     // One thread starts the steps one after the other, and the store's writer has another one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(fill_with_plan(data, id, payments, seed))
+    runtime.block_on(async {
+        let interrupted = Run::find_interrupted(data, id)?;
+        let run = match &interrupted {
+            Some(run) => run.clone(),
+            None => Run::new(id, payments, seed, find_month()?),
+        };
+        let clock = StepClock::starting_at(run.from);
+        let gateway = Arc::new(open_gateway(data, &clock).await?);
+        if interrupted.is_none() {
+            if !may_begin(&gateway)? {
+                return Ok(None);
+            }
+            run.note_begin(data)?;
+        }
+        carry_out(data, id, &run, (&gateway, &clock)).await?;
+        run.note_end(data)?;
+        count_payments(&gateway, &own_ids(&gateway, id), u32::MAX).map(Some)
+    })
 }
 
-async fn fill_with_plan(data: &Path, id: &EntityId, payments: u32, seed: u64) -> anyhow::Result<u32> {
+/// Returns the period of the demo data: the last thirty days until now.
+fn find_month() -> anyhow::Result<(Timestamp, Timestamp)> {
     let until = Timestamp::now() - QUIET;
-    let first_day = TimeZone::UTC.to_datetime(until).date().checked_sub(jiff::Span::new().days(DAYS))?;
-    let from = first_day.to_zoned(TimeZone::UTC)?.timestamp();
-    let clock = StepClock::starting_at(from);
-    let gateway = Arc::new(open_gateway(data, &clock).await?);
-    let entity = gateway.directory.find_entity(id).context("the entity is gone")?;
-    let has_payments = count_payments(&gateway, id, 1)? > 0;
-    if has_payments {
-        return Err(ActError::refuse("entity", format!("{id} has payments already")).into());
+    let first_day = TimeZone::UTC.to_datetime(until).date().checked_sub(Span::new().days(DAYS))?;
+    Ok((first_day.to_zoned(TimeZone::UTC)?.timestamp(), until))
+}
+
+/// Carries out a run, after the payments that it has made already. Shows a progress bar if the standard error stream is
+/// a terminal.
+async fn carry_out(
+    data: &Path,
+    id: &EntityId,
+    run: &Run,
+    (gateway, clock): (&Arc<Gateway>, &Arc<StepClock>),
+) -> anyhow::Result<()> {
+    let store = gateway.store.open_admin(&gateway.vault)?.for_actor(process::describe_user());
+    let administration =
+        Administration::new(store, Box::new(Arc::clone(&gateway.vault)), Arc::clone(clock) as Arc<dyn Clock>);
+    ensure_demo_rules(&administration, id)?;
+    if administration.load_settlement_terms(id)?.is_none() {
+        let terms = SettlementTerms::parse(TERMS).map_err(|error| anyhow!("the demo's terms: {error}"))?;
+        administration.set_settlement_terms(id, Some(&terms))?;
     }
-    let plan = Plan::new(seed, payments, from, until);
-    // It draws nothing if the standard error stream is no terminal.
+    gateway.store.fill_directory().await?;
+    let entity = gateway.directory.find_entity(id).context("the entity is gone")?;
+    let plan = Arc::new(Plan::new(run.seed, run.payments, run.from, run.until));
     let bar = ProgressBar::new(plan.steps.len() as u64)
         .with_style(ProgressStyle::with_template("demo data {bar:40} {percent:>3} %  {elapsed_precise}")?);
-    let before = from - SignedDuration::from_millis(1);
-    let mut filling = Filling::new(Arc::clone(&gateway), Arc::clone(&clock), entity, plan);
-    let filled = filling.carry_out(before, |step| bar.set_position(step as u64)).await;
+    let mut filling = Filling::new(Arc::clone(gateway), Arc::clone(clock), Arc::clone(&entity), plan);
+    if let Some(newest) = find_newest_payment(gateway, id).await? {
+        filling.continue_after(newest - entity.ahead);
+    }
+    let filled = filling.carry_out(run.from, |step| bar.set_position(step as u64)).await;
     bar.finish_and_clear();
     filled?;
-    count_payments(&gateway, id, u32::MAX)
+    clock.move_to(run.until);
+    do_due_work(gateway, &entity).await?;
+    import_files(&administration, (&entity, data), &filling.external_payments()?, run.from)
 }
 
-/// Counts the payments of an entity and its channels, up to a limit.
-fn count_payments(gateway: &Gateway, id: &EntityId, limit: u32) -> anyhow::Result<u32> {
-    let entities: Vec<_> = gateway.directory.entities_at_and_below(id).iter().map(|own| own.id.clone()).collect();
-    Ok(gateway.store.count_payments(&entities, &PaymentRange::all_time(), limit)?)
+/// Returns the ids of an entity and its channels.
+fn own_ids(gateway: &Gateway, id: &EntityId) -> Vec<EntityId> {
+    gateway.directory.entities_at_and_below(id).iter().map(|own| own.id.clone()).collect()
+}
+
+/// Counts the payments of some entities, up to a limit.
+fn count_payments(gateway: &Gateway, entities: &[EntityId], limit: u32) -> anyhow::Result<u32> {
+    Ok(gateway.store.count_payments(entities, &PaymentRange::all_time(), limit)?)
+}
+
+/// Returns the time of the newest payment of an entity and its channels. `None` if there is none.
+async fn find_newest_payment(gateway: &Arc<Gateway>, id: &EntityId) -> anyhow::Result<Option<Timestamp>> {
+    let (reader, entities) = (Arc::clone(gateway), own_ids(gateway, id));
+    let read = move |cancelled: &Cancellation<'_>| {
+        let mut newest = None;
+        let visit = |payment: &ListedPayment<'_>| {
+            newest = Some(payment.created);
+            ControlFlow::Break(())
+        };
+        let (index, range) = (PaymentIndex::All, PaymentRange::all_time());
+        reader.store.visit_latest_payments(&entities, &index, &range, cancelled, visit).map(|()| newest)
+    };
+    Ok(gateway.store.long_reads.run_read(id, read).await??)
 }

@@ -18,14 +18,14 @@ const fn new_piece(id: &'static str, name: &'static str, price: i64, share: u64)
 }
 
 static PIECES: [Piece; 8] = [
-    new_piece("cup", "Harbour cup", 28_00, 30),
-    new_piece("bowl", "Dune bowl", 36_50, 22),
-    new_piece("teapot", "Tidal teapot", 92_00, 10),
-    new_piece("espresso", "Pebble espresso cup", 18_90, 18),
-    new_piece("plate", "Breakwater plate", 32_00, 14),
-    new_piece("vase", "Lighthouse vase", 68_00, 7),
-    new_piece("platter", "Low tide platter", 119_00, 3),
-    new_piece("gift-box", "Gift box", 4_90, 12),
+    new_piece("cup", "Harbour cup", 2800, 30),
+    new_piece("bowl", "Dune bowl", 3650, 22),
+    new_piece("teapot", "Tidal teapot", 9200, 10),
+    new_piece("espresso", "Pebble espresso cup", 1890, 18),
+    new_piece("plate", "Breakwater plate", 3200, 14),
+    new_piece("vase", "Lighthouse vase", 6800, 7),
+    new_piece("platter", "Low tide platter", 11900, 3),
+    new_piece("gift-box", "Gift box", 490, 12),
 ];
 
 /// A line of a basket.
@@ -54,8 +54,8 @@ pub(super) struct Basket {
 }
 
 /// Order value from which the delivery is free, in hundredths.
-const FREE_DELIVERY: i64 = 75_00;
-const DELIVERY: i64 = 5_90;
+const FREE_DELIVERY: i64 = 7500;
+const DELIVERY: i64 = 590;
 
 /// Draws a basket of one to three lines.
 pub(super) fn draw_basket(draw: &mut Draw, currency: &'static str) -> Basket {
@@ -71,8 +71,8 @@ pub(super) fn draw_basket(draw: &mut Draw, currency: &'static str) -> Basket {
         let quantity = match draw.below(100) {
             0..55 => 1,
             55..80 => 2,
-            80..93 if piece.price < 50_00 => 4,
-            93.. if piece.price < 50_00 => 6,
+            80..93 if piece.price < 5000 => 4,
+            93.. if piece.price < 5000 => 6,
             _ => 1,
         };
         if lines.iter().all(|line| line.piece != piece) {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
@@ -16,8 +16,11 @@ use tillgate_gateway::{Failure, Gateway};
 use tillgate_shared::parameter::Parameters;
 use tokio::task::JoinSet;
 
+use super::acts::{decide_held, is_refusal, move_dispute};
 use super::plan::{Plan, PlannedStep, Step};
 use super::request::{follow_up_request, payment_request};
+use super::settlement_files::SettledPayment;
+use super::subscriptions::subscribe;
 use super::time::StepClock;
 use super::upkeep::do_due_work;
 
@@ -39,43 +42,86 @@ pub(super) struct Filling {
     running: JoinSet<Result<(usize, Arc<Payment>), Failure>>,
     /// The orders whose steps run.
     running_orders: HashSet<usize>,
+    /// The time up to which an earlier run has carried out the steps. `None` if there was none.
+    done_until: Option<Timestamp>,
 }
+
+/// Interval of looks for work that has become due.
+const UPKEEP: SignedDuration = SignedDuration::from_hours(3);
 
 impl Filling {
     /// Prepares the filling of an entity.
-    pub(super) fn new(gateway: Arc<Gateway>, clock: Arc<StepClock>, entity: Arc<Entity>, plan: Plan) -> Self {
+    pub(super) fn new(gateway: Arc<Gateway>, clock: Arc<StepClock>, entity: Arc<Entity>, plan: Arc<Plan>) -> Self {
         let (latest, running, running_orders) = (HashMap::new(), JoinSet::new(), HashSet::new());
-        Self { gateway, clock, entity, plan: Arc::new(plan), latest, running, running_orders }
+        Self { gateway, clock, entity, plan, latest, running, running_orders, done_until: None }
     }
 
-    /// Carries out the steps after a time. Several run at a time, but they begin in the order of their times, so that
-    /// the audit log has this order. Calls `progress` with the number of the step that begins.
-    pub(super) async fn carry_out(&mut self, after: Timestamp, progress: impl Fn(usize)) -> anyhow::Result<()> {
+    /// Continues an earlier run, which has made payments up to this time.
+    pub(super) fn continue_after(&mut self, time: Timestamp) {
+        self.done_until = Some(time);
+    }
+
+    /// Carries out the steps. Payments run several at a time, but they begin in the order of their times, so that the
+    /// audit log has this order. Calls `progress` with the number of the step that begins.
+    pub(super) async fn carry_out(&mut self, from: Timestamp, progress: impl Fn(usize)) -> anyhow::Result<()> {
         let plan = Arc::clone(&self.plan);
-        let mut day = TimeZone::UTC.to_datetime(after).date();
-        for (number, planned) in plan.steps.iter().enumerate().filter(|(_, planned)| planned.at > after) {
+        let mut next_upkeep = from + UPKEEP;
+        for (number, planned) in plan.steps.iter().enumerate() {
             progress(number);
-            let date = TimeZone::UTC.to_datetime(planned.at).date();
-            if date > day {
-                self.wait_for_all().await?;
-                self.clock.move_to(date.to_zoned(TimeZone::UTC)?.timestamp());
-                do_due_work(&self.gateway, &self.entity).await?;
-                day = date;
+            if self.done_until.is_some_and(|until| planned.at <= until) {
+                continue;
             }
-            // A step of an order refers to the payment of the step before.
-            if self.running_orders.contains(&planned.order) {
-                self.wait_for_all().await?;
+            while next_upkeep <= planned.at {
+                if self.done_until.is_none_or(|until| next_upkeep > until) {
+                    self.wait_for_all().await?;
+                    self.clock.move_to(next_upkeep);
+                    do_due_work(&self.gateway, &self.entity).await?;
+                }
+                next_upkeep += UPKEEP;
             }
-            if self.running.len() >= MAX_RUNNING {
-                self.wait_for_one().await?;
-            }
-            self.start_step(planned)?;
+            self.take_step(planned).await?;
         }
         self.wait_for_all().await
     }
 
-    /// Starts a step. Leaves out a step of an order that was not paid.
-    fn start_step(&mut self, planned: &PlannedStep) -> anyhow::Result<()> {
+    /// Takes a step: starts a payment, or waits for all payments and for an act of a person.
+    async fn take_step(&mut self, planned: &PlannedStep) -> anyhow::Result<()> {
+        // A step of an order refers to the payment of the step before.
+        if planned.step.is_act() || self.running_orders.contains(&planned.order) {
+            self.wait_for_all().await?;
+        }
+        if !planned.step.is_act() {
+            if self.running.len() >= MAX_RUNNING {
+                self.wait_for_one().await?;
+            }
+            return self.start_payment(planned);
+        }
+        let payment = match planned.step {
+            Step::Subscribe(_) => None,
+            _ => self.find_latest(planned.order)?,
+        };
+        let (gateway, entity) = (Arc::clone(&self.gateway), Arc::clone(&self.entity));
+        let step = planned.step.clone();
+        let act = async move {
+            match (step, payment) {
+                (Step::Subscribe(index), _) => subscribe(&gateway, &entity, index).await,
+                (Step::Decide { approves }, Some(payment)) => decide_held(&gateway, &payment, approves).await,
+                (Step::Dispute { case, index }, Some(payment)) => {
+                    move_dispute(&gateway, &entity, &payment, (case, index)).await
+                }
+                // The order was not paid.
+                _ => Ok(()),
+            }
+        };
+        match self.clock.run_at(planned.at, act).await {
+            // The earlier run may have taken the step before it was interrupted.
+            Err(error) if self.done_until.is_some() && is_refusal(&error) => Ok(()),
+            taken => taken,
+        }
+    }
+
+    /// Starts a payment, or a change of one. Leaves out a change of an order that was not paid.
+    fn start_payment(&mut self, planned: &PlannedStep) -> anyhow::Result<()> {
         let PlannedStep { at, order, ref step } = *planned;
         let planned_order = &self.plan.orders[order];
         let currency = planned_order.basket.currency;
@@ -84,6 +130,7 @@ impl Filling {
             Step::Capture(amount) => follow_up_request("CP", Some((*amount, currency))),
             Step::Refund(amount) => follow_up_request("RF", Some((*amount, currency))),
             Step::Reverse => follow_up_request("RV", None),
+            Step::Decide { .. } | Step::Dispute { .. } | Step::Subscribe(_) => return Ok(()),
         };
         let referenced = match step {
             Step::Pay => None,
@@ -112,6 +159,21 @@ impl Filling {
         Ok(payments.pop().map(|payment| payment.id))
     }
 
+    /// Returns the approved payments that the acquirer's host has processed, in the order of their times.
+    pub(super) fn external_payments(&self) -> anyhow::Result<Vec<SettledPayment>> {
+        let mut payments = Vec::new();
+        for PlannedStep { at, order: index, step } in &self.plan.steps {
+            let order = &self.plan.orders[*index];
+            if *step != Step::Pay || !order.is_external {
+                continue;
+            }
+            let amount = (order.basket.total, order.basket.currency);
+            let id = self.find_latest(*index)?;
+            payments.extend(id.map(|id| SettledPayment { id, reference: order.reference.clone(), amount, at: *at }));
+        }
+        Ok(payments)
+    }
+
     /// Waits until a step has ended.
     async fn wait_for_one(&mut self) -> anyhow::Result<()> {
         let Some(ended) = self.running.join_next().await else { return Ok(()) };
@@ -132,10 +194,11 @@ impl Filling {
     }
 }
 
-/// Returns true if later steps of an order refer to a payment: an approved debit or preauthorization, or its capture.
+/// Returns true if later steps of an order refer to a payment: a held or approved debit or preauthorization, or its
+/// capture.
 fn is_referred_to(payment: &Payment) -> bool {
     let types = [PaymentType::Debit, PaymentType::Preauthorization, PaymentType::Capture];
-    payment.is_approved() && types.contains(&payment.payment_type)
+    (payment.is_approved() || payment.is_held()) && types.contains(&payment.payment_type)
 }
 
 /// Sends a request to pay, or to change the payment `referenced`.

@@ -24,6 +24,7 @@ use tillgate_vault::Keyring;
 use super::time::StepClock;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::open_store;
+use crate::cli::sandbox::acquirer::embed_default_host;
 
 /// No card-testing limits: the shoppers of a month pay within seconds, and the counts are not stored.
 const NO_LIMITS: VelocityLimits =
@@ -40,6 +41,7 @@ pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow:
     let opened = Store::open_to_serve(data, Arc::clone(&directory), keys, WriteLimits::default(), sources);
     let store = opened.with_context(|| format!("opening the store in {}", data.display()))?;
     let account_index = store.open_account_index(&vault).await?;
+    let host = embed_default_host(data)?;
     let now = clock.now();
     Ok(Gateway {
         // Ids begin with the times of the month, although other entities may have later ones already.
@@ -48,7 +50,7 @@ pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow:
         store,
         clock,
         payments_in_flight: PaymentsInFlight::default(),
-        connectors: Registry::default(),
+        connectors: Registry::default().with_external(Arc::new(host), true),
         vault,
         account_index,
         velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),

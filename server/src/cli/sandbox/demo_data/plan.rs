@@ -22,6 +22,19 @@ pub(super) enum Step {
     Refund(i64),
     /// The shop reverses the payment.
     Reverse,
+    /// An analyst approves a held order, or cancels it.
+    Decide { approves: bool },
+    /// A dispute is opened or moved: the case and its move, by their indexes.
+    Dispute { case: usize, index: usize },
+    /// A shopper subscribes: the subscription, by its index. The step belongs to no order.
+    Subscribe(usize),
+}
+
+impl Step {
+    /// Returns true if a person takes the step, and it is no request of the shop's server.
+    pub(super) fn is_act(&self) -> bool {
+        matches!(self, Self::Decide { .. } | Self::Dispute { .. } | Self::Subscribe(_))
+    }
 }
 
 /// A step of an order, with its time.
@@ -56,6 +69,10 @@ pub(super) struct Order {
     pub(super) paid_with: PaidWith,
     /// True if the amount is only reserved, and captured when the order is sent.
     pub(super) is_preauthorized: bool,
+    /// True if the shop's risk rules hold it: a disposable mail address, and a delivery abroad.
+    pub(super) is_suspicious: bool,
+    /// True if the acquirer's host processes it, whose institute settles it by files.
+    pub(super) is_external: bool,
 }
 
 /// The orders and steps of a month.
@@ -64,6 +81,13 @@ pub(super) struct Plan {
     /// The steps in the order of their times.
     pub(super) steps: Vec<PlannedStep>,
 }
+
+/// The suspicious orders about which nobody has decided yet: places from the end, and minutes before the end. Both are
+/// within the time for a decision.
+const UNDECIDED: [(u64, i64); 4] = [(2, 21), (4, 95), (7, 260), (11, 610)];
+
+/// Number of orders that the acquirer's host processes.
+const EXTERNAL: u64 = 24;
 
 /// Cards that are declined, each with its share of the declines. Their numbers are documented test numbers.
 #[rustfmt::skip] // a card reads as a line
@@ -92,10 +116,19 @@ impl Plan {
             // Each order has its own stream, so that a change of one order leaves the others as they are.
             let mut draw = Draw::of_stream(seed, index);
             let at = hours.time_of(index, u64::from(count), &mut draw);
-            let order = plan.draw_order(&mut draw, &mut number);
+            let mut order = plan.draw_order(&mut draw, &mut number);
+            order.is_external = order.is_plain() && is_external(index, u64::from(count));
+            if let Some(at) = find_undecided(index, u64::from(count), until).filter(|at| *at > from) {
+                let order = Order { paid_with: PaidWith::Card, is_preauthorized: false, is_suspicious: true, ..order };
+                plan.steps.push(PlannedStep { at, order: plan.orders.len(), step: Step::Pay });
+                plan.orders.push(order);
+                continue;
+            }
             plan.add_steps(&order, at, until, &mut draw);
             plan.orders.push(order);
         }
+        plan.add_disputes(days_between(from, until), until);
+        plan.add_subscriptions(from);
         plan.steps.sort_by_key(|step| (step.at, step.order));
         plan
     }
@@ -111,6 +144,8 @@ impl Plan {
                 basket: declined.basket.clone(),
                 paid_with: PaidWith::Card,
                 is_preauthorized: declined.is_preauthorized,
+                is_suspicious: false,
+                is_external: false,
             };
         }
         *number += draw.between(1, 3);
@@ -120,7 +155,9 @@ impl Plan {
         let is_preauthorized = draw.per_mille(140);
         let is_declined = draw.per_mille(85);
         let paid_with = draw.pick(&DECLINED, |row| row.1).filter(|_| is_declined).map_or(PaidWith::Card, |row| row.0);
-        Order { reference: invoice.clone(), invoice, shopper, basket, paid_with, is_preauthorized }
+        let is_suspicious = draw.per_mille(9) && paid_with == PaidWith::Card && !is_preauthorized;
+        let reference = invoice.clone();
+        Order { reference, invoice, shopper, basket, paid_with, is_preauthorized, is_suspicious, is_external: false }
     }
 
     /// Adds the payment of an order at a time, and what the shop does with it until the end of the month.
@@ -132,7 +169,15 @@ impl Plan {
             }
         };
         add(at, Step::Pay);
-        if order.paid_with != PaidWith::Card {
+        if order.is_suspicious {
+            // One of ten is forgotten, and ends by itself.
+            return match draw.below(10) {
+                0 => {}
+                1..4 => add(at + draw_minutes(draw, 25, 500), Step::Decide { approves: false }),
+                _ => add(at + draw_minutes(draw, 15, 400), Step::Decide { approves: true }),
+            };
+        }
+        if order.paid_with != PaidWith::Card || order.is_external {
             return;
         }
         let (total, later) = (order.basket.total, |draw: &mut Draw, first, last| at + draw_minutes(draw, first, last));
@@ -160,6 +205,29 @@ impl Plan {
     }
 }
 
+impl Order {
+    /// Returns true if an order is charged to the shopper's card at once, and nothing is special about it.
+    fn is_plain(&self) -> bool {
+        self.paid_with == PaidWith::Card && !self.is_preauthorized && !self.is_suspicious
+    }
+}
+
+/// Returns true if the acquirer's host processes the order with this index, if it may: some, evenly spread.
+fn is_external(index: u64, count: u64) -> bool {
+    let spacing = (count / EXTERNAL).max(5);
+    index % spacing == spacing / 2
+}
+
+/// Returns the time of a suspicious order that is still undecided. `None` for any other order.
+fn find_undecided(index: u64, count: u64, until: Timestamp) -> Option<Timestamp> {
+    let (_, minutes) = UNDECIDED.iter().find(|(place, _)| index + place == count)?;
+    Some(until - SignedDuration::from_mins(*minutes))
+}
+
+fn days_between(from: Timestamp, until: Timestamp) -> usize {
+    usize::try_from(until.duration_since(from).as_hours() / 24).unwrap_or_default()
+}
+
 /// Draws a shopper. A quarter of the shoppers orders more than half of the time.
 fn draw_shopper(draw: &mut Draw) -> &'static Shopper {
     let count = SHOPPERS.len() as u64;
@@ -177,6 +245,7 @@ fn draw_minutes(draw: &mut Draw, first: u64, last: u64) -> SignedDuration {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::cli::sandbox::demo_data::cases::CASES;
 
     fn month() -> (Timestamp, Timestamp) {
         ("2026-03-02T00:00:00Z".parse().unwrap(), "2026-04-01T09:30:00Z".parse().unwrap())
@@ -201,6 +270,15 @@ mod tests {
         assert!((250..450).contains(&count(|step| matches!(step, Step::Capture(_)))));
         assert!((80..220).contains(&count(|step| matches!(step, Step::Refund(_)))));
         assert!((20..100).contains(&count(|step| *step == Step::Reverse)));
+        assert!((10..40).contains(&count(|step| matches!(step, Step::Decide { .. }))));
+        assert_eq!(count(|step| matches!(step, Step::Dispute { index: 0, .. })), CASES.len());
+        let held_since = until - SignedDuration::from_hours(11);
+        let is_undecided = |step: &&PlannedStep| {
+            let is_decision = |other: &PlannedStep| other.order == step.order && other.step != Step::Pay;
+            step.at > held_since && plan.orders[step.order].is_suspicious && !plan.steps.iter().any(is_decision)
+        };
+        assert!(plan.steps.iter().filter(is_undecided).count() >= UNDECIDED.len());
+        assert!((18..=24).contains(&plan.orders.iter().filter(|order| order.is_external).count()));
         let declined = plan.orders.iter().filter(|order| order.paid_with != PaidWith::Card).count();
         assert!((150..320).contains(&declined), "{declined}");
         for shopper in &SHOPPERS {

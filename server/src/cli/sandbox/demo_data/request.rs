@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use tillgate_shared::parameter::Parameters;
 
 use super::plan::{Order, PaidWith};
-use super::shoppers::Shopper;
+use super::shoppers::{Shopper, TestCard};
 
 /// Makes the request to pay an order on a day.
 pub(super) fn payment_request(order: &Order, today: Date) -> Parameters {
@@ -18,8 +18,18 @@ pub(super) fn payment_request(order: &Order, today: Date) -> Parameters {
     ]
     .into_iter()
     .collect();
-    add_card(&mut request, order, today);
+    let card = match order.paid_with {
+        PaidWith::DeclinedCard(card) => card,
+        PaidWith::Card | PaidWith::ExpiredCard => shopper.card,
+    };
+    add_card(&mut request, card, (shopper, order.paid_with == PaidWith::ExpiredCard), today);
     add_shopper(&mut request, shopper);
+    if order.is_suspicious {
+        add_suspicions(&mut request, shopper);
+    }
+    if order.is_external {
+        request.set("testMode", "EXTERNAL");
+    }
     for (index, line) in basket.lines.iter().enumerate() {
         for (name, value) in [
             ("name", line.piece.name.to_owned()),
@@ -35,16 +45,11 @@ pub(super) fn payment_request(order: &Order, today: Date) -> Parameters {
     request
 }
 
-/// Adds the card. Cards that are not expired are valid for some years from the day.
-fn add_card(request: &mut Parameters, order: &Order, today: Date) {
-    let shopper = order.shopper;
-    let card = match order.paid_with {
-        PaidWith::DeclinedCard(card) => card,
-        PaidWith::Card | PaidWith::ExpiredCard => shopper.card,
-    };
+/// Adds the card of a shopper, which is expired or valid for some years from the day.
+pub(super) fn add_card(request: &mut Parameters, card: TestCard, (shopper, is_expired): (&Shopper, bool), today: Date) {
     // The last digits of the number make the cards differ.
     let digits: i16 = card.number.bytes().rev().take(4).map(|digit| i16::from(digit - b'0')).sum();
-    let years = if order.paid_with == PaidWith::ExpiredCard { -1 } else { 1 + digits % 4 };
+    let years = if is_expired { -1 } else { 1 + digits % 4 };
     let code = if card.brand == "AMEX" { "1234" } else { "123" };
     for (name, value) in [
         ("paymentBrand", card.brand.to_owned()),
@@ -59,7 +64,7 @@ fn add_card(request: &mut Parameters, order: &Order, today: Date) {
 }
 
 /// Adds name and addresses of a shopper.
-fn add_shopper(request: &mut Parameters, shopper: &Shopper) {
+pub(super) fn add_shopper(request: &mut Parameters, shopper: &Shopper) {
     let names = [("givenName", shopper.given_name), ("surname", shopper.surname)];
     for (name, value) in names {
         request.set(format!("customer.{name}"), value);
@@ -80,6 +85,21 @@ fn add_shopper(request: &mut Parameters, shopper: &Shopper) {
     }
 }
 
+/// Gives an order what the demo's risk rules hold: a disposable mail address, and a delivery to another country.
+fn add_suspicions(request: &mut Parameters, shopper: &Shopper) {
+    let mail = shopper.mail();
+    let (name, _) = mail.split_once('@').unwrap_or_default();
+    request.set("customer.email", format!("{name}@trash.example"));
+    let [street, postcode, city, country] = match shopper.country {
+        "US" => ["3 Harbour Road", "BT1 3LG", "Belfast", "GB"],
+        _ => ["1600 Industrial Way", "89502", "Reno", "US"],
+    };
+    let address = [("street1", street), ("postcode", postcode), ("city", city), ("country", country)];
+    for (name, value) in address {
+        request.set(format!("shipping.{name}"), value);
+    }
+}
+
 /// Makes the request to capture, refund or reverse a payment: `amount` in hundredths, or the whole amount.
 pub(super) fn follow_up_request(payment_type: &str, amount: Option<(i64, &str)>) -> Parameters {
     let mut request: Parameters = [("paymentType", payment_type)].into_iter().collect();
@@ -91,6 +111,6 @@ pub(super) fn follow_up_request(payment_type: &str, amount: Option<(i64, &str)>)
 }
 
 /// Formats hundredths as an amount.
-fn format_amount(hundredths: i64) -> String {
+pub(super) fn format_amount(hundredths: i64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
