@@ -45,7 +45,7 @@ use opening::open_gateway;
 use plan::Plan;
 use settlement_files::import_files;
 use time::StepClock;
-use unfinished::Run;
+use unfinished::DemoRun;
 use upkeep::do_due_work;
 
 /// Days of the demo data before today.
@@ -69,7 +69,7 @@ pub(in crate::cli) struct DemoData {
     /// Id of the merchant, a sandbox without payments.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
-    /// Number of orders that are paid or declined. Captures and refunds are added.
+    /// Number of payment attempts. Captures, refunds and other payments that follow are added.
     #[arg(long, value_name = "N", default_value_t = PAYMENTS, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     payments: u32,
     /// Number from which amounts, shoppers and results follow. The same seed makes the same data.
@@ -130,10 +130,10 @@ pub(in crate::cli) fn fill_entity(
     // One thread starts the steps one after the other, and the store's writer has another one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let interrupted = Run::find_interrupted(data, id)?;
+        let interrupted = DemoRun::find_interrupted(data, id)?;
         let run = match &interrupted {
             Some(run) => run.clone(),
-            None => Run::new(id, payments, seed, find_month()?),
+            None => DemoRun::new(id, payments, seed, find_month()?),
         };
         let clock = StepClock::starting_at(run.from);
         let gateway = Arc::new(open_gateway(data, &clock).await?);
@@ -161,7 +161,7 @@ fn find_month() -> anyhow::Result<(Timestamp, Timestamp)> {
 async fn carry_out(
     data: &Path,
     id: &EntityId,
-    run: &Run,
+    run: &DemoRun,
     (gateway, clock): (&Arc<Gateway>, &Arc<StepClock>),
 ) -> anyhow::Result<()> {
     let store = gateway.store.open_admin(&gateway.vault)?.for_actor(process::describe_user());
@@ -187,6 +187,12 @@ async fn carry_out(
     clock.move_to(run.until);
     do_due_work(gateway, &entity).await?;
     import_files(&administration, (&entity, data), &filling.external_payments()?, run.from)
+}
+
+/// Returns true if any entity of a gateway has a payment.
+pub(in crate::cli) fn has_payments(gateway: &Gateway) -> anyhow::Result<bool> {
+    let entities: Vec<_> = gateway.directory.all_entities().iter().map(|entity| entity.id.clone()).collect();
+    Ok(count_payments(gateway, &entities, 1)? > 0)
 }
 
 /// Returns the ids of an entity and its channels.

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::dispute::DisputeAction;
 
-use super::plan::{Order, PaidWith, Plan, PlannedStep, Step};
+use super::plan::{DemoOrder, DemoStep, PaidWith, Plan, PlannedStep};
 
 /// A move of a dispute.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Plan {
                 let at =
                     paid + SignedDuration::from_hours(24 * moved.days - 5) + SignedDuration::from_mins(7 * moved.days);
                 if at < until {
-                    self.steps.push(PlannedStep { at, order, step: Step::Dispute { case: number, index } });
+                    self.steps.push(PlannedStep { at, order, step: DemoStep::Dispute { case: number, index } });
                 }
             }
         }
@@ -98,6 +98,6 @@ impl Plan {
 }
 
 /// Returns true if an order may be disputed: a card was charged at once, by the gateway's simulator.
-fn is_disputable(order: &Order) -> bool {
+fn is_disputable(order: &DemoOrder) -> bool {
     order.paid_with == PaidWith::Card && !order.is_preauthorized && !order.is_suspicious && !order.is_external
 }

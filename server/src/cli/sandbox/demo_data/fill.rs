@@ -17,9 +17,9 @@ use tillgate_shared::parameter::Parameters;
 use tokio::task::JoinSet;
 
 use super::acts::{decide_held, is_refusal, move_dispute};
-use super::plan::{Plan, PlannedStep, Step};
+use super::plan::{DemoStep, Plan, PlannedStep};
 use super::request::{follow_up_request, payment_request};
-use super::settlement_files::SettledPayment;
+use super::settlement_files::ExternalPayment;
 use super::subscriptions::subscribe;
 use super::time::StepClock;
 use super::upkeep::do_due_work;
@@ -94,19 +94,28 @@ impl Filling {
             if self.running.len() >= MAX_RUNNING {
                 self.wait_for_one().await?;
             }
-            return self.start_payment(planned);
+            self.start_payment(planned)?;
+            // A review begins, and the outcome of an external payment is booked, at the time of the writer. That time
+            // is later if other payments start meanwhile.
+            let order = &self.plan.orders[planned.order];
+            return if order.is_suspicious || order.is_external { self.wait_for_all().await } else { Ok(()) };
         }
+        self.act(planned).await
+    }
+
+    /// Does what a person does in a step.
+    async fn act(&self, planned: &PlannedStep) -> anyhow::Result<()> {
         let payment = match planned.step {
-            Step::Subscribe(_) => None,
+            DemoStep::Subscribe(_) => None,
             _ => self.find_latest(planned.order)?,
         };
         let (gateway, entity) = (Arc::clone(&self.gateway), Arc::clone(&self.entity));
         let step = planned.step.clone();
         let act = async move {
             match (step, payment) {
-                (Step::Subscribe(index), _) => subscribe(&gateway, &entity, index).await,
-                (Step::Decide { approves }, Some(payment)) => decide_held(&gateway, &payment, approves).await,
-                (Step::Dispute { case, index }, Some(payment)) => {
+                (DemoStep::Subscribe(index), _) => subscribe(&gateway, &entity, index).await,
+                (DemoStep::Decide { approves }, Some(payment)) => decide_held(&gateway, &payment, approves).await,
+                (DemoStep::Dispute { case, index }, Some(payment)) => {
                     move_dispute(&gateway, &entity, &payment, (case, index)).await
                 }
                 // The order was not paid.
@@ -126,14 +135,14 @@ impl Filling {
         let planned_order = &self.plan.orders[order];
         let currency = planned_order.basket.currency;
         let request = match step {
-            Step::Pay => payment_request(planned_order, TimeZone::UTC.to_datetime(at).date()),
-            Step::Capture(amount) => follow_up_request("CP", Some((*amount, currency))),
-            Step::Refund(amount) => follow_up_request("RF", Some((*amount, currency))),
-            Step::Reverse => follow_up_request("RV", None),
-            Step::Decide { .. } | Step::Dispute { .. } | Step::Subscribe(_) => return Ok(()),
+            DemoStep::Pay => payment_request(planned_order, TimeZone::UTC.to_datetime(at).date()),
+            DemoStep::Capture(amount) => follow_up_request("CP", Some((*amount, currency))),
+            DemoStep::Refund(amount) => follow_up_request("RF", Some((*amount, currency))),
+            DemoStep::Reverse => follow_up_request("RV", None),
+            DemoStep::Decide { .. } | DemoStep::Dispute { .. } | DemoStep::Subscribe(_) => return Ok(()),
         };
         let referenced = match step {
-            Step::Pay => None,
+            DemoStep::Pay => None,
             _ => match self.find_latest(order)? {
                 Some(id) => Some(id),
                 None => return Ok(()),
@@ -160,16 +169,16 @@ impl Filling {
     }
 
     /// Returns the approved payments that the acquirer's host has processed, in the order of their times.
-    pub(super) fn external_payments(&self) -> anyhow::Result<Vec<SettledPayment>> {
+    pub(super) fn external_payments(&self) -> anyhow::Result<Vec<ExternalPayment>> {
         let mut payments = Vec::new();
         for PlannedStep { at, order: index, step } in &self.plan.steps {
             let order = &self.plan.orders[*index];
-            if *step != Step::Pay || !order.is_external {
+            if *step != DemoStep::Pay || !order.is_external {
                 continue;
             }
             let amount = (order.basket.total, order.basket.currency);
             let id = self.find_latest(*index)?;
-            payments.extend(id.map(|id| SettledPayment { id, reference: order.reference.clone(), amount, at: *at }));
+            payments.extend(id.map(|id| ExternalPayment { id, reference: order.reference.clone(), amount, at: *at }));
         }
         Ok(payments)
     }

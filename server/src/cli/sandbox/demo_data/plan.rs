@@ -6,14 +6,14 @@ use jiff::{SignedDuration, Timestamp};
 use super::basket::{Basket, draw_basket};
 use super::hours::HourPlan;
 use super::seed::Draw;
-use super::shoppers::{SHOPPERS, Shopper, TestCard};
+use super::shoppers::{DemoCard, DemoShopper, SHOPPERS};
 
 /// Number of the first order. A shop that has sold for a while does not begin with 1.
 const FIRST_ORDER: u64 = 20_417;
 
 /// A step of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum DemoStep {
     /// The shopper pays.
     Pay,
     /// The shop captures this amount of a preauthorization, in hundredths.
@@ -30,7 +30,7 @@ pub(super) enum Step {
     Subscribe(usize),
 }
 
-impl Step {
+impl DemoStep {
     /// Returns true if a person takes the step, and it is no request of the shop's server.
     pub(super) fn is_act(&self) -> bool {
         matches!(self, Self::Decide { .. } | Self::Dispute { .. } | Self::Subscribe(_))
@@ -43,7 +43,7 @@ pub(super) struct PlannedStep {
     pub(super) at: Timestamp,
     /// Index of the order.
     pub(super) order: usize,
-    pub(super) step: Step,
+    pub(super) step: DemoStep,
 }
 
 /// The way in which an order is paid.
@@ -52,19 +52,19 @@ pub(super) enum PaidWith {
     /// The shopper's own card.
     Card,
     /// A card that its issuer declines.
-    DeclinedCard(TestCard),
+    DeclinedCard(DemoCard),
     /// The shopper's own card, with an expiry date in the past.
     ExpiredCard,
 }
 
 /// An order of the shop.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct DemoOrder {
     /// Reference of the payment attempt, which is unique.
     pub(super) reference: String,
     /// Reference of the order, which is the same when a declined payment is tried again.
     pub(super) invoice: String,
-    pub(super) shopper: &'static Shopper,
+    pub(super) shopper: &'static DemoShopper,
     pub(super) basket: Basket,
     pub(super) paid_with: PaidWith,
     /// True if the amount is only reserved, and captured when the order is sent.
@@ -77,7 +77,7 @@ pub(super) struct Order {
 
 /// The orders and steps of a month.
 pub(super) struct Plan {
-    pub(super) orders: Vec<Order>,
+    pub(super) orders: Vec<DemoOrder>,
     /// The steps in the order of their times.
     pub(super) steps: Vec<PlannedStep>,
 }
@@ -103,7 +103,7 @@ const DECLINED: [(PaidWith, u64); 8] = [
 ];
 
 const fn declined_card(number: &'static str) -> PaidWith {
-    PaidWith::DeclinedCard(TestCard { brand: "VISA", number })
+    PaidWith::DeclinedCard(DemoCard { brand: "VISA", number })
 }
 
 impl Plan {
@@ -119,8 +119,9 @@ impl Plan {
             let mut order = plan.draw_order(&mut draw, &mut number);
             order.is_external = order.is_plain() && is_external(index, u64::from(count));
             if let Some(at) = find_undecided(index, u64::from(count), until).filter(|at| *at > from) {
-                let order = Order { paid_with: PaidWith::Card, is_preauthorized: false, is_suspicious: true, ..order };
-                plan.steps.push(PlannedStep { at, order: plan.orders.len(), step: Step::Pay });
+                let order =
+                    DemoOrder { paid_with: PaidWith::Card, is_preauthorized: false, is_suspicious: true, ..order };
+                plan.steps.push(PlannedStep { at, order: plan.orders.len(), step: DemoStep::Pay });
                 plan.orders.push(order);
                 continue;
             }
@@ -134,10 +135,10 @@ impl Plan {
     }
 
     /// Draws the next order. Most shoppers whose card was declined try again at once with their own.
-    fn draw_order(&self, draw: &mut Draw, number: &mut u64) -> Order {
+    fn draw_order(&self, draw: &mut Draw, number: &mut u64) -> DemoOrder {
         let declined = self.orders.last().filter(|last| last.paid_with != PaidWith::Card);
         if let Some(declined) = declined.filter(|_| draw.per_mille(650)) {
-            return Order {
+            return DemoOrder {
                 reference: format!("{}-2", declined.invoice),
                 invoice: declined.invoice.clone(),
                 shopper: declined.shopper,
@@ -157,24 +158,33 @@ impl Plan {
         let paid_with = draw.pick(&DECLINED, |row| row.1).filter(|_| is_declined).map_or(PaidWith::Card, |row| row.0);
         let is_suspicious = draw.per_mille(9) && paid_with == PaidWith::Card && !is_preauthorized;
         let reference = invoice.clone();
-        Order { reference, invoice, shopper, basket, paid_with, is_preauthorized, is_suspicious, is_external: false }
+        DemoOrder {
+            reference,
+            invoice,
+            shopper,
+            basket,
+            paid_with,
+            is_preauthorized,
+            is_suspicious,
+            is_external: false,
+        }
     }
 
     /// Adds the payment of an order at a time, and what the shop does with it until the end of the month.
-    fn add_steps(&mut self, order: &Order, at: Timestamp, until: Timestamp, draw: &mut Draw) {
+    fn add_steps(&mut self, order: &DemoOrder, at: Timestamp, until: Timestamp, draw: &mut Draw) {
         let index = self.orders.len();
-        let mut add = |at: Timestamp, step: Step| {
+        let mut add = |at: Timestamp, step: DemoStep| {
             if at < until {
                 self.steps.push(PlannedStep { at, order: index, step });
             }
         };
-        add(at, Step::Pay);
+        add(at, DemoStep::Pay);
         if order.is_suspicious {
             // One of ten is forgotten, and ends by itself.
             return match draw.below(10) {
                 0 => {}
-                1..4 => add(at + draw_minutes(draw, 25, 500), Step::Decide { approves: false }),
-                _ => add(at + draw_minutes(draw, 15, 400), Step::Decide { approves: true }),
+                1..4 => add(at + draw_minutes(draw, 25, 500), DemoStep::Decide { approves: false }),
+                _ => add(at + draw_minutes(draw, 15, 400), DemoStep::Decide { approves: true }),
             };
         }
         if order.paid_with != PaidWith::Card || order.is_external {
@@ -184,28 +194,28 @@ impl Plan {
         let mut paid = total;
         if order.is_preauthorized {
             match draw.below(100) {
-                0..6 => return add(later(draw, 120, 2_000), Step::Reverse),
+                0..6 => return add(later(draw, 120, 2_000), DemoStep::Reverse),
                 // Two pieces are sent, the third one is sold out.
                 6..16 if order.basket.lines.len() > 1 => paid -= order.basket.lines[0].total(),
                 // The shop forgets to send it.
                 16..19 => return,
                 _ => {}
             }
-            add(later(draw, 300, 3_400), Step::Capture(paid));
+            add(later(draw, 300, 3_400), DemoStep::Capture(paid));
         }
         match draw.below(1000) {
-            0..12 if !order.is_preauthorized => add(later(draw, 10, 600), Step::Reverse),
-            12..50 => add(later(draw, 4_400, 17_000), Step::Refund(paid)),
+            0..12 if !order.is_preauthorized => add(later(draw, 10, 600), DemoStep::Reverse),
+            12..50 => add(later(draw, 4_400, 17_000), DemoStep::Refund(paid)),
             50..75 if order.basket.lines.len() > 1 => {
                 let part = order.basket.lines.last().map_or(paid, super::basket::Line::total);
-                add(later(draw, 4_400, 17_000), Step::Refund(part.min(paid)));
+                add(later(draw, 4_400, 17_000), DemoStep::Refund(part.min(paid)));
             }
             _ => {}
         }
     }
 }
 
-impl Order {
+impl DemoOrder {
     /// Returns true if an order is charged to the shopper's card at once, and nothing is special about it.
     fn is_plain(&self) -> bool {
         self.paid_with == PaidWith::Card && !self.is_preauthorized && !self.is_suspicious
@@ -229,7 +239,7 @@ fn days_between(from: Timestamp, until: Timestamp) -> usize {
 }
 
 /// Draws a shopper. A quarter of the shoppers orders more than half of the time.
-fn draw_shopper(draw: &mut Draw) -> &'static Shopper {
+fn draw_shopper(draw: &mut Draw) -> &'static DemoShopper {
     let count = SHOPPERS.len() as u64;
     // Regular shoppers are spread over the table, so that they come from several countries.
     let index = if draw.per_mille(450) { draw.below(count / 4) * 4 } else { draw.below(count) };
@@ -265,16 +275,16 @@ mod tests {
     fn a_month_has_declines_captures_refunds_and_reversals_of_all_shoppers() {
         let (from, until) = month();
         let plan = Plan::new(1, 3_000, from, until);
-        let count = |is: fn(&Step) -> bool| plan.steps.iter().filter(|step| is(&step.step)).count();
-        assert_eq!(count(|step| *step == Step::Pay), 3_000);
-        assert!((250..450).contains(&count(|step| matches!(step, Step::Capture(_)))));
-        assert!((80..220).contains(&count(|step| matches!(step, Step::Refund(_)))));
-        assert!((20..100).contains(&count(|step| *step == Step::Reverse)));
-        assert!((10..40).contains(&count(|step| matches!(step, Step::Decide { .. }))));
-        assert_eq!(count(|step| matches!(step, Step::Dispute { index: 0, .. })), CASES.len());
+        let count = |is: fn(&DemoStep) -> bool| plan.steps.iter().filter(|step| is(&step.step)).count();
+        assert_eq!(count(|step| *step == DemoStep::Pay), 3_000);
+        assert!((250..450).contains(&count(|step| matches!(step, DemoStep::Capture(_)))));
+        assert!((80..220).contains(&count(|step| matches!(step, DemoStep::Refund(_)))));
+        assert!((20..100).contains(&count(|step| *step == DemoStep::Reverse)));
+        assert!((10..40).contains(&count(|step| matches!(step, DemoStep::Decide { .. }))));
+        assert_eq!(count(|step| matches!(step, DemoStep::Dispute { index: 0, .. })), CASES.len());
         let held_since = until - SignedDuration::from_hours(11);
         let is_undecided = |step: &&PlannedStep| {
-            let is_decision = |other: &PlannedStep| other.order == step.order && other.step != Step::Pay;
+            let is_decision = |other: &PlannedStep| other.order == step.order && other.step != DemoStep::Pay;
             step.at > held_since && plan.orders[step.order].is_suspicious && !plan.steps.iter().any(is_decision)
         };
         assert!(plan.steps.iter().filter(is_undecided).count() >= UNDECIDED.len());

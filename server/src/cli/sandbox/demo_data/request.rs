@@ -3,12 +3,12 @@
 use jiff::civil::Date;
 use tillgate_shared::parameter::Parameters;
 
-use super::plan::{Order, PaidWith};
-use super::shoppers::{Shopper, TestCard};
+use super::plan::{DemoOrder, PaidWith};
+use super::shoppers::{DemoCard, DemoShopper};
 
 /// Makes the request to pay an order on a day.
-pub(super) fn payment_request(order: &Order, today: Date) -> Parameters {
-    let Order { shopper, basket, .. } = order;
+pub(super) fn payment_request(order: &DemoOrder, today: Date) -> Parameters {
+    let DemoOrder { shopper, basket, .. } = order;
     let mut request: Parameters = [
         ("amount", format_amount(basket.total)),
         ("currency", basket.currency.to_owned()),
@@ -46,7 +46,12 @@ pub(super) fn payment_request(order: &Order, today: Date) -> Parameters {
 }
 
 /// Adds the card of a shopper, which is expired or valid for some years from the day.
-pub(super) fn add_card(request: &mut Parameters, card: TestCard, (shopper, is_expired): (&Shopper, bool), today: Date) {
+pub(super) fn add_card(
+    request: &mut Parameters,
+    card: DemoCard,
+    (shopper, is_expired): (&DemoShopper, bool),
+    today: Date,
+) {
     // The last digits of the number make the cards differ.
     let digits: i16 = card.number.bytes().rev().take(4).map(|digit| i16::from(digit - b'0')).sum();
     let years = if is_expired { -1 } else { 1 + digits % 4 };
@@ -64,7 +69,7 @@ pub(super) fn add_card(request: &mut Parameters, card: TestCard, (shopper, is_ex
 }
 
 /// Adds name and addresses of a shopper.
-pub(super) fn add_shopper(request: &mut Parameters, shopper: &Shopper) {
+pub(super) fn add_shopper(request: &mut Parameters, shopper: &DemoShopper) {
     let names = [("givenName", shopper.given_name), ("surname", shopper.surname)];
     for (name, value) in names {
         request.set(format!("customer.{name}"), value);
@@ -86,7 +91,7 @@ pub(super) fn add_shopper(request: &mut Parameters, shopper: &Shopper) {
 }
 
 /// Gives an order what the demo's risk rules hold: a disposable mail address, and a delivery to another country.
-fn add_suspicions(request: &mut Parameters, shopper: &Shopper) {
+fn add_suspicions(request: &mut Parameters, shopper: &DemoShopper) {
     let mail = shopper.mail();
     let (name, _) = mail.split_once('@').unwrap_or_default();
     request.set("customer.email", format!("{name}@trash.example"));

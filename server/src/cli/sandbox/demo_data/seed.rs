@@ -1,7 +1,7 @@
 //! Numbers that follow from a seed, so that the same seed makes the same month.
 
-/// Draws the numbers of one stream (`SplitMix64`). Numbers stay the same in every version of this program, which a crate
-/// for random numbers does not promise.
+/// Draws the numbers of one stream (`SplitMix64`). The numbers stay the same in every version of this program, which a
+/// crate for random numbers does not promise.
 pub(super) struct Draw(u64);
 
 impl Draw {

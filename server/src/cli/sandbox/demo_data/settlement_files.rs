@@ -1,5 +1,5 @@
-//! The settlement files of the demo data: two payouts of a clearing institute for the orders that the acquirer's host has
-//! processed, with lines that match no payment.
+//! The settlement files of the demo data: two payouts of a clearing institute for the orders that the acquirer's host
+//! has processed, with lines that match no payment.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ const PAYOUTS: [i64; 2] = [15, 28];
 const MAX_UNMATCHED: usize = 10;
 
 /// A payment that the acquirer's host has processed.
-pub(super) struct SettledPayment {
+pub(super) struct ExternalPayment {
     pub(super) id: PaymentId,
     pub(super) reference: String,
     /// Amount in hundredths, and its currency.
@@ -41,14 +41,14 @@ pub(super) struct SettledPayment {
 pub(super) fn import_files(
     administration: &Administration,
     (entity, data): (&Entity, &Path),
-    payments: &[SettledPayment],
+    payments: &[ExternalPayment],
     from: Timestamp,
 ) -> anyhow::Result<()> {
     let first_day = TimeZone::UTC.to_datetime(from).date();
     let mut paid_out = 0;
     for (number, days) in PAYOUTS.into_iter().enumerate() {
         let day = first_day.checked_add(Span::new().days(days))?;
-        let is_due = |payment: &&SettledPayment| TimeZone::UTC.to_datetime(payment.at).date() < day;
+        let is_due = |payment: &&ExternalPayment| TimeZone::UTC.to_datetime(payment.at).date() < day;
         let due = payments.iter().skip(paid_out).take_while(is_due).count();
         let text = format_file(number + 1, day, &payments[paid_out..paid_out + due])?;
         paid_out += due;
@@ -85,7 +85,7 @@ fn import_text(administration: &Administration, (entity, data): (&Entity, &Path)
 
 /// Writes the file of a payout. The first one has a line of another gateway; the last payment of the second one has a
 /// wrong amount, and a line has an order that nobody knows.
-fn format_file(number: usize, day: Date, payments: &[SettledPayment]) -> anyhow::Result<String> {
+fn format_file(number: usize, day: Date, payments: &[ExternalPayment]) -> anyhow::Result<String> {
     let mut text = format!("{HEADER}\n");
     let mut line = 0;
     let mut add = |kind: &str, payment: &str, reference: &str, (hundredths, currency): (i64, &str), fee: &str| {

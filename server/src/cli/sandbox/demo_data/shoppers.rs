@@ -2,7 +2,7 @@
 
 /// A shopper.
 #[derive(Debug)]
-pub(super) struct Shopper {
+pub(super) struct DemoShopper {
     pub(super) given_name: &'static str,
     pub(super) surname: &'static str,
     pub(super) street: &'static str,
@@ -11,17 +11,17 @@ pub(super) struct Shopper {
     /// Code of the country.
     pub(super) country: &'static str,
     /// Documented test card, whose payments succeed.
-    pub(super) card: TestCard,
+    pub(super) card: DemoCard,
 }
 
 /// Brand and number of a test card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TestCard {
+pub(super) struct DemoCard {
     pub(super) brand: &'static str,
     pub(super) number: &'static str,
 }
 
-impl Shopper {
+impl DemoShopper {
     /// Returns the mail address of a shopper.
     pub(super) fn mail(&self) -> String {
         let ascii = |name: &str| -> String {
@@ -65,13 +65,13 @@ const fn new_shopper(
     [given_name, surname]: [&'static str; 2],
     [street, postcode, city, country]: [&'static str; 4],
     [brand, number]: [&'static str; 2],
-) -> Shopper {
-    Shopper { given_name, surname, street, postcode, city, country, card: TestCard { brand, number } }
+) -> DemoShopper {
+    DemoShopper { given_name, surname, street, postcode, city, country, card: DemoCard { brand, number } }
 }
 
 /// The shoppers.
 #[rustfmt::skip] // a shopper reads as a line
-pub(super) static SHOPPERS: [Shopper; 40] = [
+pub(super) static SHOPPERS: [DemoShopper; 40] = [
     new_shopper(["Anna", "Schneider"], ["Lindenstraße 12", "10969", "Berlin", "DE"], ["VISA", "4000002760000016"]),
     new_shopper(["Lukas", "Weber"], ["Hafenweg 3", "20457", "Hamburg", "DE"], ["MASTER", "2222400010000008"]),
     new_shopper(["Sophie", "Wagner"], ["Rosenheimer Straße 118", "81669", "München", "DE"], ["VISA", "4646464646464644"]),
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn forty_shoppers_differ_in_mail_address_and_card() {
-        let mails: HashSet<String> = SHOPPERS.iter().map(Shopper::mail).collect();
+        let mails: HashSet<String> = SHOPPERS.iter().map(DemoShopper::mail).collect();
         let cards: HashSet<&str> = SHOPPERS.iter().map(|shopper| shopper.card.number).collect();
         assert_eq!((mails.len(), cards.len()), (40, 40));
         assert!(mails.contains("tim.schafer@mail.example") && mails.contains("sanne.devries@mail.example"));

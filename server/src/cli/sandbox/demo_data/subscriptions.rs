@@ -8,7 +8,7 @@ use tillgate_gateway::Gateway;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_shared::parameter::Parameters;
 
-use super::plan::{Plan, PlannedStep, Step};
+use super::plan::{DemoStep, Plan, PlannedStep};
 use super::request::{add_card, add_shopper};
 use super::shoppers::SHOPPERS;
 
@@ -61,7 +61,7 @@ impl Plan {
     pub(super) fn add_subscriptions(&mut self, from: Timestamp) {
         for (index, subscription) in SUBSCRIPTIONS.iter().enumerate() {
             let at = from + SignedDuration::from_hours(subscription.begins) + SignedDuration::from_secs(1_313);
-            self.steps.push(PlannedStep { at, order: 0, step: Step::Subscribe(index) });
+            self.steps.push(PlannedStep { at, order: 0, step: DemoStep::Subscribe(index) });
         }
     }
 }

@@ -12,7 +12,7 @@ use tillgate_domain::id::EntityId;
 /// Everything that the plan of a run follows from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run {
+pub(super) struct DemoRun {
     entity_id: String,
     pub(super) payments: u32,
     pub(super) seed: u64,
@@ -20,7 +20,7 @@ pub(super) struct Run {
     pub(super) until: Timestamp,
 }
 
-impl Run {
+impl DemoRun {
     /// Creates a run for an entity.
     pub(super) fn new(entity: &EntityId, payments: u32, seed: u64, (from, until): (Timestamp, Timestamp)) -> Self {
         Self { entity_id: entity.to_string(), payments, seed, from, until }

@@ -13,8 +13,8 @@ const BATCH: u32 = 1_000;
 /// Largest number of schedules that are loaded at once.
 const MAX_SCHEDULES: usize = 1_000;
 
-/// Runs the timers and schedules of an entity that are due, and settles its payments up to the latest cut-off. Leaves the work of
-/// other entities to their gateway.
+/// Runs the timers and schedules of an entity that are due, and settles its payments up to the latest cut-off. Leaves
+/// the work of other entities to their gateway.
 pub(super) async fn do_due_work(gateway: &Gateway, entity: &Entity) -> Result<(), Failure> {
     let own = gateway.directory.entities_at_and_below(&entity.id);
     for (kind, wait) in gateway.timer_waits() {
