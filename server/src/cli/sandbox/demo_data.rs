@@ -129,6 +129,7 @@ pub(in crate::cli) fn fill_entity(
     ensure!(!is_served(data)?, "a server is running on {}: stop it before the demo data are made", data.display());
     // One thread starts the steps one after the other, and the store's writer has another one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    process::forbid_dumps().context("forbidding core dumps")?;
     runtime.block_on(async {
         let interrupted = DemoRun::find_interrupted(data, id)?;
         let run = match &interrupted {

@@ -66,7 +66,9 @@ pub(super) fn draw_basket(draw: &mut Draw, currency: &'static str) -> Basket {
     };
     let mut lines: Vec<Line> = Vec::new();
     for _ in 0..count {
-        let Some(piece) = draw.pick(&PIECES, |piece| piece.share) else { break };
+        // A gift box alone is no order.
+        let share = |piece: &Piece| if lines.is_empty() && piece.price < DELIVERY { 0 } else { piece.share };
+        let Some(piece) = draw.pick(&PIECES, share) else { break };
         // Cups and plates are bought in sets.
         let quantity = match draw.below(100) {
             0..55 => 1,
@@ -105,6 +107,7 @@ mod tests {
             let basket = draw_basket(&mut Draw::of_stream(1, stream), "CHF");
             let sum: i64 = basket.lines.iter().map(Line::total).sum();
             assert!((1..=3).contains(&basket.lines.len()) && sum > 0);
+            assert_ne!(basket.lines[0].piece.id, "gift-box");
             assert_eq!(basket.total, if sum < FREE_DELIVERY { sum + DELIVERY } else { sum });
         }
     }

@@ -33,8 +33,9 @@ impl DemoRun {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             read => read.with_context(|| path.display().to_string())?,
         };
-        let run: Self = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-        Ok(Some(run).filter(|run| run.entity_id == entity.as_str()))
+        // A note that was cut is of a run that has made nothing yet.
+        let run: Option<Self> = serde_json::from_str(&text).ok();
+        Ok(run.filter(|run| run.entity_id == entity.as_str()))
     }
 
     /// Notes that the run has begun.
