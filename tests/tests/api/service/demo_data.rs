@@ -169,7 +169,8 @@ async fn afterwards_there_is_work_for_analysts_and_accountants() -> anyhow::Resu
         payment["merchantTransactionId"].as_str().is_some_and(|reference| reference.starts_with("SUB-"))
     });
     let approved = of_subscriptions.filter(|payment| payment["result.code"] == "000.100.110");
-    assert!(approved.count() >= 8, "the runs of two weekly schedules and of two monthly ones");
+    // The days of the month decide how many runs the monthly schedules have.
+    assert!(approved.count() >= 7, "the runs of two weekly schedules");
     folder.run(&["verify"]).await?;
     let gateway = TestGateway::start_on_files(&[], |started| {
         let data = started.join("data");
