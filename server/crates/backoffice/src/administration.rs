@@ -1,6 +1,8 @@
-//! Administration: the entities as a tree, and the account data of one with its ids, channels and access tokens.
+//! Administration: the entities as a tree, the account data of one with its ids, channels and access tokens, and
+//! the audit log.
 
 mod account_data;
+mod audit;
 mod entity_tree;
 mod tokens;
 
@@ -19,6 +21,9 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
+    row("GET", "/administration/audit", Need::Permission(Permission::ViewAudit)),
+    row("GET", "/administration/audit/{number}", Need::Permission(Permission::ViewAudit)),
+    row("POST", "/administration/audit/check", Need::Permission(Permission::ViewAudit)),
 ];
 
 /// Builds the routes of the subject.
@@ -28,4 +33,7 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/administration/entities/{id}", get(account_data::show_account_data))
         .route("/administration/entities/{id}/tokens", post(tokens::create_token))
         .route("/administration/entities/{id}/tokens/{user}/revoke", post(tokens::revoke_token))
+        .route("/administration/audit", get(audit::show_list))
+        .route("/administration/audit/{number}", get(audit::show_entry))
+        .route("/administration/audit/check", post(audit::check_chain))
 }

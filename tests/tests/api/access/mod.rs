@@ -5,6 +5,7 @@ pub mod authentication;
 pub mod back_office;
 pub mod back_office_administration;
 pub mod back_office_attacks;
+pub mod back_office_audit;
 pub mod back_office_links;
 pub mod back_office_payment_acts;
 pub mod back_office_permissions;
