@@ -154,7 +154,8 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
             ["", "/payments", "/payments?last4=0000&min=x", "/components", "/administration", "/users", "/account"];
         let refund = format!("{detail}/refund");
         let audit = ["/administration/audit", "/administration/audit?view=all&from=x", "/administration/audit/1"];
-        for page in lists.into_iter().chain(audit).chain([&*detail, &*refund, &*account]) {
+        let settings = format!("{account}/settings");
+        for page in lists.into_iter().chain(audit).chain([&*detail, &*refund, &*account, &*settings]) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

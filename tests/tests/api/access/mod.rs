@@ -10,6 +10,7 @@ pub mod back_office_links;
 pub mod back_office_payment_acts;
 pub mod back_office_permissions;
 pub mod back_office_reads;
+pub mod back_office_settings;
 pub mod channels;
 pub mod entities;
 pub mod isolation;

@@ -74,6 +74,11 @@ pub(super) async fn show_entity(office: &Office, entity: &Arc<Entity>, fault: Op
 fn render_links(office: &Office, entity: &Entity) -> Markup {
     html! {
         div.actions {
+            @if office.allows_on(Permission::ManageEntities, &entity.id) {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/settings" } {
+                    (office.texts.get("settings.link"))
+                }
+            }
             @if office.allows_on(Permission::ViewAudit, &entity.id) {
                 a.button href={ (BASE) "/administration/audit?entity=" (entity.id) } { (office.texts.get("audit.title")) }
             }

@@ -12,6 +12,7 @@ pub mod place;
 pub mod rights;
 pub(crate) mod routing;
 pub(crate) mod sender;
+pub mod setting_table;
 pub mod settings;
 pub mod sign_in;
 pub mod sign_in_limits;
