@@ -193,7 +193,7 @@ async fn a_wrong_form_changes_nothing_and_keeps_what_was_typed() -> anyhow::Resu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_of_the_gateway_stands_beside_its_field() -> anyhow::Result<()> {
+async fn a_refusal_of_the_gateway_is_shown_at_its_field() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let live = create_entity(&gateway, &["--name", "Bakery", "--live"])?;
     let merchant = create_entity(&gateway, &["--name", "Shop", "--compatible"])?;

@@ -29,7 +29,7 @@ const WAS: &str = "was-";
 
 /// A refused form.
 struct RefusedForm<'a> {
-    /// Name of the form: that of a group, or [`NAME`].
+    /// Name of the form: a group, or [`NAME`].
     form: &'a str,
     /// What was sent.
     sent: &'a Fields,

@@ -161,7 +161,7 @@ const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny
 /// The test modes.
 const TEST_MODES: [&str; 3] = ["INTERNAL", "EXTERNAL", ALL];
 
-/// Every setting, in the order in which pages show them.
+/// Every setting, in the order of the pages.
 pub static SETTING_ROWS: [SettingRow; 23] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),

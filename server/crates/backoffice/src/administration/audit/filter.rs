@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use tillgate_domain::access::audit::PAYMENT;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::access::user::parse_mail;
@@ -73,7 +74,8 @@ impl AuditQuery {
         let (first, last) = period_days(address.get("period"), now.to_zoned(zone.clone()).date()).unwrap_or((from, to));
         let begin = |day: Date| day.to_zoned(zone.clone()).ok().map(|moment| moment.timestamp());
         let filter = AuditFilter {
-            acts_only: address.get("view") != ALL,
+            // Somebody who asks for payments wants to see them in either view.
+            acts_only: address.get("view") != ALL && address.get("act") != PAYMENT,
             act: address.find("act").map(str::to_owned),
             actor,
             subject: address.find("subject").map(str::to_owned),
@@ -129,7 +131,7 @@ fn choose_owners(office: &Office, chosen: &str) -> (AuditOwners, Vec<Arc<Entity>
             let below = found.map(|entity| (directory.entities_at_and_below(&entity.id), entity));
             let Some((mut below, entity)) = below else { return (AuditOwners::default(), Vec::new()) };
             let owners = AuditOwners { entities: collect_ids(&below), has_gateway: false };
-            // The time zone is that of the chosen entity.
+            // The first entity decides the time zone.
             below.sort_by_key(|known| known.id != entity.id);
             (owners, below)
         }
