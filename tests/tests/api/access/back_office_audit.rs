@@ -283,3 +283,35 @@ async fn the_removal_of_a_role_elsewhere_is_no_entry_of_the_tenant() -> anyhow::
     assert_eq!(listed_numbers(&list).len(), 1, "{}", list.page);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rare_act_among_many_payments_is_found_further_back() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = enrol(&gateway, "robin@shop.example", Some(&shop)).await?;
+    let token = stored_numbers(&gateway, "token create", &shop.entity_id)?;
+    // A page reads 5,000 entries at most.
+    let database = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let payments = "WITH RECURSIVE counted (number) AS (
+             SELECT max(number) + 1 FROM audit_entry UNION ALL SELECT number + 1 FROM counted LIMIT 6000)
+         INSERT INTO audit_entry (number, entity, document, hash) SELECT number, ?1,
+             CAST(json_object('time', '2026-01-01T00:00:00Z', 'action', 'payment', 'subject', 'x') AS BLOB), zeroblob(32)
+         FROM counted";
+    database.execute(payments, [&shop.entity_id])?;
+    let acts = person.browser.get(&format!("{LIST}?act=token+create")).await?;
+    assert_eq!(listed_numbers(&acts), token, "payments do not delay the list of acts");
+    let mut address = format!("{LIST}?act=token+create&view=all");
+    let mut pages = 0;
+    loop {
+        let page = person.browser.get(&address).await?;
+        pages += 1;
+        if !listed_numbers(&page).is_empty() {
+            assert_eq!(listed_numbers(&page), token);
+            break;
+        }
+        let (before, _) = page.page.split_once("\" rel=\"next\">Search further back").context("the list has ended")?;
+        address = before.rsplit("href=\"/backoffice").next().unwrap_or_default().replace("&amp;", "&");
+    }
+    assert!(pages > 1, "the first page has read more than it may");
+    Ok(())
+}

@@ -195,13 +195,14 @@ fn compare_values(before: &BTreeMap<String, String>, after: &BTreeMap<String, St
     values.filter(|value| value.before != value.after).collect()
 }
 
-/// Returns the details of an entry by name, with the parts of structured values. The address and the digest of the
-/// chain are no values of the act.
+/// Returns the details of an entry by name, with the parts of structured values. An empty text counts as no value. The
+/// address and the digest of the chain are no values of the act.
 fn flatten_details(entry: &AuditEntry) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
     for (name, text) in entry.details.iter().filter(|(name, _)| ![ADDRESS, RECORD_DIGEST].contains(&name.as_str())) {
         match serde_json::from_str::<Value>(text) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => flatten_value(name, &value, &mut values),
+            _ if text.is_empty() => {}
             _ => {
                 values.insert(name.clone(), text.clone());
             }
@@ -276,7 +277,8 @@ mod tests {
         let settings =
             r#"{"strict":true,"origins":["https://a.example","https://b.example"],"channel":{"risk":false}}"#;
         let before = entry("entity set", &[("name", "Bakery"), ("settings", r#"{"channel":{"risk":true}}"#)]);
-        let after = entry("entity set", &[("name", "Bakery"), ("settings", settings), ("address", "127.0.0.1")]);
+        let after =
+            entry("entity set", &[("name", "Bakery"), ("settings", settings), ("address", "127.0.0.1"), ("x", "")]);
         let values = compare_values(&flatten_details(&before), &flatten_details(&after));
         let found = values.iter().map(|value| (&*value.name, value.before.as_deref(), value.after.as_deref()));
         let found: Vec<_> = found.collect();

@@ -45,7 +45,11 @@ fn render_facts(office: &Office, act: &AuditedAct, people: &KnownPeople) -> Mark
     let (texts, content) = (office.texts, &act.entry.content);
     let entity = act.entry.entity.as_ref().and_then(|id| office.app().gateway.directory.find_entity(id));
     let zone = find_zone("", &entity.clone().into_iter().collect::<Vec<_>>());
-    let actor = people.render_actor(texts, content.actor.as_deref());
+    let actor = html! {
+        div { (people.render_actor(texts, content.actor.as_deref())) }
+        // A name is shown with the id, which is what the entry has.
+        @if let Some(id) = content.actor.as_deref().filter(|id| people.knows_actor(id)) { (copyable(texts, id)) }
+    };
     let owner = match &entity {
         Some(entity) if office.allows_on(Permission::ManageTokens, &entity.id) => {
             html! { a href={ (BASE) "/administration/entities/" (entity.id) } { (entity.name) } }
@@ -63,10 +67,7 @@ fn render_facts(office: &Office, act: &AuditedAct, people: &KnownPeople) -> Mark
                 (facts(&[
                     (texts.get("payments.time"), Some(html! { time datetime=(content.time) { (time) } })),
                     (texts.get("audit.act"), Some(html! { code { (content.action) } })),
-                    (texts.get("audit.actor"), Some(html! {
-                        (actor)
-                        @if let Some(id) = &content.actor { div { (copyable(texts, id)) } }
-                    })),
+                    (texts.get("audit.actor"), Some(actor)),
                     (texts.get("audit.from"), act.address().map(|address| html! { (address) })),
                     (texts.get("audit.entity"), Some(owner)),
                     (texts.get("audit.subject"), Some(render_subject(office, act, people))),

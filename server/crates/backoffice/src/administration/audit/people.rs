@@ -69,6 +69,11 @@ impl KnownPeople {
         self.0.get(id).map(String::as_str)
     }
 
+    /// Returns true if the name of the person who acted is known.
+    pub(super) fn knows_actor(&self, actor: &str) -> bool {
+        actor.strip_prefix(USER).is_some_and(|id| self.find(id).is_some())
+    }
+
     /// Renders the person, program or token that acted.
     pub(super) fn render_actor(&self, texts: &Texts, actor: Option<&str>) -> Markup {
         let Some(actor) = actor else { return html! { span.soft { (texts.get("audit.gateway_itself")) } } };

@@ -52,6 +52,9 @@ pub(super) fn render_group(
         .collect();
     let fields = html! {
         @for setting in &settings { (render_field(office, overview, setting, refused)) }
+        @if settings.iter().any(|setting| !may_change(office, &overview.entity, setting.row)) {
+            p.soft.small { (texts.get("settings.others_above_only")) }
+        }
     };
     render_card(office, overview, group.as_str(), &facts(&rows), &fields, refused.is_some())
 }
