@@ -31,7 +31,7 @@ const WAS: &str = "was-";
 struct RefusedForm<'a> {
     /// Name of the form: a group, or [`NAME`].
     form: &'a str,
-    /// What was sent.
+    /// The fields as they were sent.
     sent: &'a Fields,
     /// The messages by the names of their settings.
     faults: Vec<(&'static str, String)>,

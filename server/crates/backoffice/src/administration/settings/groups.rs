@@ -137,7 +137,7 @@ fn render_field(
     let was_name = format!("{WAS}{}", row.name);
     let (label, hint) = (format!("setting.{}", row.name), format!("setting_hint.{}", row.name));
     let placeholder = format!("{}: {}", inherited_text(office, setting), value_text(texts, &setting.value));
-    // What applies without an own value is known only if there is none.
+    // The inherited value is known only while it applies.
     let inherited = if setting.is_own { texts.get("settings.inherit") } else { &placeholder };
     let field = Field {
         name: row.name,
