@@ -162,7 +162,9 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
             "/account",
         ];
         let refund = format!("{detail}/refund");
-        for page in lists.into_iter().chain([&*detail, &*refund, &*account]) {
+        let audit = ["/administration/audit", "/administration/audit?view=all&from=x", "/administration/audit/1"];
+        let settings = format!("{account}/settings");
+        for page in lists.into_iter().chain(audit).chain([&*detail, &*refund, &*account, &*settings]) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

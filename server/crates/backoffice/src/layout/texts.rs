@@ -20,10 +20,12 @@ macro_rules! language {
             &[
                 text_file!($code, "access"),
                 text_file!($code, "administration"),
+                text_file!($code, "audit"),
                 text_file!($code, "common"),
                 text_file!($code, "delivery"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),
+                text_file!($code, "settings"),
             ],
         )
     };
