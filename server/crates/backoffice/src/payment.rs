@@ -1,7 +1,7 @@
 //! Payments: the list with its filters, the list as CSV, and the story of one payment.
 
 mod csv;
-mod detail;
+pub(crate) mod detail;
 pub(crate) mod filter;
 mod list;
 mod parameters;

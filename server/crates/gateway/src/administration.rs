@@ -167,11 +167,19 @@ impl Gateway {
     /// If the actor's session has ended, the actor has lost the permission on this part of the tree, or the store
     /// cannot be opened.
     pub fn open_administration(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<Administration, ActError> {
-        let session = actor.session().map(UserKey::SessionNumber);
-        let loaded = session.map(|key| self.store.load_user(&key)).transpose()?.flatten();
-        check_right(&self.directory, loaded.as_ref(), right, self.now())?;
+        self.check_actor_right(actor, right)?;
         let store = self.store.open_admin(&self.vault)?.for_actor(actor.name()).from_address(actor.address());
         Ok(Administration::new(store, Box::new(Arc::clone(&self.vault)), Arc::clone(&self.clock)))
+    }
+
+    /// Checks that a user of the back office is still signed in, and has a permission on a part of the tree.
+    ///
+    /// # Errors
+    /// If that is not so, with the input [`crate::access::rights::ACTOR`].
+    pub(crate) fn check_actor_right(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<(), ActError> {
+        let session = actor.session().map(UserKey::SessionNumber);
+        let loaded = session.map(|key| self.store.load_user(&key)).transpose()?.flatten();
+        check_right(&self.directory, loaded.as_ref(), right, self.now())
     }
 }
 

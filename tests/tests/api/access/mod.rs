@@ -8,6 +8,8 @@ pub mod back_office_attacks;
 pub mod back_office_links;
 pub mod back_office_permissions;
 pub mod back_office_reads;
+pub mod back_office_review_attacks;
+pub mod back_office_reviews;
 pub mod channels;
 pub mod entities;
 pub mod isolation;

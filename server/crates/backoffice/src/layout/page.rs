@@ -14,6 +14,8 @@ pub enum Section {
     Home,
     /// Payments.
     Payments,
+    /// Held payments.
+    Reviews,
     /// Entities, tokens and users.
     Administration,
     /// Any page that is not in the navigation.
@@ -96,6 +98,7 @@ impl Page<'_> {
         let entries = [
             (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
             (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
+            (Section::Reviews, format!("{BASE}/reviews"), icon::flag(), texts.get("reviews.title")),
             (
                 Section::Administration,
                 format!("{BASE}/administration"),

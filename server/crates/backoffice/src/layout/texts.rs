@@ -23,6 +23,7 @@ macro_rules! language {
                 text_file!($code, "common"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),
+                text_file!($code, "review"),
             ],
         )
     };

@@ -82,7 +82,7 @@ async fn load_story(
 }
 
 /// Formats an amount with its currency.
-pub(super) fn amount_text(texts: &Texts, payment: &Payment) -> String {
+pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
     format!("{} {}", texts.amount(&payment.amount.to_string()), payment.amount.currency().code())
 }
 
@@ -96,6 +96,11 @@ fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&E
             p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
             h1 { (amount_text(texts, payment)) }
             (badge(tone, state))
+            @if story.review.is_some() {
+                div.actions {
+                    a.button href={ (BASE) "/reviews/" (payment.id) } { (texts.get("payment.review")) }
+                }
+            }
             p { (copyable(texts, payment.id.as_str())) }
         }
         (render_outcome(texts, payment))
@@ -152,7 +157,7 @@ fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: O
 }
 
 /// Returns the visible end of the account number.
-pub(super) fn account_end(payment: &Payment) -> Option<&str> {
+pub(crate) fn account_end(payment: &Payment) -> Option<&str> {
     match &payment.account {
         Account::Card(card) => Some(&card.last4),
         Account::Bank(bank) => bank.last4.as_deref(),
