@@ -9,6 +9,8 @@ mod detail;
 mod history;
 mod list;
 mod order_facts;
+mod rule_table;
+mod similar_table;
 
 use std::sync::Arc;
 

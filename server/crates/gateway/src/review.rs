@@ -6,6 +6,7 @@ pub mod analyst_queue;
 pub mod callback;
 pub mod operator;
 pub mod queue;
+pub mod similar_payments;
 
 use std::sync::Arc;
 

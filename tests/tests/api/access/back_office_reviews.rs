@@ -254,3 +254,82 @@ async fn the_home_page_and_the_payments_page_lead_to_a_review() -> anyhow::Resul
     }
     Ok(())
 }
+
+/// Returns the numbers in the row of a table whose header contains a text.
+fn read_counts(page: &str, header: &str) -> Vec<String> {
+    let row = page.split("<tr>").skip(1).find(|row| row.contains(header)).unwrap_or_default();
+    let cells = row.split("<td class=\"number\">").skip(1);
+    cells.filter_map(|cell| Some(cell.split_once('<')?.0.to_owned())).collect()
+}
+
+#[tokio::test]
+async fn a_page_counts_the_other_payments_with_the_same_card_mail_address_and_network() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
+    let other = create_reviewed_shop(&gateway, "hold", &[]).await?;
+    let person = Person::enrol(&gateway, "ann@shop.example", "analyst", Some(&shop.entity_id)).await?;
+    let customer = [
+        ("customer.email", "jo@kiln.example"),
+        ("customer.givenName", "Jo"),
+        ("customer.surname", "Kim"),
+        ("customer.ip", "203.0.113.7"),
+    ];
+    let approved = hold_payment(&shop, &customer).await?;
+    assert_eq!(person.browser.post(&format!("/reviews/{approved}/approve"), &[]).await?.status, 303);
+    let back =
+        [("paymentType", "CB"), ("amount", "92.00"), ("currency", "EUR"), ("chargebackResultCode", "000.100.203")];
+    assert_eq!(shop.post(&format!("v1/payments/{approved}"), &back).await?.status, 200);
+    hold_payment(&shop, &[("customer.ip", "203.0.113.9")]).await?;
+    // Another card of the same issuer, which is declined, from the same network.
+    let declined = [&customer[..3], &[("card.number", "4200000000005512"), ("customer.ip", "203.0.113.8")]].concat();
+    assert_result(&shop.pay_by_card(&declined).await?, 400, "800.100.152");
+    // The payment of another tenant, and the payment itself, do not count.
+    hold_payment(&other, &customer).await?;
+    let id = hold_payment(&shop, &customer).await?;
+    let shown = person.browser.get(&format!("/reviews/{id}")).await?;
+    for (header, counts) in [
+        (">•• 0000</a>", ["1", "0", "1", "1"]),
+        (">jo@kiln.example</a>", ["1", "1", "0", "1"]),
+        (">203.0.113.7</span>", ["1", "0", "0", "1"]),
+        (">203.0.113.0/24</span>", ["1", "1", "1", "1"]),
+    ] {
+        assert_eq!(read_counts(&shown.page, header), counts, "{header} in {}", shown.page);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_page_shows_each_rule_that_fired_with_the_values_that_it_read() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant_with(&["--risk", "on", "--review", "hold"])?;
+    let rules = "[thresholds]\nreview = 50\n\
+        [[rule]]\nname = 'large <order>'\nnote = 'Ask for <b>proof</b>'\nwhen = 'amount > 50'\nscore = 40\n\
+        [[rule]]\nname = 'far'\nwhen = 'shipping.country != billing.country and count(card, 1 h) > 0'\nscore = 20\n\
+        [[rule]]\nname = 'silent'\nwhen = 'amount > 5000'\nscore = 99\n";
+    let added = shop.post("v2/risk/rules", &[("rules", rules)]).await?;
+    let version = added.json["version"].as_str().unwrap_or_default();
+    assert_result(&shop.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?, 200, "000.000.100");
+    let id = hold_payment(&shop, &[("billing.country", "US"), ("shipping.country", "NG")]).await?;
+    let person = Person::enrol(&gateway, "ann@shop.example", "analyst", Some(&shop.entity_id)).await?;
+    let shown = person.browser.get(&format!("/reviews/{id}")).await?;
+    for text in [
+        "large &lt;order&gt;",
+        "Ask for &lt;b&gt;proof&lt;/b&gt;",
+        "<code>amount &gt; 50</code>",
+        "+40",
+        "<code>amount</code> <span class=\"wrap\">92.00</span>",
+        "<code>shipping.country</code> <span class=\"wrap\">ng</span>",
+        "<code>count(card, 1 h)</code> <span class=\"soft\">counter",
+        "Score 60",
+    ] {
+        assert!(shown.page.contains(text), "{text} in {}", shown.page);
+    }
+    assert!(!shown.page.contains("silent") && !shown.page.contains("<b>"), "{}", shown.page);
+    // Names of rules and their values need a permission.
+    let viewer = Person::enrol(&gateway, "vic@shop.example", "viewer", Some(&shop.entity_id)).await?;
+    let shown = viewer.browser.get(&format!("/reviews/{id}")).await?;
+    for text in ["large", "<code>amount", "Score", "+40"] {
+        assert!(!shown.page.contains(text), "{text} in {}", shown.page);
+    }
+    Ok(())
+}

@@ -168,7 +168,7 @@ async fn lead_to_next(office: &Office, payment: &Payment, decision: DecisionType
 async fn show_fault(office: &Office, id: &str, fields: &Fields, message: &str) -> Response {
     // The payment is loaded again: somebody else may have decided meanwhile.
     match ReviewCase::load_to_decide(office, id).await {
-        Ok(case) => show_case(office, &case, Some(&SentForm { fields, message })),
+        Ok(case) => show_case(office, &case, &SentForm { fields, message }).await,
         Err(response) => *response,
     }
 }

@@ -10,11 +10,15 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::queue::ReviewAction;
+use tillgate_gateway::Failure;
 use tillgate_gateway::review::analyst_queue::QueueItem;
+use tillgate_gateway::review::similar_payments::SimilarPayments;
+use tillgate_gateway::risk::explanation::FiredRule;
 
 use super::{analyst_of, scope_of};
 use crate::layout::texts::Texts;
 use crate::office::Office;
+use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
 
 /// A payment that is or was held, as one user sees it.
@@ -31,6 +35,14 @@ pub(super) struct ReviewCase {
     pub(super) analyst: String,
     /// True if the user may decide about payments of the owner.
     pub(super) can_decide: bool,
+}
+
+/// What the page shows beside the payment.
+pub(super) struct Evidence {
+    /// The rules that fired. Empty for those who may not see rules.
+    pub(super) rules: Vec<FiredRule>,
+    /// The other payments with the same card, e-mail address, address or network.
+    pub(super) similar: Vec<SimilarPayments>,
 }
 
 impl ReviewCase {
@@ -60,6 +72,22 @@ impl ReviewCase {
             return Ok(case);
         }
         Err(Box::new(office.show_missing_permission(Permission::DecideReviews).await))
+    }
+
+    /// Loads what the page shows beside the payment.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(super) async fn load_evidence(&self, office: &Office) -> Result<Evidence, Failure> {
+        let payment = self.payment().clone();
+        let entities = collect_ids(&office.entities_with(Permission::ViewPayments));
+        let read = office.read(move |app, cancelled| {
+            // The names of rules that the user may not see are not in this payment.
+            let rules = app.gateway.explain_decision(&payment)?;
+            let similar = app.gateway.count_similar_payments(&entities, &payment, cancelled)?;
+            Ok(Evidence { rules, similar })
+        });
+        read.await
     }
 
     /// Returns the payment.

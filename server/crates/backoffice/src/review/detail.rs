@@ -5,16 +5,15 @@ use axum::response::Response;
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
-use tillgate_domain::risk::RiskDecision;
 
-use super::case::ReviewCase;
+use super::case::{Evidence, ReviewCase};
 use super::decision_form::{self, SentForm};
 use super::list::render_urgency;
-use super::{addresses, card_checks, describe_review_state, history, order_facts};
+use super::{addresses, card_checks, describe_review_state, history, order_facts, rule_table, similar_table};
 use crate::BASE;
 use crate::components::badge::badge;
 use crate::components::copy::copyable;
-use crate::components::facts::{facts, summary};
+use crate::components::facts::summary;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -29,21 +28,35 @@ pub(super) async fn show_review(office: Office, Path(id): Path<String>, RawQuery
     let query = query.unwrap_or_default();
     let previous = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "previous");
     let previous = previous.and_then(|(_, id)| PaymentId::parse(&id));
-    let main = html! {
-        (render_title(&office, &case))
-        @if let Some(previous) = previous {
-            p { (office.texts.get("review_page.next")) " "
-                a href={ (BASE) "/reviews/" (previous) } { (office.texts.get("review_page.previous")) } }
-        }
-        (render(&office, &case, None))
-    };
-    office.show_page(Section::Reviews, &page_title(office.texts, &case), main)
+    show_after(&office, &case, previous.as_ref(), None).await
 }
 
-/// Shows the page of a payment. `sent` is a form that was refused.
-pub(super) fn show_case(office: &Office, case: &ReviewCase, sent: Option<&SentForm<'_>>) -> Response {
-    let main = html! { (render_title(office, case)) (render(office, case, sent)) };
-    let title = page_title(office.texts, case);
+/// Shows the page of a payment with a form that was refused.
+pub(super) async fn show_case(office: &Office, case: &ReviewCase, sent: &SentForm<'_>) -> Response {
+    show_after(office, case, None, Some(sent)).await
+}
+
+/// Shows the page of a payment. `previous` is the payment about which the analyst has just decided.
+async fn show_after(
+    office: &Office,
+    case: &ReviewCase,
+    previous: Option<&PaymentId>,
+    sent: Option<&SentForm<'_>>,
+) -> Response {
+    let evidence = match case.load_evidence(office).await {
+        Ok(evidence) => evidence,
+        Err(failure) => return office.show_failure(&failure),
+    };
+    let texts = office.texts;
+    let main = html! {
+        (render_title(office, case))
+        @if let Some(previous) = previous {
+            p { (texts.get("review_page.next")) " "
+                a href={ (BASE) "/reviews/" (previous) } { (texts.get("review_page.previous")) } }
+        }
+        (render(office, case, &evidence, sent))
+    };
+    let title = page_title(texts, case);
     match sent {
         Some(sent) => office.show_fault(Section::Reviews, &title, sent.message, &main),
         None => office.show_page(Section::Reviews, &title, main),
@@ -74,7 +87,7 @@ fn render_title(office: &Office, case: &ReviewCase) -> Markup {
 }
 
 /// Renders the content below the title.
-fn render(office: &Office, case: &ReviewCase, sent: Option<&SentForm<'_>>) -> Markup {
+fn render(office: &Office, case: &ReviewCase, evidence: &Evidence, sent: Option<&SentForm<'_>>) -> Markup {
     let (texts, payment) = (office.texts, case.payment());
     html! {
         (render_summary(texts, case))
@@ -82,8 +95,9 @@ fn render(office: &Office, case: &ReviewCase, sent: Option<&SentForm<'_>>) -> Ma
         div.split {
             div.stack {
                 (order_facts::render(texts, payment))
-                (render_rules(office, case))
+                (rule_table::render(office, case, &evidence.rules))
                 (addresses::render(texts, payment))
+                (similar_table::render(texts, case, &evidence.similar))
             }
             div.stack {
                 (decision_form::render(texts, case, sent))
@@ -107,37 +121,5 @@ fn render_summary(texts: &Texts, case: &ReviewCase) -> Markup {
             Some(html! { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } }),
         ),
         (texts.get("payments.channel"), Some(html! { (case.owner.name) })),
-    ])
-}
-
-/// Renders the rules that fired with the facts that they read, for those who may see rules.
-fn render_rules(office: &Office, case: &ReviewCase) -> Markup {
-    let texts = office.texts;
-    let decision = case.payment().risk.as_ref().and_then(|risk| risk.decision.as_ref());
-    let is_shown = office.allows_on(Permission::ViewRules, &case.payment().entity);
-    html! {
-        section.card aria-labelledby="rules" {
-            header { h2 id="rules" { (texts.get("review_page.rules")) } }
-            div.body {
-                @if let Some(decision) = decision.filter(|_| is_shown) {
-                    (render_decision(texts, decision))
-                } @else {
-                    p.soft { (texts.get("review_page.no_rules")) }
-                }
-            }
-        }
-    }
-}
-
-fn render_decision(texts: &Texts, decision: &RiskDecision) -> Markup {
-    let list = |names: &[String]| {
-        let names = names.iter().map(|name| html! { code { (name) } " " });
-        Some(html! { @for name in names { (name) } }).filter(|shown| !shown.0.is_empty())
-    };
-    facts(&[
-        (texts.get("risk.score"), Some(html! { (decision.score) })),
-        (texts.get("risk.fired"), list(&decision.fired)),
-        (texts.get("risk.inputs"), list(&decision.inputs)),
-        (texts.get("risk.version"), decision.version.as_ref().map(|version| html! { code { (version) } })),
     ])
 }
