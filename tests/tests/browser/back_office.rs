@@ -75,6 +75,35 @@ async fn make_payments(merchant: &MerchantClient) -> anyhow::Result<String> {
     Ok(id)
 }
 
+/// Creates a merchant whose payments are all held for review, and makes one with both addresses and a note. Returns the
+/// payment's id.
+async fn hold_payment(gateway: &TestGateway) -> anyhow::Result<String> {
+    let merchant = gateway.create_merchant_with(&["--risk", "on", "--review", "hold"])?;
+    let rules = "[[rule]]\nname = 'everything'\nwhen = 'amount > 0'\noutcome = 'review'\n";
+    let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;
+    let version = added.json["version"].as_str().context("the version of the rules")?;
+    merchant.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?;
+    let fields = [
+        ("merchantTransactionId", HOSTILE),
+        ("customer.givenName", "Jane"),
+        ("customer.surname", "Jones"),
+        ("customer.email", "jane@shop.example"),
+        ("billing.street1", "Main Street 1"),
+        ("billing.city", "Seattle"),
+        ("billing.country", "US"),
+        ("shipping.street1", "Main Street 1"),
+        ("shipping.city", "Lagos"),
+        ("shipping.country", "NG"),
+    ];
+    let id = merchant.pay_by_card(&fields).await?.id().to_owned();
+    for number in 0..30 {
+        let note = format!("{number} {HOSTILE} {}", "long words ".repeat(60));
+        merchant.post(&format!("v2/reviews/{id}/note"), &[("note", &note)]).await?;
+        merchant.pay_by_card(&[]).await?;
+    }
+    Ok(id)
+}
+
 /// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and
 /// right-to-left.
 async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
@@ -143,6 +172,7 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
     let gateway = TestGateway::start()?;
     let merchant = gateway.create_merchant()?;
     let approved = make_payments(&merchant).await?;
+    let held = hold_payment(&gateway).await?;
     for number in 0..50 {
         merchant.pay_by_card(&[("merchantTransactionId", &format!("order-2{number:03}"))]).await?;
     }
@@ -164,7 +194,10 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         let refund = format!("{detail}/refund");
         let audit = ["/administration/audit", "/administration/audit?view=all&from=x", "/administration/audit/1"];
         let settings = format!("{account}/settings");
-        for page in lists.into_iter().chain(audit).chain([&*detail, &*refund, &*account, &*settings]) {
+        let review = format!("/reviews/{held}?done=review_approved");
+        let reviews = ["/reviews", "/reviews?view=mine", "/reviews?view=all", &review];
+        let own = [&*detail, &*refund, &*account, &*settings];
+        for page in lists.into_iter().chain(audit).chain(own).chain(reviews) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

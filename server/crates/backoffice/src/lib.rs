@@ -11,6 +11,7 @@ pub mod home;
 pub mod layout;
 pub mod office;
 pub mod payment;
+pub mod review;
 pub mod search;
 
 use std::sync::Arc;
@@ -80,6 +81,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(access::build_routes())
         .merge(home::build_routes())
         .merge(payment::build_routes())
+        .merge(review::build_routes())
         .merge(search::build_routes())
         .merge(administration::build_routes())
         .merge(delivery::build_routes())

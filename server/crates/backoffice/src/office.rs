@@ -158,6 +158,11 @@ impl Office {
         self.show_problem(&Problem::failed(failure))
     }
 
+    /// Shows which permission is missing, for an act on a thing that the user may see.
+    pub async fn show_missing_permission(&self, permission: Permission) -> Response {
+        self.show_problem(&Problem::missing_permission(&self.state, &self.signed_in, permission).await)
+    }
+
     /// Shows why something cannot be done.
     pub fn show_problem(&self, problem: &Problem) -> Response {
         problem.render(self.texts, Some(&self.signed_in.user.name))

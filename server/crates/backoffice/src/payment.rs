@@ -2,7 +2,7 @@
 
 mod acts;
 mod csv;
-mod detail;
+pub(crate) mod detail;
 pub(crate) mod filter;
 mod list;
 mod parameters;

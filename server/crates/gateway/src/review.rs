@@ -2,9 +2,11 @@
 //! out, or in the commit that records the request to an external connector.
 
 pub mod administration;
+pub mod analyst_queue;
 pub mod callback;
 pub mod operator;
 pub mod queue;
+pub mod similar_payments;
 
 use std::sync::Arc;
 
@@ -117,7 +119,7 @@ impl Gateway {
     /// # Errors
     /// 409 if the time of its review is over, or another analyst has claimed it.
     fn check_decidable(&self, payment: &Payment, status: &ReviewStatus, analyst: &str) -> Result<(), Refusal> {
-        let clock = self.clock_of_review(payment);
+        let clock = self.clock_of_entity(&payment.entity);
         // The timer that ends the review may not have run yet, if no gateway was running at that time.
         match self.review_deadline(&status.review, payment).filter(|end| *end <= clock.entity_now()) {
             Some(end) => Err(Refusal::review_taken(describe_missed_end(end))),
@@ -125,9 +127,9 @@ impl Gateway {
         }
     }
 
-    /// Returns the time of a decision about a payment.
-    fn clock_of_review(&self, payment: &Payment) -> ReviewClock {
-        let ahead = self.directory.find_entity(&payment.entity).map(|entity| entity.ahead).unwrap_or_default();
+    /// Returns the time of a request about a review of an entity.
+    fn clock_of_entity(&self, entity: &EntityId) -> ReviewClock {
+        let ahead = self.directory.find_entity(entity).map(|entity| entity.ahead).unwrap_or_default();
         ReviewClock { now: self.now(), ahead }
     }
 
@@ -188,7 +190,7 @@ impl Gateway {
         request: RequestedDecision,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
-        let clock = self.clock_of_review(payment);
+        let clock = self.clock_of_entity(&payment.entity);
         let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
             let Some(payment) = loaded.payment.filter(Payment::is_held).map(Arc::new) else {
                 return Ok((Changes::default(), None));
@@ -299,7 +301,7 @@ impl Gateway {
         step: Option<DebitStep>,
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
-        let clock = self.clock_of_review(payment);
+        let clock = self.clock_of_entity(&payment.entity);
         let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
             let Some(mut payment) = loaded.payment.filter(Payment::is_held) else {
                 return Ok((Changes::default(), None));

@@ -57,6 +57,11 @@ impl AdminStore {
         &self.actor
     }
 
+    /// Returns the address from which that person acts. `None` for a command.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
     /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other connection
     /// writes in between. Nothing is written if `work` fails. Transactions cannot be nested.
     ///

@@ -87,7 +87,7 @@ fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result
         return Ok(());
     }
     let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
-    let entry = queue::by_analyst(entry, actor.as_deref(), user_id);
+    let entry = queue::by_analyst(entry, actor.as_ref(), user_id);
     ledger::write_entry(connection, Some(&decision.entity), &entry, *at)
 }
 

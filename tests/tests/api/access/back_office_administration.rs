@@ -9,7 +9,7 @@ use crate::access::office_browser::Person;
 use crate::support::assert_result;
 
 /// Returns the entries of the audit log whose action begins with a text.
-fn read_entries(gateway: &TestGateway, action: &str) -> anyhow::Result<Vec<serde_json::Value>> {
+pub fn read_entries(gateway: &TestGateway, action: &str) -> anyhow::Result<Vec<serde_json::Value>> {
     let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
     let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
     let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;

@@ -50,6 +50,17 @@ impl Field<'_> {
         })
     }
 
+    /// Renders an input of several lines.
+    pub fn text_area(&self, lines: u8) -> Markup {
+        self.row(&html! {
+            textarea id={ "f-" (self.name) } name=(self.name) rows=(lines) maxlength=[self.max_length]
+                aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
+                // A browser leaves out the first line break of the content.
+                "\n" (self.value)
+            }
+        })
+    }
+
     /// Renders a list of options.
     pub fn select(&self, options: &[Choice<'_>]) -> Markup {
         self.row(&html! {

@@ -219,8 +219,10 @@ fn sample_form() -> Markup {
         input_mode: Some("decimal"),
         ..Field::default()
     };
+    let note = Field { name: "sample-note", label: "Note", value: HOSTILE, ..Field::default() };
     html! { section.card { header { h2 { "Row of a form" } } div.body.stack {
         (amount.input("text"))
+        (note.text_area(2))
         div { button.primary type="button" { "Primary" } " " button type="button" { "Secondary" } " "
             button.danger type="button" { "Dangerous" } " " button.quiet type="button" { "Quiet" } }
     } } }

@@ -30,6 +30,11 @@ pub fn send() -> Markup {
     icon("M14 2 7 9m7-7-4.5 12L7 9 2 6.5Z")
 }
 
+/// A flag.
+pub fn flag() -> Markup {
+    icon("M3.5 14V2.5h8.5L10 5.75 12 9H3.5")
+}
+
 /// A person.
 pub fn person() -> Markup {
     icon("M8 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-5 5.5a5 5 0 0 1 10 0")

@@ -112,7 +112,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         let deadline = since.checked_add(*review_lifetime).unwrap_or(Timestamp::MAX);
         let task = Task {
             text: texts.fill("home.held_payment", &[("id", &payment.short_id())]),
-            address: payment_address(payment.as_str()),
+            address: Some(format!("{BASE}/reviews/{payment}")),
             badge: badge(Tone::Held, texts.get("home.review")),
             end: until(deadline),
         };
@@ -134,7 +134,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
     let more = work.held.saturating_sub(u64::try_from(work.oldest_held.len()).unwrap_or(0));
     let list = |state: &str| Some(format!("{BASE}/payments?state={state}"));
     let counts = [
-        (more, Tone::Held, "home.review", "home.more_held", list("held")),
+        (more, Tone::Held, "home.review", "home.more_held", Some(format!("{BASE}/reviews"))),
         (work.unknown, Tone::Warn, "home.outcome", "home.unknown", list("pending")),
         (work.failing, Tone::Bad, "home.delivery", "home.failing", None),
         (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", None),

@@ -14,6 +14,8 @@ pub enum Section {
     Home,
     /// Payments.
     Payments,
+    /// Held payments.
+    Reviews,
     /// Webhooks and callbacks.
     Deliveries,
     /// Entities, tokens and users.
@@ -98,6 +100,7 @@ impl Page<'_> {
         let entries = [
             (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
             (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
+            (Section::Reviews, format!("{BASE}/reviews"), icon::flag(), texts.get("reviews.title")),
             (Section::Deliveries, format!("{BASE}/deliveries"), icon::send(), texts.get("deliveries.title")),
             (
                 Section::Administration,

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{ModificationType, Payment};
+use tillgate_gateway::payment::story::PaymentStory;
 use tillgate_gateway::payment::user_act::{ChangeablePayment, RequestedAct, parse_form_key};
 use tillgate_shared::money::Amount;
 
@@ -109,22 +110,22 @@ fn parse_act(name: &str) -> Option<ModificationType> {
     acts.into_iter().find(|act| act_name(*act) == name)
 }
 
-/// Renders the links to the acts that are possible, and the button that asks the acquirer. Empty for users who may not
-/// change the payment.
-pub(super) fn links(office: &Office, payment: &Payment, acts: &[ModificationType]) -> Markup {
-    let texts = office.texts;
-    let can_ask = payment.can_be_inquired();
-    if (acts.is_empty() && !can_ask) || !office.allows_on(Permission::ChangePayments, &payment.entity) {
-        return html! {};
-    }
+/// Renders the links to the review and to the acts that are possible, and the button that asks the acquirer. A user who
+/// may not change the payment has the first one only.
+pub(super) fn links(office: &Office, story: &PaymentStory) -> Markup {
+    let (texts, payment) = (office.texts, &story.payment);
+    let may_change = office.allows_on(Permission::ChangePayments, &payment.entity);
     html! {
         div.actions {
-            @for act in acts {
+            @if story.review.is_some() {
+                a.button href={ (BASE) "/reviews/" (payment.id) } { (texts.get("payment.review")) }
+            }
+            @for act in story.acts.iter().filter(|_| may_change) {
                 a.button href={ (BASE) "/payments/" (payment.id) "/" (act_name(*act)) } {
                     (texts.get(&format!("act.{}", act_name(*act))))
                 }
             }
-            @if can_ask {
+            @if may_change && payment.can_be_inquired() {
                 form action={ (BASE) "/payments/" (payment.id) "/inquiry" } method="post" {
                     button type="submit" { (texts.get("act.inquiry")) }
                 }

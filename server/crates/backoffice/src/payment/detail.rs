@@ -56,7 +56,7 @@ fn collect_scope(office: &Office) -> StoryScope {
 }
 
 /// Formats an amount with its currency.
-pub(super) fn amount_text(texts: &Texts, payment: &Payment) -> String {
+pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
     format!("{} {}", texts.amount(&payment.amount.to_string()), payment.amount.currency().code())
 }
 
@@ -71,7 +71,7 @@ fn render(office: &Office, zone: &TimeZone, story: &PaymentStory, owner: Option<
             h1 { (amount_text(texts, payment)) }
             (badge(tone, state))
             p { (copyable(texts, payment.id.as_str())) }
-            (acts::links(office, payment, &story.acts))
+            (acts::links(office, story))
         }
         (render_outcome(texts, payment))
         (render_summary(texts, zone, story, owner))
@@ -127,7 +127,7 @@ fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: O
 }
 
 /// Returns the visible end of the account number.
-pub(super) fn account_end(payment: &Payment) -> Option<&str> {
+pub(crate) fn account_end(payment: &Payment) -> Option<&str> {
     match &payment.account {
         Account::Card(card) => Some(&card.last4),
         Account::Bank(bank) => bank.last4.as_deref(),

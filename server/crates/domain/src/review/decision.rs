@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{EntityId, PaymentId};
 use crate::payment::Payment;
 use crate::refusal::Refusal;
-use crate::review::queue::{ReviewAction, ReviewActionKind, ReviewClock, ReviewStatus};
+use crate::review::queue::{ReviewAction, ReviewActionKind, ReviewActor, ReviewClock, ReviewStatus};
 
 /// Type of a review decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,10 +66,9 @@ pub struct ReviewDecision {
     /// True if nobody has decided in time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_expiry: bool,
-    /// The person who acted in the name of `user_id`, for the audit log. `None` if that is the same. A stored callback
-    /// does not have it.
+    /// The person who acted, for the audit log. `None` if `user_id` says it. A stored callback does not have it.
     #[serde(skip)]
-    pub actor: Option<String>,
+    pub actor: Option<ReviewActor>,
 }
 
 /// A decision that an analyst or an outside review system asks for. A review system finds the payment by the
@@ -88,8 +87,8 @@ pub struct RequestedDecision {
     pub note: Option<String>,
     /// The time of the decision by the clock of the outside system, if it was sent.
     pub processed: Option<Timestamp>,
-    /// The person who acts in the name of `user_id`, for the audit log. `None` if that is the same.
-    pub actor: Option<String>,
+    /// The person who acts, for the audit log. `None` if `user_id` says it.
+    pub actor: Option<ReviewActor>,
 }
 
 impl ReviewDecision {

@@ -2,6 +2,8 @@
 //!
 //! A claim reserves a payment for one analyst. It ends by itself, so that nobody blocks a payment for ever.
 
+use std::net::IpAddr;
+
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 
@@ -306,8 +308,22 @@ pub struct ReviewChange {
     pub claim: ClaimEffect,
     /// The row of the audit.
     pub action: ReviewAction,
-    /// The person who acts for the analyst, for the audit log. `None` if the analyst acts.
-    pub actor: Option<String>,
+    /// The person who acts, for the audit log. `None` if the id of the analyst says it.
+    pub actor: Option<ReviewActor>,
+}
+
+/// A person who acts on a review, for the audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewActor {
+    /// Somebody at the gateway's machine, who acts in the name of an analyst.
+    Operator(String),
+    /// A user of the back office, who is the analyst.
+    User {
+        /// The name, which has the id of the user and no mail address: entries of the audit log are kept for ever.
+        name: String,
+        /// The address of the user's browser.
+        address: IpAddr,
+    },
 }
 
 impl ReviewStatus {

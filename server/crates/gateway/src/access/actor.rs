@@ -59,7 +59,12 @@ impl Actor {
 
     /// Returns the user who runs this program.
     pub fn of_process() -> Self {
-        Self { name: process::describe_user(), address: None, session: None, user: None }
+        Self::of_operator(process::describe_user())
+    }
+
+    /// Returns somebody at the gateway's machine, by the name for the audit log.
+    pub fn of_operator(name: String) -> Self {
+        Self { name, address: None, session: None, user: None }
     }
 
     /// Returns somebody at an address whose only credential is a link.

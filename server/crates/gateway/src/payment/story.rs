@@ -160,7 +160,7 @@ impl Gateway {
 
 /// Removes the names of rules and of their inputs, and the scores. The outcome of the risk check stays, because the
 /// payment's result shows it as well.
-fn hide_rules(payment: &mut Payment) {
+pub(crate) fn hide_rules(payment: &mut Payment) {
     let Some(risk) = &mut payment.risk else { return };
     risk.shadow = None;
     if let Some(decision) = &mut risk.decision {

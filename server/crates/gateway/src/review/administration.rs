@@ -3,13 +3,16 @@
 
 use std::collections::HashMap;
 use std::iter::once;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::filter::ReviewFilter;
-use tillgate_domain::review::queue::{QueueChange, QueuedReview, ReviewChange, ReviewClock, ReviewState, ReviewStatus};
+use tillgate_domain::review::queue::{
+    QueueChange, QueuedReview, ReviewActor, ReviewChange, ReviewClock, ReviewState, ReviewStatus,
+};
 use tillgate_store::AdminStore;
 use tillgate_store::review::queue::{ReviewRecord, ReviewSelection};
 
@@ -46,7 +49,8 @@ impl Administration {
         let clock_of = |id: &EntityId| ReviewClock { now, ahead: ahead.get(id).copied().unwrap_or_default() };
         let mut selection = ReviewSelection {
             entities: entities.iter().map(|entity| entity.id.clone()).collect(),
-            is_open: filter.state == ReviewState::Open,
+            is_open: Some(filter.state == ReviewState::Open),
+            newest_first: false,
             reference: filter.reference.clone(),
             latest: filter.latest_start(now),
             after,
@@ -96,8 +100,8 @@ impl Administration {
             let decided = status.decide_change(change, (analyst, note), clock);
             let (review, written) = decided.map_err(|refusal| refuse_review(&refusal))?;
             if let Some(change) = written {
-                let actor = Some(store.actor().to_owned());
-                store.apply_review_change(&ReviewChange { actor, ..change })?;
+                let actor = describe_actor(store.actor().to_owned(), store.address());
+                store.apply_review_change(&ReviewChange { actor: Some(actor), ..change })?;
             }
             let record = store.load_review_record(payment)?;
             let (_, payment, _) = record.ok_or_else(|| not_held(payment))?;
@@ -115,6 +119,14 @@ impl Administration {
     /// Returns the time by the clock of a review's entity.
     fn find_clock(&self, store: &AdminStore, review: &QueuedReview) -> Result<ReviewClock, ActError> {
         Ok(ReviewClock { now: self.now(), ahead: load_known_entity(store, &review.entity)?.ahead })
+    }
+}
+
+/// Describes the person who acts: a user of the back office, who has an address, or somebody who runs a command.
+pub(super) fn describe_actor(name: String, address: Option<IpAddr>) -> ReviewActor {
+    match address {
+        Some(address) => ReviewActor::User { name, address },
+        None => ReviewActor::Operator(name),
     }
 }
 

@@ -1,15 +1,17 @@
-//! Decisions of people at the gateway's machine, about the payments of all entities. The running gateway carries them
-//! out, because it has the connectors and the vault.
+//! Decisions of people: of those at the gateway's machine, about the payments of all entities, and of users of the back
+//! office. The running gateway carries them out, because it has the connectors and the vault.
 
 use std::sync::Arc;
 
+use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::{DecisionType, RequestedDecision};
 use tillgate_domain::review::queue::{parse_cancel_reason, parse_note};
 use tillgate_domain::risk::list::parse_author;
 
-use super::administration::{not_held, refuse_review};
+use super::administration::{describe_actor, not_held, refuse_review};
+use crate::access::actor::Actor;
 use crate::administration::ActError;
 use crate::{Failure, Gateway};
 
@@ -27,7 +29,7 @@ pub struct OperatorDecision {
     /// The analyst's note.
     pub note: Option<String>,
     /// The person who sent the decision, for the audit log.
-    pub actor: String,
+    pub actor: Actor,
 }
 
 impl Gateway {
@@ -38,17 +40,46 @@ impl Gateway {
     /// The refusal names the input at fault. It names `payment` if the payment was never held, is not held any more, or
     /// is claimed by another analyst.
     pub async fn decide_for_operator(&self, input: &OperatorDecision) -> Result<Arc<Payment>, ActError> {
+        self.decide_if(input, |_| Ok(())).await
+    }
+
+    /// Decides a held payment for a user of the back office, as [`Gateway::decide_for_operator`] does. The user's
+    /// session and permission are checked again, because the form may have arrived long after its head.
+    ///
+    /// # Errors
+    /// Same as [`Gateway::decide_for_operator`]; also if the session has ended, or the user may not decide about the
+    /// payments of this entity (any more).
+    pub async fn decide_for_user(&self, input: &OperatorDecision) -> Result<Arc<Payment>, ActError> {
+        let check = |payment: &Payment| {
+            let reach = Reach::Entity(payment.entity.clone());
+            self.check_right_of(&input.actor, (Permission::DecideReviews, &reach))
+        };
+        self.decide_if(input, check).await
+    }
+
+    /// Decides a held payment if a check of the person who acts allows it.
+    async fn decide_if(
+        &self,
+        input: &OperatorDecision,
+        check: impl FnOnce(&Payment) -> Result<(), ActError>,
+    ) -> Result<Arc<Payment>, ActError> {
         let id = PaymentId::parse(&input.payment);
         let id =
             id.ok_or_else(|| ActError::refuse("payment", "a payment's id has 32 lowercase hexadecimal characters"))?;
+        let record = self.store.load_review_record(&id)?;
+        let payment = record.map(|(_, payment, _)| payment);
+        // The right comes first, so that nobody learns about a payment from the refusal of an input.
+        if let Some(payment) = &payment {
+            check(payment)?;
+        }
         let analyst = parse_author(&input.analyst).map_err(|message| ActError::refuse("analyst", message))?;
         let (note, cancel_reason) = (input.check_note()?, input.check_reason()?);
-        let record = self.store.load_review_record(&id)?;
-        let (_, payment, _) = record.ok_or_else(|| not_held(&id))?;
+        let payment = payment.ok_or_else(|| not_held(&id))?;
+        let actor = describe_actor(input.actor.name().to_owned(), input.actor.address());
         let decision = RequestedDecision {
             cancel_reason,
             note,
-            actor: Some(input.actor.clone()),
+            actor: Some(actor),
             ..RequestedDecision::about(&payment, input.decision, analyst)
         };
         self.decide_payment(&payment, decision).await.map_err(|failure| match failure {

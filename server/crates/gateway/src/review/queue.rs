@@ -95,7 +95,8 @@ impl Gateway {
         let refuse = || Refusal::invalid_parameter("cursor", after, "is not the cursor of an answer");
         let selection = ReviewSelection {
             entities: self.visible_entities(entity),
-            is_open: filter.state == ReviewState::Open,
+            is_open: Some(filter.state == ReviewState::Open),
+            newest_first: false,
             reference: filter.reference.clone(),
             latest: filter.latest_start(clock.now),
             after: after.map(|after| PaymentId::parse(after).ok_or_else(refuse)).transpose()?,

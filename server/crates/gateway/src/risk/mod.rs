@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod dry_run;
+pub mod explanation;
 pub mod list_entries;
 pub mod listed_account;
 pub mod rules;

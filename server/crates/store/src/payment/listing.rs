@@ -65,9 +65,12 @@ pub enum ListedAccount<'a> {
     Unknown,
 }
 
-/// The visible end of an account number.
+/// The visible parts of an account number.
 #[derive(Debug, Deserialize)]
 pub struct LastFour<'a> {
+    /// The first six digits of a card number.
+    #[serde(borrow, default)]
+    pub bin: Option<Text<'a>>,
     /// The last four characters.
     #[serde(borrow, default)]
     pub last4: Option<Text<'a>>,
@@ -82,6 +85,9 @@ pub struct ListedParameters<'a> {
     /// `customer.email`.
     #[serde(rename = "customer.email")]
     pub mail: Option<Text<'a>>,
+    /// `customer.ip`.
+    #[serde(rename = "customer.ip")]
+    pub address: Option<Text<'a>>,
 }
 
 impl ListedPayment<'_> {
@@ -90,6 +96,14 @@ impl ListedPayment<'_> {
         match &self.account {
             ListedAccount::Card(account) | ListedAccount::Bank(account) => account.last4.as_deref(),
             ListedAccount::Virtual(_) | ListedAccount::Unknown => None,
+        }
+    }
+
+    /// Returns the first six digits of its card number.
+    pub fn bin(&self) -> Option<&str> {
+        match &self.account {
+            ListedAccount::Card(card) => card.bin.as_deref(),
+            ListedAccount::Bank(_) | ListedAccount::Virtual(_) | ListedAccount::Unknown => None,
         }
     }
 }

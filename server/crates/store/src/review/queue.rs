@@ -11,7 +11,8 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::queue::{
-    Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewChange, ReviewStatus,
+    Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewActor, ReviewChange,
+    ReviewStatus,
 };
 
 use crate::changes::{Change, Stage, WriteContext};
@@ -35,8 +36,10 @@ pub(crate) const ACTION_COLUMNS: &str = "action, analyst, at, reason, note, proc
 pub struct ReviewSelection {
     /// The entities that own the payments.
     pub entities: Vec<EntityId>,
-    /// True for open reviews, false for those that have ended.
-    pub is_open: bool,
+    /// True for open reviews, false for those that have ended, `None` for both.
+    pub is_open: Option<bool>,
+    /// True for the reviews that began last first. Otherwise those that are held longest come first.
+    pub newest_first: bool,
     /// Only payments with this `merchantTransactionId`.
     pub reference: Option<String>,
     /// Only reviews that began at this time or before, by the clock of the machine.
@@ -47,7 +50,7 @@ pub struct ReviewSelection {
     pub limit: usize,
 }
 
-/// A page of reviews with their payments, those that are held longest first.
+/// A page of reviews with their payments, in the order of its selection.
 #[derive(Debug, Default)]
 pub struct ReviewPage {
     /// The reviews.
@@ -135,8 +138,9 @@ fn load_actions(connection: &Connection, payment: &PaymentId) -> Result<Vec<Revi
 
 /// Returns the query for the reviews of an entity after a place of the queue. Its parameters are the entity, the place
 /// (time and payment), the latest time, and the `merchantTransactionId` if there is one.
-fn queue_query(is_open: bool, has_reference: bool) -> String {
+fn queue_query(is_open: bool, newest_first: bool, has_reference: bool) -> String {
     let ended = if is_open { "IS NULL" } else { "IS NOT NULL" };
+    let (after, order) = if newest_first { ("<", "DESC") } else { (">", "ASC") };
     // The order of the tables is fixed, so that few rows of the index by reference lead to their reviews.
     let (tables, owner) = match has_reference {
         true => (
@@ -147,8 +151,21 @@ fn queue_query(is_open: bool, has_reference: bool) -> String {
     };
     format!(
         "SELECT {COLUMNS} FROM {tables} WHERE {owner} AND review.ended {ended}
-         AND (review.since, review.payment) > (?2, ?3) AND review.since <= ?4 ORDER BY review.since, review.payment"
+         AND (review.since, review.payment) {after} (?2, ?3) AND review.since <= ?4
+         ORDER BY review.since {order}, review.payment {order}"
     )
+}
+
+/// Finds the place after which a page begins: the time and the payment. Returns `None` if there is no review of the
+/// payment after which it should begin, or other entities own it.
+fn find_place(connection: &Connection, selection: &ReviewSelection) -> Result<Option<(i64, String)>, StoreError> {
+    let Some(payment) = &selection.after else {
+        let start = if selection.newest_first { i64::MAX } else { i64::MIN };
+        return Ok(Some((start, String::new())));
+    };
+    // The id comes from the caller, who must not learn about reviews of other entities.
+    let review = load_review(connection, payment)?.filter(|review| selection.entities.contains(&review.entity));
+    Ok(review.map(|review| (review.since.as_millisecond(), payment.as_str().to_owned())))
 }
 
 /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which it
@@ -158,26 +175,18 @@ fn load_page(
     selection: &ReviewSelection,
     matches: impl Fn(&QueuedReview, &Payment) -> bool,
 ) -> Result<Option<ReviewPage>, StoreError> {
-    let ReviewSelection { entities, is_open, reference, latest, after, limit } = selection;
-    let place = match after {
-        Some(payment) => {
-            // The id comes from the caller, who must not learn about reviews of other entities.
-            let Some(review) = load_review(connection, payment)?.filter(|review| entities.contains(&review.entity))
-            else {
-                return Ok(None);
-            };
-            (review.since.as_millisecond(), payment.as_str().to_owned())
-        }
-        None => (i64::MIN, String::new()),
-    };
-    let query = queue_query(*is_open, reference.is_some());
-    // Each entity has its own cursor, because the index has the order of the queue only within an entity.
+    let ReviewSelection { entities, is_open, newest_first, reference, latest, limit, .. } = selection;
+    let Some(place) = find_place(connection, selection)? else { return Ok(None) };
+    // Each entity has its own cursors, because the indexes have the order of the queue only within an entity.
+    let states = [true, false].into_iter().filter(|state| is_open.is_none_or(|wanted| wanted == *state));
+    let queries: Vec<String> = states.map(|state| queue_query(state, *newest_first, reference.is_some())).collect();
+    let sources: Vec<(&str, &String)> =
+        entities.iter().flat_map(|entity| queries.iter().map(move |query| (entity.as_str(), query))).collect();
     let mut statements: Vec<CachedStatement<'_>> =
-        entities.iter().map(|_| connection.prepare_cached(&query)).collect::<Result<_, _>>()?;
-    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
+        sources.iter().map(|(_, query)| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
+    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(sources.len());
     let latest = latest.as_millisecond();
-    for (statement, entity) in statements.iter_mut().zip(entities) {
-        let entity = entity.as_str();
+    for (statement, (entity, _)) in statements.iter_mut().zip(&sources) {
         cursors.push(match reference {
             Some(reference) => statement.query(params![entity, place.0, place.1, latest, reference])?,
             None => statement.query(params![entity, place.0, place.1, latest])?,
@@ -197,7 +206,8 @@ fn load_page(
     }
     let mut page = ReviewPage::default();
     let (mut read, mut last) = (0, None);
-    while let Some((_, (index, review))) = heads.pop_first() {
+    let take_next = if *newest_first { BTreeMap::pop_last } else { BTreeMap::pop_first };
+    while let Some((_, (index, review))) = take_next(&mut heads) {
         if page.reviews.len() == *limit || read == MAX_READ {
             // This review is one more than fits, so the next page begins after the last one that was read.
             page.cursor = last;
@@ -227,9 +237,11 @@ fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<Re
 }
 
 /// Names the person who acts in an entry: the analyst, or somebody who acts for the analyst.
-pub(super) fn by_analyst(entry: AuditEntry, actor: Option<&str>, analyst: &str) -> AuditEntry {
+pub(super) fn by_analyst(entry: AuditEntry, actor: Option<&ReviewActor>, analyst: &str) -> AuditEntry {
     match actor {
-        Some(actor) => entry.by(actor).with_detail("analyst", analyst),
+        Some(ReviewActor::Operator(name)) => entry.by(&**name).with_detail("analyst", analyst),
+        // The id of this analyst is a mail address, which an entry must not have.
+        Some(ReviewActor::User { name, address }) => entry.by(&**name).with_detail("address", address.to_string()),
         None => entry.by(analyst),
     }
 }
@@ -239,7 +251,7 @@ fn apply_change(connection: &Connection, sources: &Sources, change: &ReviewChang
     let ReviewChange { payment, claim, action, entity, actor } = change;
     let payment = payment.as_str();
     let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
-    let entry = by_analyst(entry, actor.as_deref(), &action.analyst);
+    let entry = by_analyst(entry, actor.as_ref(), &action.analyst);
     ledger::write_entry(connection, Some(entity), &entry, sources.now())?;
     match claim {
         ClaimEffect::Keep => {}

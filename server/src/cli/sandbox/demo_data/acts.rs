@@ -7,6 +7,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::dispute::DisputeAction;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::review::decision::DecisionType;
+use tillgate_gateway::access::actor::Actor;
 use tillgate_gateway::administration::ActError;
 use tillgate_gateway::dispute::decide::DisputeRequest;
 use tillgate_gateway::dispute::request::parse_reason;
@@ -37,7 +38,7 @@ pub(super) async fn decide_held(gateway: &Gateway, payment: &PaymentId, approves
     let decision = OperatorDecision {
         payment: payment.to_string(),
         decision,
-        actor: analyst.clone(),
+        actor: Actor::of_operator(analyst.clone()),
         analyst,
         reason: (!approves).then_some(CANCEL_REASON),
         note: Some(note.to_owned()),
