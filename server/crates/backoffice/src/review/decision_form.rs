@@ -133,7 +133,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
     };
     html! {
         details id="cancel" open[is_sent] {
-            summary { (texts.get("decision.cancel")) }
+            summary.danger { (texts.get("decision.cancel")) }
             form method="post" action=(act_address(case, "cancel")) {
                 p.soft { (texts.get("decision.cancel_text")) }
                 (reason.input("text"))
