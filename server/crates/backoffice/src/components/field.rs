@@ -19,6 +19,8 @@ pub struct Field<'a> {
     pub input_mode: Option<&'a str>,
     /// Maximum number of characters.
     pub max_length: Option<u16>,
+    /// Key that moves the focus to the control, if the script runs.
+    pub key: Option<&'a str>,
 }
 
 /// An option of a list: value and text.
@@ -38,6 +40,7 @@ impl Field<'_> {
     pub fn text_area(&self, lines: u8) -> Markup {
         self.row(&html! {
             textarea id={ "f-" (self.name) } name=(self.name) rows=(lines) maxlength=[self.max_length]
+                aria-keyshortcuts=[self.key]
                 aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
                 // A browser leaves out the first line break of the content.
                 "\n" (self.value)

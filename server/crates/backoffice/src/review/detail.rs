@@ -79,7 +79,9 @@ fn render_title(office: &Office, case: &ReviewCase) -> Markup {
                 @if office.allows_on(Permission::ViewPayments, &payment.entity) {
                     a.button href={ (BASE) "/payments/" (payment.id) } { (texts.get("review_page.payment")) }
                 }
-                a.button href="#decision" { (texts.get("review_page.to_decision")) }
+                @if case.can_decide {
+                    a.button href="#decision" { (texts.get("review_page.to_decision")) }
+                }
             }
             p { (copyable(texts, payment.id.as_str())) }
         }
