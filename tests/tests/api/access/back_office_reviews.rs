@@ -231,6 +231,8 @@ async fn a_long_queue_has_pages_and_its_next_payment_is_the_one_below() -> anyho
     assert_eq!(list(&person.browser, &more.replace("&amp;", "&")).await?, held[25..]);
     let newest: Vec<String> = held.iter().rev().take(25).cloned().collect();
     assert_eq!(list(&person.browser, "?view=all").await?, newest);
+    let oldest: Vec<String> = held[..3].iter().rev().cloned().collect();
+    assert_eq!(list(&person.browser, &format!("?view=all&after={}", held[3])).await?, oldest);
     // After the last payment comes the first one, and one that somebody else has claimed is left out.
     let other = Person::enrol(&gateway, "ben@shop.example", "analyst", Some(&shop.entity_id)).await?;
     other.browser.post(&format!("/reviews/{}/claim", held[0]), &[]).await?;
