@@ -335,3 +335,19 @@ async fn a_page_shows_each_rule_that_fired_with_the_values_that_it_read() -> any
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn an_analyst_with_a_long_mail_address_is_named_by_the_id() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
+    let mail = format!("{}@{}.example", "a".repeat(60), "b".repeat(60));
+    let person = Person::enrol(&gateway, &mail, "analyst", Some(&shop.entity_id)).await?;
+    let id = hold_payment(&shop, &[]).await?;
+    for act in ["claim", "approve"] {
+        assert_eq!(person.browser.post(&format!("/reviews/{id}/{act}"), &[]).await?.status, 303, "{act}");
+    }
+    let user = Person::find_id(&gateway, &mail)?;
+    let analysts: Vec<String> = read_acts(&shop, &id).await?.into_iter().map(|(_, analyst, _)| analyst).collect();
+    assert_eq!(analysts, [user.clone(), user]);
+    Ok(())
+}
