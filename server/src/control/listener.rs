@@ -12,7 +12,7 @@ use tillgate_domain::id::log_tag;
 use tillgate_gateway::App;
 use tillgate_gateway::access::actor::Actor;
 use tillgate_gateway::administration::ActError;
-use tillgate_gateway::review::operator::OperatorDecision;
+use tillgate_gateway::review::operator::SentDecision;
 use tillgate_os::process;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
@@ -181,7 +181,7 @@ async fn answer_request(app: Arc<App>, (mut stream, user, request): ReceivedRequ
 async fn carry_out(app: &App, request: ControlRequest, user: u32) -> ControlAnswer {
     let ControlRequest::DecideReview { payment, decision, analyst, reason, note, user: name } = request;
     let actor = Actor::of_operator(process::describe_user_of(&name, user));
-    let input = OperatorDecision { payment, decision, analyst, reason, note, actor };
+    let input = SentDecision { payment, decision, analyst, reason, note, actor };
     match app.gateway.decide_for_operator(&input).await {
         Ok(payment) => ControlAnswer::Done {
             result: payment.result.code().to_owned(),

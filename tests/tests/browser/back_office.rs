@@ -204,3 +204,41 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
     })
     .await
 }
+
+#[tokio::test]
+async fn an_analyst_decides_by_keyboard_and_the_next_payment_opens() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let first = hold_payment(&gateway).await?;
+    run_in_browser(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        browser.goto(format!("{}backoffice/reviews", gateway.public_url())).await?;
+        let press = async |key: &str| browser.action_chain().send_keys(key).perform().await;
+        let press_enter = async || browser.action_chain().send_keys(Key::Enter + "").perform().await;
+        for key in ["j", "j", "k"] {
+            press(key).await?;
+        }
+        browser.wait_until(&format!("document.activeElement?.href?.endsWith('{first}')")).await?;
+        press_enter().await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{first}')")).await?;
+        // A key opens the form of the cancellation, and decides nothing.
+        press("c").await?;
+        browser.wait_until("document.activeElement?.id === 'f-reason'").await?;
+        browser.evaluate("document.activeElement.blur()").await?;
+        press("n").await?;
+        browser.wait_until("document.activeElement?.id === 'f-note'").await?;
+        // The note has the keys as letters.
+        press("a cap jnk").await?;
+        let note = browser.evaluate("document.getElementById('f-note').value").await?;
+        assert_eq!(note, "a cap jnk");
+        browser.evaluate("document.activeElement.blur()").await?;
+        press("a").await?;
+        browser.wait_until("document.activeElement?.textContent === 'Approve'").await?;
+        assert_eq!(browser.evaluate("location.search").await?, "", "the key alone has decided");
+        press_enter().await?;
+        browser.wait_until(&format!("location.search.startsWith('?previous={first}')")).await?;
+        let notice = browser.find(By::Css(".notice.good")).await?.text().await?;
+        assert_eq!(notice, "You have approved the previous payment.");
+        Ok(())
+    })
+    .await
+}

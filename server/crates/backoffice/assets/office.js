@@ -1,12 +1,27 @@
-// Comfort for pages that work without a script: keys for the search, amounts that are checked, and buttons that copy.
+// Comfort for pages that work without a script: keys that move the focus, amounts that are checked, and buttons that
+// copy.
 document.documentElement.classList.add("scripted");
+
+// Keys only move the focus, so that none of them decides about a payment by mistake.
+function moveFocus(event) {
+  if (event.key === "j" || event.key === "k") {
+    const links = [...document.querySelectorAll(".linked tbody th a")];
+    const place = links.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
+    links[Math.min(Math.max(place, 0), links.length - 1)]?.focus();
+    return;
+  }
+  const control = document.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+  if (!control) return;
+  event.preventDefault();
+  const details = control.matches("summary") ? control.parentElement : null;
+  if (details) details.open = true;
+  (details?.querySelector("input") ?? control).focus();
+  control.select?.();
+}
 
 addEventListener("keydown", event => {
   const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    event.preventDefault();
-    document.getElementById("search")?.select();
-  }
+  if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) moveFocus(event);
   // A dialog without a script is open while the address names it.
   if (event.key === "Escape" && document.querySelector(".dialog:target")) location.hash = "_";
 });

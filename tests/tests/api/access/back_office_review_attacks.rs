@@ -7,6 +7,7 @@ use tillgate_tests::{MerchantClient, TestGateway};
 
 use crate::access::back_office_reviews::{PAID, read_acts};
 use crate::access::office_browser::Person;
+use crate::acquirer::payments::AcquirerScene;
 use crate::payment::held_payments::{DENIED, HELD, create_reviewed_shop};
 use crate::review::queue::hold_payment;
 use crate::support::assert_result;
@@ -197,5 +198,31 @@ async fn a_claimed_payment_is_left_to_its_analyst_until_it_is_released() -> anyh
     assert_eq!(ben.browser.post(&format!("/reviews/{id}/approve"), &[]).await?.status, 303);
     let kinds: Vec<String> = read_acts(&shop, &id).await?.into_iter().map(|(kind, ..)| kind).collect();
     assert_eq!(kinds, ["claim", "note", "release", "approve"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_double_click_asks_the_acquirer_once_and_the_notice_tells_the_outcome() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let shop = create_reviewed_shop(&scene.gateway, "hold", &[]).await?;
+    let ann = Person::enrol(&scene.gateway, "ann@shop.example", "analyst", Some(&shop.entity_id)).await?;
+    let external = ("testMode", "EXTERNAL");
+    let approved = hold_payment(&shop, &[external]).await?;
+    let path = format!("/reviews/{approved}/approve");
+    for answer in join_all((0..4).map(|_| ann.browser.post(&path, &[]))).await {
+        let answer = answer?;
+        assert_eq!(answer.status, 303, "{}", answer.page);
+    }
+    assert_eq!(scene.host.read_ledger().await?.len(), 1, "the host was asked more than once");
+    assert_result(&shop.get(&format!("v1/payments/{approved}")).await?, 200, "000.100.112");
+    let declined = hold_payment(&shop, &[external, ("card.number", "4200000000005512")]).await?;
+    let answer = ann.browser.post(&format!("/reviews/{declined}/approve"), &[]).await?;
+    assert_eq!(answer.header("location"), "/backoffice/reviews?done=review_approved_declined");
+    let unknown = hold_payment(&shop, &[external]).await?;
+    scene.line.set_target(None);
+    let answer = ann.browser.post(&format!("/reviews/{unknown}/approve"), &[]).await?;
+    assert_eq!(answer.header("location"), "/backoffice/reviews?done=review_approved_pending");
+    let queue = ann.browser.get("/reviews?done=review_approved_pending").await?;
+    assert!(queue.page.contains("Its outcome is not known yet."), "{}", queue.page);
     Ok(())
 }

@@ -231,6 +231,8 @@ async fn a_long_queue_has_pages_and_its_next_payment_is_the_one_below() -> anyho
     assert_eq!(list(&person.browser, &more.replace("&amp;", "&")).await?, held[25..]);
     let newest: Vec<String> = held.iter().rev().take(25).cloned().collect();
     assert_eq!(list(&person.browser, "?view=all").await?, newest);
+    let oldest: Vec<String> = held[..3].iter().rev().cloned().collect();
+    assert_eq!(list(&person.browser, &format!("?view=all&after={}", held[3])).await?, oldest);
     // After the last payment comes the first one, and one that somebody else has claimed is left out.
     let other = Person::enrol(&gateway, "ben@shop.example", "analyst", Some(&shop.entity_id)).await?;
     other.browser.post(&format!("/reviews/{}/claim", held[0]), &[]).await?;
@@ -331,5 +333,21 @@ async fn a_page_shows_each_rule_that_fired_with_the_values_that_it_read() -> any
     for text in ["large", "<code>amount", "Score", "+40"] {
         assert!(!shown.page.contains(text), "{text} in {}", shown.page);
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_analyst_with_a_long_mail_address_is_named_by_the_id() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
+    let mail = format!("{}@{}.example", "a".repeat(60), "b".repeat(60));
+    let person = Person::enrol(&gateway, &mail, "analyst", Some(&shop.entity_id)).await?;
+    let id = hold_payment(&shop, &[]).await?;
+    for act in ["claim", "approve"] {
+        assert_eq!(person.browser.post(&format!("/reviews/{id}/{act}"), &[]).await?.status, 303, "{act}");
+    }
+    let user = Person::find_id(&gateway, &mail)?;
+    let analysts: Vec<String> = read_acts(&shop, &id).await?.into_iter().map(|(_, analyst, _)| analyst).collect();
+    assert_eq!(analysts, [user.clone(), user]);
     Ok(())
 }

@@ -27,6 +27,8 @@ pub struct Field<'a> {
     pub input_mode: Option<&'a str>,
     /// Maximum number of characters.
     pub max_length: Option<u16>,
+    /// Key that moves the focus to the control, if the script runs.
+    pub key: Option<&'a str>,
     /// Regular expression that the browser checks.
     pub pattern: Option<&'a str>,
     /// The largest amount.
@@ -44,6 +46,7 @@ impl Field<'_> {
         self.row(&html! {
             input id={ "f-" (self.name) } name=(self.name) type=(kind) value=(self.value) inputmode=[self.input_mode]
                 maxlength=[self.max_length] pattern=[self.pattern] required[self.is_required] autocomplete="off"
+                aria-keyshortcuts=[self.key]
                 data-largest=[self.largest.as_ref().map(|largest| largest.number)]
                 data-fault=[self.largest.as_ref().map(|largest| largest.text)] aria-invalid=[self.error.map(|_| "true")]
                 aria-describedby=[self.description()];
@@ -54,7 +57,7 @@ impl Field<'_> {
     pub fn text_area(&self, lines: u8) -> Markup {
         self.row(&html! {
             textarea id={ "f-" (self.name) } name=(self.name) rows=(lines) maxlength=[self.max_length]
-                aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
+                required[self.is_required] aria-keyshortcuts=[self.key] aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
                 // A browser leaves out the first line break of the content.
                 "\n" (self.value)
             }

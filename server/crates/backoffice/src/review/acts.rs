@@ -12,7 +12,7 @@ use tillgate_domain::review::queue::{QueueChange, ReviewActionKind, parse_cancel
 use tillgate_gateway::Failure;
 use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_gateway::payment::listing::ListedState;
-use tillgate_gateway::review::operator::OperatorDecision;
+use tillgate_gateway::review::operator::SentDecision;
 
 use super::analyst_of;
 use super::case::ReviewCase;
@@ -127,18 +127,13 @@ async fn decide(office: &Office, id: &str, decision: DecisionType, fields: &Fiel
 ///
 /// # Errors
 /// The message about a field.
-fn read_decision(
-    office: &Office,
-    id: &str,
-    decision: DecisionType,
-    fields: &Fields,
-) -> Result<OperatorDecision, String> {
+fn read_decision(office: &Office, id: &str, decision: DecisionType, fields: &Fields) -> Result<SentDecision, String> {
     let is_cancel = decision == DecisionType::Cancel;
     let reason = is_cancel.then(|| parse_cancel_reason(fields.get(REASON).trim())).transpose();
     let reason = reason.map_err(|message| format!("a reason {message}"))?;
     let note = read_note(fields, if is_cancel { CANCEL_NOTE } else { NOTE })?;
     let analyst = analyst_of(&office.signed_in.user);
-    Ok(OperatorDecision { payment: id.to_owned(), decision, analyst, reason, note, actor: office.actor() })
+    Ok(SentDecision { payment: id.to_owned(), decision, analyst, reason, note, actor: office.actor() })
 }
 
 /// Leads to the next payment about which the analyst may decide, or to the queue if there is none.

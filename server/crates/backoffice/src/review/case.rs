@@ -37,8 +37,8 @@ pub(super) struct ReviewCase {
     pub(super) can_decide: bool,
 }
 
-/// What the page shows beside the payment.
-pub(super) struct Evidence {
+/// Reasons and counts that the page shows beside the payment.
+pub(super) struct ReviewEvidence {
     /// The rules that fired. Empty for those who may not see rules.
     pub(super) rules: Vec<FiredRule>,
     /// The other payments with the same card, e-mail address, address or network.
@@ -78,14 +78,14 @@ impl ReviewCase {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub(super) async fn load_evidence(&self, office: &Office) -> Result<Evidence, Failure> {
+    pub(super) async fn load_evidence(&self, office: &Office) -> Result<ReviewEvidence, Failure> {
         let payment = self.payment().clone();
         let entities = collect_ids(&office.entities_with(Permission::ViewPayments));
         let read = office.read(move |app, cancelled| {
             // The names of rules that the user may not see are not in this payment.
             let rules = app.gateway.explain_decision(&payment)?;
             let similar = app.gateway.count_similar_payments(&entities, &payment, cancelled)?;
-            Ok(Evidence { rules, similar })
+            Ok(ReviewEvidence { rules, similar })
         });
         read.await
     }

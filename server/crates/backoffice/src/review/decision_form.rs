@@ -76,7 +76,7 @@ fn render_claim(texts: &Texts, case: &ReviewCase) -> Markup {
             form.row method="post" action=(act_address(case, "claim")) {
                 p { (text) }
                 div.acts {
-                    button type="submit" data-key="l" { (texts.get(if is_own { "decision.renew" } else { "decision.claim" })) }
+                    button type="submit" aria-keyshortcuts="l" { (texts.get(if is_own { "decision.renew" } else { "decision.claim" })) }
                     @if is_own {
                         button type="submit" formaction=(act_address(case, "release")) { (texts.get("decision.release")) }
                     }
@@ -96,6 +96,7 @@ fn render_acts(texts: &Texts, case: &ReviewCase, sent: &Fields, is_free: bool) -
         value: sent.get(NOTE),
         hint: is_free.then(|| texts.get("decision.note_hint")),
         max_length: u16::try_from(MAX_NOTE).ok(),
+        key: Some("n"),
         ..Field::default()
     };
     html! {
@@ -103,8 +104,8 @@ fn render_acts(texts: &Texts, case: &ReviewCase, sent: &Fields, is_free: bool) -
             (note.text_area(3))
             div.acts {
                 @if is_free {
-                    button.primary type="submit" formaction=(act_address(case, "approve")) { (texts.get("decision.approve")) }
-                    button type="submit" formaction=(act_address(case, "pend")) { (texts.get("decision.pend")) }
+                    button.primary type="submit" aria-keyshortcuts="a" formaction=(act_address(case, "approve")) { (texts.get("decision.approve")) }
+                    button type="submit" aria-keyshortcuts="p" formaction=(act_address(case, "pend")) { (texts.get("decision.pend")) }
                 }
                 button type="submit" { (texts.get("decision.add_note")) }
             }
@@ -122,6 +123,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
         hint: Some(texts.get("decision.reason_hint")),
         input_mode: Some("numeric"),
         max_length: u16::try_from(MAX_REASON_DIGITS).ok(),
+        is_required: true,
         ..Field::default()
     };
     let note = Field {
@@ -133,7 +135,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
     };
     html! {
         details id="cancel" open[is_sent] {
-            summary.danger { (texts.get("decision.cancel")) }
+            summary.danger aria-keyshortcuts="c" { (texts.get("decision.cancel")) }
             form method="post" action=(act_address(case, "cancel")) {
                 p.soft { (texts.get("decision.cancel_text")) }
                 (reason.input("text"))

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 
-use super::case::{Evidence, ReviewCase};
+use super::case::{ReviewCase, ReviewEvidence};
 use super::decision_form::{self, SentForm};
 use super::list::render_urgency;
 use super::{addresses, card_checks, describe_review_state, history, order_facts, rule_table, similar_table};
@@ -79,7 +79,9 @@ fn render_title(office: &Office, case: &ReviewCase) -> Markup {
                 @if office.allows_on(Permission::ViewPayments, &payment.entity) {
                     a.button href={ (BASE) "/payments/" (payment.id) } { (texts.get("review_page.payment")) }
                 }
-                a.button href="#decision" { (texts.get("review_page.to_decision")) }
+                @if case.can_decide {
+                    a.button href="#decision" { (texts.get("review_page.to_decision")) }
+                }
             }
             p { (copyable(texts, payment.id.as_str())) }
         }
@@ -87,7 +89,7 @@ fn render_title(office: &Office, case: &ReviewCase) -> Markup {
 }
 
 /// Renders the content below the title.
-fn render(office: &Office, case: &ReviewCase, evidence: &Evidence, sent: Option<&SentForm<'_>>) -> Markup {
+fn render(office: &Office, case: &ReviewCase, evidence: &ReviewEvidence, sent: Option<&SentForm<'_>>) -> Markup {
     let (texts, payment) = (office.texts, case.payment());
     html! {
         (render_summary(texts, case))

@@ -149,7 +149,11 @@ fn render_cells(texts: &Texts, item: &QueueItem, owner: Option<&Arc<Entity>>) ->
             @if let Some(until) = until { span.soft.small.less { (texts.fill("reviews.claimed_until", &[("time", &until)])) } }
         },
         html! { span.nowrap { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } } },
-        html! { span.cut { (decision.map(|decision| decision.fired.join(", ")).unwrap_or_default()) } },
+        html! {
+            @if let Some(decision) = decision.filter(|decision| !decision.fired.is_empty()) {
+                span.cut { span.soft { (decision.score) " · " } (decision.fired.join(", ")) }
+            }
+        },
         html! { span.cut { (payment.merchant_transaction_id().unwrap_or_default()) } },
         html! { span.soft.nowrap { (since) } },
     ]

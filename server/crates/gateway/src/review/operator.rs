@@ -17,7 +17,7 @@ use crate::{Failure, Gateway};
 
 /// A decision as it is sent, before it is checked.
 #[derive(Debug, Clone)]
-pub struct OperatorDecision {
+pub struct SentDecision {
     /// The payment's id.
     pub payment: String,
     /// The decision.
@@ -39,7 +39,7 @@ impl Gateway {
     /// # Errors
     /// The refusal names the input at fault. It names `payment` if the payment was never held, is not held any more, or
     /// is claimed by another analyst.
-    pub async fn decide_for_operator(&self, input: &OperatorDecision) -> Result<Arc<Payment>, ActError> {
+    pub async fn decide_for_operator(&self, input: &SentDecision) -> Result<Arc<Payment>, ActError> {
         self.decide_if(input, |_| Ok(())).await
     }
 
@@ -49,7 +49,7 @@ impl Gateway {
     /// # Errors
     /// Same as [`Gateway::decide_for_operator`]; also if the session has ended, or the user may not decide about the
     /// payments of this entity (any more).
-    pub async fn decide_for_user(&self, input: &OperatorDecision) -> Result<Arc<Payment>, ActError> {
+    pub async fn decide_for_user(&self, input: &SentDecision) -> Result<Arc<Payment>, ActError> {
         let check = |payment: &Payment| {
             let reach = Reach::Entity(payment.entity.clone());
             self.check_right_of(&input.actor, (Permission::DecideReviews, &reach))
@@ -60,7 +60,7 @@ impl Gateway {
     /// Decides a held payment if a check of the person who acts allows it.
     async fn decide_if(
         &self,
-        input: &OperatorDecision,
+        input: &SentDecision,
         check: impl FnOnce(&Payment) -> Result<(), ActError>,
     ) -> Result<Arc<Payment>, ActError> {
         let id = PaymentId::parse(&input.payment);
@@ -89,7 +89,7 @@ impl Gateway {
     }
 }
 
-impl OperatorDecision {
+impl SentDecision {
     fn check_note(&self) -> Result<Option<String>, ActError> {
         let refuse = |message| ActError::refuse("note", format!("a note {message}"));
         self.note.as_deref().map_or(Ok(None), parse_note).map_err(refuse)

@@ -48,7 +48,7 @@ pub enum SharedValue {
 /// The other payments with a value, counted by their outcomes.
 #[derive(Debug, Clone)]
 pub struct SimilarPayments {
-    /// What they share.
+    /// The kind of the shared value.
     pub shared: SharedValue,
     /// The value. Of a card, the last four digits.
     pub value: String,
