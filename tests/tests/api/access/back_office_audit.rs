@@ -80,6 +80,7 @@ async fn filters_and_pages_show_each_entry_once() -> anyhow::Result<()> {
     loop {
         let page = person.browser.get(&address).await?;
         found.extend(listed_numbers(&page));
+        assert!(page.page.len() <= 60_000, "a page of {} bytes", page.page.len());
         let Some((before, _)) = page.page.split_once("\" rel=\"next\"") else { break };
         address = before.rsplit("href=\"/backoffice").next().unwrap_or_default().replace("&amp;", "&");
     }
