@@ -50,8 +50,10 @@ pub struct OfficeState {
     pub downloads: RunningDownloads,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
-    /// Places for requests to acquirers and receivers, by user.
-    pub calls: Shares,
+    /// Places for inquiries at acquirers, by user.
+    pub inquiries: Shares,
+    /// Places for tests of receivers, by entity.
+    pub receiver_tests: Shares,
     /// Number of the build, for test events.
     pub build: &'static str,
 }
@@ -60,8 +62,11 @@ pub struct OfficeState {
 /// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
 const ACT_PLACES: (usize, usize) = (2, 1);
 
-/// Number of requests to acquirers and receivers that run at a time, and of those of one user.
-const CALL_PLACES: (usize, usize) = (32, 2);
+/// Number of inquiries at acquirers that run at a time, and of those of one user.
+const INQUIRY_PLACES: (usize, usize) = (32, 2);
+
+/// Number of tests of receivers that run at a time, and of those of one entity. A receiver may take half a minute.
+const TEST_PLACES: (usize, usize) = (32, 1);
 
 /// Creates the places for acts.
 pub fn create_act_places() -> Shares {
@@ -69,9 +74,15 @@ pub fn create_act_places() -> Shares {
     Shares::new(places, share)
 }
 
-/// Creates the places for requests to other systems.
-pub fn create_call_places() -> Shares {
-    let (places, share) = CALL_PLACES;
+/// Creates the places for tests of receivers.
+pub fn create_test_places() -> Shares {
+    let (places, share) = TEST_PLACES;
+    Shares::new(places, share)
+}
+
+/// Creates the places for inquiries.
+pub fn create_inquiry_places() -> Shares {
+    let (places, share) = INQUIRY_PLACES;
     Shares::new(places, share)
 }
 

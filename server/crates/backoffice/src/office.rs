@@ -99,6 +99,22 @@ impl Office {
         self.app().gateway.store.long_reads.run_read(&self.signed_in.user.id, read).await?
     }
 
+    /// Runs a read of an administrator on a thread for long reads, after the user's session and permission were checked
+    /// again.
+    ///
+    /// # Errors
+    /// If the read is refused or fails, or the user may not read any more.
+    pub async fn examine<T: Send + 'static>(
+        &self,
+        permission: Permission,
+        reach: Reach,
+        read: impl FnOnce(&Administration) -> Result<T, ActError> + Send + 'static,
+    ) -> Result<T, ActError> {
+        let actor = self.actor();
+        let read = move |app: &App| read(&app.gateway.open_administration(&actor, (permission, &reach))?);
+        self.read(move |app, _| Ok(read(app))).await?
+    }
+
     /// Runs an act of an administrator on a thread of its own, after the user's session and permission were checked
     /// again. The audit log names the user and the address. Acts of one user run one after the other.
     ///
@@ -138,7 +154,7 @@ impl Office {
             @if let Some(done) = done { (notice(Tone::Good, &html! { (done) })) }
             (main)
         };
-        let user = Some(&*self.signed_in.user.name);
+        let user = Some(&self.signed_in.user);
         Page { texts: self.texts, title, section, user, search: "", main }.into_response(status)
     }
 
@@ -165,7 +181,7 @@ impl Office {
 
     /// Shows why something cannot be done.
     pub fn show_problem(&self, problem: &Problem) -> Response {
-        problem.render(self.texts, Some(&self.signed_in.user.name))
+        problem.render(self.texts, Some(&self.signed_in.user))
     }
 
     /// Shows the reason why an act changed nothing. `show` renders the page of its form with the message of a refusal.
@@ -174,6 +190,7 @@ impl Office {
             // Somebody who has lost the right meanwhile does not see the page either.
             ActError::Refused { parameter: ACTOR, .. } => self.show_unknown(),
             ActError::Refused { message, .. } => show(message).await,
+            ActError::Failed(failure) => self.show_failure(failure),
             error => {
                 tracing::error!(%error, "an act in the back office failed");
                 self.show_problem(&Problem::Unavailable)

@@ -41,7 +41,9 @@ pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), S
 /// If a row cannot be written.
 pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
     match effects::payment_booking(None, payment) {
-        Some(booking) => ledger::record_booking(connection, &Sources::system(), &booking, None),
+        Some(booking) => {
+            ledger::record_booking(connection, &Sources::system(), &booking, ledger::EntryActor::default())
+        }
         None => Ok(()),
     }
 }

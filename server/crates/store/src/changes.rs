@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::net::IpAddr;
 
 use rusqlite::Connection;
 use tillgate_domain::id::EntityId;
@@ -89,8 +90,10 @@ pub(crate) struct WriteContext<'a> {
     pub(crate) connection: &'a Connection,
     /// Time and randomness.
     pub(crate) sources: &'a Sources,
-    /// The token whose request this is, for the audit log.
+    /// The token or user whose request this is, for the audit log.
     pub(crate) actor: Option<&'a str>,
+    /// The address of the user's browser, for the audit log.
+    pub(crate) address: Option<IpAddr>,
 }
 
 /// Changes to write in one commit.
@@ -99,8 +102,10 @@ pub struct Changes {
     /// The changes in the order of writing.
     list: Vec<Box<dyn Change>>,
     response_owner: Option<EntityId>,
-    /// The token whose request this is, for the audit log.
+    /// The token or user whose request this is, for the audit log.
     actor: Option<String>,
+    /// The address of the user's browser, for the audit log.
+    address: Option<IpAddr>,
 }
 
 impl Changes {
@@ -127,6 +132,12 @@ impl Changes {
     #[must_use]
     pub fn with_actor(self, user_id: Option<&str>) -> Self {
         Self { actor: user_id.map(str::to_owned), ..self }
+    }
+
+    /// Names the address of a user's browser, for the entries of the audit log.
+    #[must_use]
+    pub fn with_address(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
     }
 
     /// Names the entity that owns what a stored response is about, if nothing else is written.
@@ -160,6 +171,7 @@ impl Changes {
         }
         self.response_owner = self.response_owner.or(others.response_owner);
         self.actor = self.actor.or(others.actor);
+        self.address = self.address.or(others.address);
         self
     }
 
@@ -175,7 +187,7 @@ impl Changes {
     /// Writes everything on a connection that is in a transaction. Returns true if a message was written. After an
     /// error, some rows may be written, and the caller has to undo them.
     pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
-        let context = WriteContext { connection, sources, actor: self.actor.as_deref() };
+        let context = WriteContext { connection, sources, actor: self.actor.as_deref(), address: self.address };
         let mut wrote_message = false;
         for change in &self.list {
             wrote_message |= change.apply(&context)?;

@@ -90,7 +90,7 @@ impl Change for ScheduleChange {
 
     /// Writes the schedule, its request and its run.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let WriteContext { connection, sources, actor } = *context;
+        let WriteContext { connection, sources, actor, .. } = *context;
         let id = self.schedule.id.as_str();
         // Each write has a new version, so a run that was prepared from an earlier one is refused.
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
@@ -161,7 +161,7 @@ pub(super) fn end_schedules(
 ) -> Result<bool, StoreError> {
     let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
     let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
-    let context = WriteContext { connection, sources, actor: None };
+    let context = WriteContext { connection, sources, actor: None, address: None };
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();

@@ -86,7 +86,9 @@ async fn a_preauthorisation_is_captured_in_parts_and_a_debit_is_refunded_and_rev
     // The audit log names the user and the address.
     let entries: Vec<Value> = audit_entries(&shop.gateway)?;
     let user = Person::find_id(&shop.gateway, &shop.person.mail)?;
-    let by_user = entries.iter().filter(|entry| entry["actor"] == format!("user {user} at 127.0.0.1"));
+    let is_by_user =
+        |entry: &&Value| entry["actor"] == format!("user {user}") && entry["details"]["address"] == "127.0.0.1";
+    let by_user = entries.iter().filter(is_by_user);
     assert_eq!(by_user.count(), 4);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use anyhow::Context as _;
 use reqwest::Method;
 use tillgate_backoffice::{Need, all_routes};
 use tillgate_domain::access::role::Role;
@@ -50,6 +51,24 @@ async fn a_stranger_and_a_password_alone_open_nothing() -> anyhow::Result<()> {
             let answer = browser.send(method.clone(), &path, &[]).await?;
             assert_eq!(answer.status, 303, "{method} {path} {need:?}");
             assert!(answer.header("location").starts_with("/backoffice/sign-in"), "{method} {path}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_navigation_has_the_areas_that_a_role_may_open() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    for role in Role::ALL {
+        let mail = format!("{role}@shop.example");
+        let person = Person::enrol(&gateway, &mail, role.as_str(), Some(&shop.entity_id)).await?;
+        let page = person.browser.get("/account").await?;
+        let navigation = page.between("<nav class=\"nav\"", "</nav>").context("no navigation")?;
+        for path in ["", "/payments", "/reviews", "/deliveries", "/administration"] {
+            let is_shown = navigation.contains(&format!("href=\"/backoffice{path}\""));
+            let opened = person.browser.get(path).await?.status;
+            assert_eq!(is_shown, opened == 200, "{role} {path} {opened}");
         }
     }
     Ok(())

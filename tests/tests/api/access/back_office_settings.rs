@@ -57,7 +57,7 @@ async fn each_setting_is_shown_with_its_value_and_the_place_that_it_comes_from()
     assert!(!page.page.contains("Acme") && !page.page.contains(&psp), "{}", page.page);
     assert!(page.page.contains("Account data › Merchant / Channel Info"), "{}", page.page);
     for row in &SETTING_ROWS {
-        assert_eq!(page.page.contains(&format!("name=\"{}\"", row.name)), !row.directs_money, "{}", row.name);
+        assert_eq!(page.page.contains(&format!("name=\"{}\"", row.name)), !row.is_from_above, "{}", row.name);
     }
     let page = operator.browser.get(&path_of(&shop)).await?;
     let inherited = shown_value(&page, "3-D Secure");
@@ -72,7 +72,7 @@ async fn each_setting_is_shown_with_its_value_and_the_place_that_it_comes_from()
 async fn a_form_changes_its_settings_for_the_running_gateway_and_the_audit_log_names_the_user() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
-    let person = Person::enrol(&gateway, "robin@shop.example", "administrator", Some(&shop.entity_id)).await?;
+    let person = Person::enrol(&gateway, "robin@shop.example", "administrator", None).await?;
     let (page, browser) = (path_of(&shop.entity_id), &person.browser);
     assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
     let fields = [("currencies", "USD, gbp"), ("was-currencies", "")];

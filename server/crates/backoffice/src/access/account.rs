@@ -43,7 +43,7 @@ pub(super) async fn revoke_session(
     let number = fields.get("session").parse().unwrap_or_default();
     match state.app.gateway.revoke_session(&signed_in.user, number, client.address).await {
         Ok(()) => Redirect::to(&format!("{BASE}/account")).into_response(),
-        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user.name)),
+        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user)),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn change_password(
             render_account(&state, &client, &signed_in, StatusCode::OK, Some(notice))
         }
         Ok(Err(fault)) => render_fault(&state, &client, &signed_in, fault),
-        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user.name)),
+        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user)),
     }
 }
 
@@ -82,9 +82,9 @@ pub(super) async fn change_factor(
     let (limits, session, address) = (&state.sign_in_limits, &signed_in.session, client.address);
     let (code, new_code) = (fields.get("code"), fields.get("new-code"));
     match own_account::change_factor(&state.app, limits, session, address, code, new_code).await {
-        Ok(Ok(codes)) => render_recovery_codes(client.texts, Some(&signed_in.user.name), &codes),
+        Ok(Ok(codes)) => render_recovery_codes(client.texts, Some(&signed_in.user), &codes),
         Ok(Err(fault)) => render_fault(&state, &client, &signed_in, fault),
-        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user.name)),
+        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user)),
     }
 }
 
@@ -122,7 +122,7 @@ fn render_account(
         .and_then(|sessions| Ok((sessions, render_factor_form(state, client, signed_in)?)));
     let (sessions, factor) = match parts {
         Ok(parts) => parts,
-        Err(error) => return Problem::failed(&error).render(texts, Some(&signed_in.user.name)),
+        Err(error) => return Problem::failed(&error).render(texts, Some(&signed_in.user)),
     };
     let main = html! {
         h1 { (title) }
@@ -145,7 +145,7 @@ fn render_account(
         }
         (factor)
     };
-    let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user.name), search: "", main };
+    let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
     (status, page.render()).into_response()
 }
 

@@ -135,7 +135,7 @@ async fn check_permission(
     match permission {
         Some(permission) if !signed_in.permissions.allows_somewhere(permission) => {
             let problem = Problem::missing_permission(state, signed_in, permission).await;
-            Err(Box::new(problem.render(client.texts, Some(&signed_in.user.name))))
+            Err(Box::new(problem.render(client.texts, Some(&signed_in.user))))
         }
         _ => Ok(()),
     }

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use maud::{Markup, PreEscaped, html};
 use qrcode::{Color, EcLevel, QrCode};
 use tillgate_domain::access::one_time_code::CodeSecret;
+use tillgate_domain::access::user::User;
 use tillgate_gateway::access::invitation::{
     Acceptance, AcceptanceFault, OpenInvitation, accept_invitation, find_invitation,
 };
@@ -192,7 +193,7 @@ fn render_code(texts: &Texts, content: &str) -> Markup {
 }
 
 /// Renders the recovery codes, which are shown this once. `user` is the name of the signed-in user.
-pub(super) fn render_recovery_codes(texts: &Texts, user: Option<&str>, codes: &[Zeroizing<String>]) -> Response {
+pub(super) fn render_recovery_codes(texts: &Texts, user: Option<&User>, codes: &[Zeroizing<String>]) -> Response {
     let title = texts.get("recovery.title");
     let main = html! {
         h1 { (title) }

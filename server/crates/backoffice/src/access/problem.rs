@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::html;
 use tillgate_domain::access::role::{Permission, Reach};
+use tillgate_domain::access::user::User;
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::Failure;
 use tillgate_store::{Cancellation, Store, StoreError, StoreErrorKind};
@@ -88,8 +89,8 @@ impl Problem {
         }
     }
 
-    /// Renders the page. `user` is the name of the signed-in user.
-    pub fn render(&self, texts: &Texts, user: Option<&str>) -> Response {
+    /// Renders the page for the signed-in user, if there is one.
+    pub fn render(&self, texts: &Texts, user: Option<&User>) -> Response {
         let title_key = format!("problem.{}", self.key());
         let title = texts.get(&title_key);
         let main = html! {

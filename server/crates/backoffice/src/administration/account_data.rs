@@ -94,7 +94,7 @@ async fn load_account(office: &Office, entity: &Arc<Entity>) -> Result<AccountDa
         let overview = administration.describe_entity(administration.load_entity(&entity.id)?)?;
         Ok(AccountData { overview, tokens })
     };
-    office.administer(Permission::ManageTokens, reach, load).await
+    office.examine(Permission::ManageTokens, reach, load).await
 }
 
 /// Renders the ids, and the entities above on which the user has the permission.

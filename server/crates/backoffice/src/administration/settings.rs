@@ -160,7 +160,7 @@ fn read_group(
         } else {
             faults.push((row.name, office.texts.get("settings.needs_value").to_owned()));
         }
-        if row.directs_money {
+        if row.is_from_above {
             reaches.push(row.required_reach(&office.app().gateway.directory, entity));
         }
     }
@@ -181,7 +181,7 @@ fn may_change(office: &Office, entity: &Entity, row: &SettingRow) -> bool {
 async fn load_overview(office: &Office, entity: &Entity) -> Result<EntityOverview, ActError> {
     let id = entity.id.clone();
     let load = move |administration: &Administration| administration.describe_entity(administration.load_entity(&id)?);
-    office.administer(Permission::ManageEntities, Reach::Entity(entity.id.clone()), load).await
+    office.examine(Permission::ManageEntities, Reach::Entity(entity.id.clone()), load).await
 }
 
 /// Shows the page. `refused` is a form that was refused.

@@ -32,13 +32,18 @@ pub(super) async fn create(office: Office, fields: Fields) -> Response {
     let Ok(entity) = office.find_entity(Permission::ChangeDeliveries, fields.get("entity").trim()) else {
         return show(&office, &fields, Some(office.texts.get("webhook.no_entity")));
     };
+    let allows = |kind: &EventKind| office.allows_on(needed_permission(*kind), &entity.id);
     let new = NewWebhook {
         entity: entity.id.clone(),
         url: fields.get("url").trim().to_owned(),
-        kinds: EventKind::ALL.into_iter().filter(|kind| !fields.get(&kind_field(*kind)).is_empty()).collect(),
+        kinds: EventKind::ALL.into_iter().filter(|kind| is_chosen(&fields, *kind)).collect(),
         without_customer: !fields.get("without-customer").is_empty(),
         wrapped: !fields.get("wrapped").is_empty(),
     };
+    if let Some(kind) = new.kinds.iter().find(|kind| !allows(kind)) {
+        let fault = office.texts.fill("webhook.type_not_allowed", &[("type", kind.as_str())]);
+        return show(&office, &fields, Some(&fault));
+    }
     if new.kinds.is_empty() {
         return show(&office, &fields, Some(office.texts.get("webhook.no_types")));
     }
@@ -48,6 +53,20 @@ pub(super) async fn create(office: Office, fields: Fields) -> Response {
         Ok((webhook, secret)) => show_secret(&office, webhook.id.as_str(), &secret, false),
         Err(error) => office.show_refusal(&error, async |message| show(&office, &fields, Some(message))).await,
     }
+}
+
+/// Returns the permission without which a user must not see what events of a kind tell.
+fn needed_permission(kind: EventKind) -> Permission {
+    match kind {
+        EventKind::Payment => Permission::ViewPayments,
+        EventKind::Registration | EventKind::Schedule => Permission::ViewCustomers,
+        EventKind::Risk => Permission::ViewRules,
+        EventKind::Dispute => Permission::ViewMoney,
+    }
+}
+
+fn is_chosen(fields: &Fields, kind: EventKind) -> bool {
+    !fields.get(&kind_field(kind)).is_empty()
 }
 
 /// Returns the name of the field of a kind of events.

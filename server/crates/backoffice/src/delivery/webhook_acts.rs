@@ -107,8 +107,9 @@ async fn send_test(
     prepare: impl FnOnce(&Administration, &str, &str) -> Result<TestEvent, ActError> + Send + 'static,
     finish: impl FnOnce(&Administration, AcceptedTest) -> Result<(), ActError> + Send + 'static,
 ) -> Result<(), ActError> {
-    // A receiver may take its time, so one user must not fill the gateway with tests.
-    let _place = office.state.calls.take(office.signed_in.user.id.as_str()).await;
+    // A receiver may take its time, so one tenant must not fill the gateway with tests.
+    let place = office.state.receiver_tests.try_take(page.webhook.entity.as_str());
+    let _place = place.ok_or_else(|| ActError::refuse("webhook", office.texts.get("webhook.busy")))?;
     let build = office.state.build;
     let event = administer(office, page, move |administration, id| prepare(administration, id, build)).await?;
     let accepted = event.send(&office.app().outgoing).await?;

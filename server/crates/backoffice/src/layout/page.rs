@@ -1,6 +1,8 @@
 //! Frame of every page: head with the search, navigation, and content. Whole without a script.
 
 use maud::{DOCTYPE, Markup, html};
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::access::user::User;
 
 use super::assets;
 use super::texts::Texts;
@@ -32,8 +34,8 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// The area.
     pub section: Section,
-    /// Name or address of the user. `None` before the sign-in, when there is neither navigation nor search.
-    pub user: Option<&'a str>,
+    /// The signed-in user. Without one there is neither navigation nor search.
+    pub user: Option<&'a User>,
     /// The text in the search field.
     pub search: &'a str,
     /// The content, which begins with a heading of the first level.
@@ -64,7 +66,7 @@ impl Page<'_> {
                         a.brand href=(BASE) { (icon::mark()) (name) }
                         @if let Some(user) = self.user { (self.render_head(user)) }
                     }
-                    @if self.user.is_some() { (self.render_navigation()) }
+                    @if let Some(user) = self.user { (self.render_navigation(user)) }
                     main id="main" tabindex="-1" { (self.main) }
                 }
             }
@@ -72,7 +74,7 @@ impl Page<'_> {
     }
 
     /// Renders the head: the search, and the user with the way out.
-    fn render_head(&self, user: &str) -> Markup {
+    fn render_head(&self, user: &User) -> Markup {
         let texts = self.texts;
         html! {
             div.head {
@@ -85,7 +87,7 @@ impl Page<'_> {
                     }
                 }
                 div.user {
-                    a.account href={ (BASE) "/account" } { (icon::person()) span { (user) } }
+                    a.account href={ (BASE) "/account" } { (icon::person()) span { (user.name) } }
                     form action={ (BASE) "/sign-out" } method="post" {
                         button.quiet type="submit" { (texts.get("layout.sign_out")) }
                     }
@@ -94,26 +96,29 @@ impl Page<'_> {
         }
     }
 
-    /// Renders the navigation.
-    fn render_navigation(&self) -> Markup {
+    /// Renders the navigation: the areas in which the user may see something.
+    fn render_navigation(&self, user: &User) -> Markup {
+        use Permission as P;
         let texts = self.texts;
         let entries = [
-            (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
-            (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
-            (Section::Reviews, format!("{BASE}/reviews"), icon::flag(), texts.get("reviews.title")),
-            (Section::Deliveries, format!("{BASE}/deliveries"), icon::send(), texts.get("deliveries.title")),
-            (
-                Section::Administration,
-                format!("{BASE}/administration"),
-                icon::sliders(),
-                texts.get("administration.title"),
-            ),
+            (Section::Home, P::ViewPayments, "", icon::home(), "layout.home"),
+            (Section::Payments, P::ViewPayments, "/payments", icon::card(), "layout.payments"),
+            (Section::Reviews, P::ViewReviews, "/reviews", icon::flag(), "reviews.title"),
+            (Section::Deliveries, P::ViewDeliveries, "/deliveries", icon::send(), "deliveries.title"),
+            (Section::Administration, P::ManageTokens, "/administration", icon::sliders(), "administration.title"),
         ];
+        let is_open = |permission| user.permissions.allows_somewhere(permission);
         html! {
             nav.nav aria-label=(texts.get("layout.navigation")) {
                 ul {
-                    @for (section, address, icon, text) in entries {
-                        li { a href=(address) aria-current=[(section == self.section).then_some("page")] { (icon) (text) } }
+                    @for (section, permission, path, icon, text) in entries {
+                        @if is_open(permission) {
+                            li {
+                                a href={ (BASE) (path) } aria-current=[(section == self.section).then_some("page")] {
+                                    (icon) (texts.get(text))
+                                }
+                            }
+                        }
                     }
                 }
             }

@@ -72,7 +72,7 @@ pub(super) async fn ask_acquirer(office: Office, Path(id): Path<String>) -> Resp
         Err(refused) => return *refused,
     };
     // An inquiry takes as long as the acquirer does, so one user must not fill it with many.
-    let _place = office.state.calls.take(office.signed_in.user.id.as_str()).await;
+    let _place = office.state.inquiries.take(office.signed_in.user.id.as_str()).await;
     let path = format!("/payments/{}", found.id);
     match office.app().gateway.ask_acquirer(&office.actor(), (&found.entity, &found.id)).await {
         Ok(payment) if payment.can_be_inquired() => office.lead_to(&path, "inquiry_open"),

@@ -81,9 +81,10 @@ impl ReviewCase {
     pub(super) async fn load_evidence(&self, office: &Office) -> Result<ReviewEvidence, Failure> {
         let payment = self.payment().clone();
         let entities = collect_ids(&office.entities_with(Permission::ViewPayments));
+        let visible = collect_ids(&office.entities_with(Permission::ViewRules));
         let read = office.read(move |app, cancelled| {
             // The names of rules that the user may not see are not in this payment.
-            let rules = app.gateway.explain_decision(&payment)?;
+            let rules = app.gateway.explain_decision(&payment, &visible)?;
             let similar = app.gateway.count_similar_payments(&entities, &payment, cancelled)?;
             Ok(ReviewEvidence { rules, similar })
         });

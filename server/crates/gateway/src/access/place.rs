@@ -31,6 +31,12 @@ pub struct PlaceChange {
 }
 
 impl PlaceChange {
+    /// Returns true if it changes nothing.
+    fn is_empty(&self) -> bool {
+        let Self { live, level, parent, merchant } = self;
+        live.is_none() && level.is_none() && parent.is_none() && merchant.is_none()
+    }
+
     /// Returns true if the change puts the entity below another one. Both that entity and the store have to exist
     /// already.
     pub fn has_new_parent(&self) -> bool {
@@ -46,7 +52,8 @@ impl PlaceChange {
     pub(super) fn apply(&self, store: &AdminStore, entity: &mut Entity) -> Result<Vec<Entity>, ActError> {
         let level = entity.level;
         self.apply_place(entity);
-        let below = store.load_descendants(&entity.id)?;
+        // Most changes leave the place alone, and everything below may be much.
+        let below = if self.is_empty() { Vec::new() } else { store.load_descendants(&entity.id)? };
         check_children(store, entity, level, &below)?;
         let parent = match &entity.parent {
             Some(id) => {

@@ -82,9 +82,9 @@ pub struct SettingRow {
     pub group: SettingGroup,
     /// The kind of its value.
     pub kind: SettingKind,
-    /// True if the setting decides to whom the money goes: only somebody who manages the level above a merchant may
-    /// change it.
-    pub directs_money: bool,
+    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, or which card
+    /// numbers a sandbox takes: only somebody who manages the level above a merchant may change it.
+    pub is_from_above: bool,
     read: fn(&EntitySettings) -> String,
     set: fn(&mut SettingsChange, &str) -> Result<(), String>,
 }
@@ -96,7 +96,7 @@ macro_rules! row {
             name: $name,
             group: SettingGroup::$group,
             kind: $kind,
-            directs_money: false,
+            is_from_above: false,
             read: $read,
             set: $set,
         }
@@ -158,6 +158,8 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
     [("decline", ReviewPolicy::Decline), ("hold", ReviewPolicy::Hold), ("authorize", ReviewPolicy::Authorize)];
 /// The effects of a risk check that fails.
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
+/// Largest length of a list, in bytes. The audit log keeps it for ever.
+const MAX_LIST: usize = 2000;
 /// The test modes.
 const TEST_MODES: [&str; 3] = ["INTERNAL", "EXTERNAL", ALL];
 
@@ -184,15 +186,18 @@ pub static SETTING_ROWS: [SettingRow; 23] = [
     switch!("browser-customer-ids", Form, browser_customer_ids, browser_customer_ids),
     switch!("require-cvv", Form, channel.require_cvv, channel.require_cvv),
     switch!("registrations-require-cvv", Form, channel.registrations_require_cvv, channel.registrations_require_cvv),
-    list!("brands", Routing, brands, |word| in_quotes(word, parse_brand)),
-    list!("currencies", Routing, currencies, |word| in_quotes(word, parse_currency)),
+    SettingRow { is_from_above: true, ..list!("brands", Routing, brands, |word| in_quotes(word, parse_brand)) },
+    SettingRow {
+        is_from_above: true,
+        ..list!("currencies", Routing, currencies, |word| in_quotes(word, parse_currency))
+    },
     row!("priority", Routing, SettingKind::Number, |settings| settings.channel.priority.to_string(), |change, text| {
         let number = text.parse().map_err(|_| format!("a priority is a number from 0 to {}", u32::MAX))?;
         change.channel.priority = Some(number);
         Ok(())
     }),
     SettingRow {
-        directs_money: true,
+        is_from_above: true,
         ..row!(
             "connector",
             Routing,
@@ -205,7 +210,7 @@ pub static SETTING_ROWS: [SettingRow; 23] = [
         )
     },
     SettingRow {
-        directs_money: true,
+        is_from_above: true,
         ..row!(
             "acquirer-merchant",
             Routing,
@@ -244,7 +249,10 @@ pub static SETTING_ROWS: [SettingRow; 23] = [
         }
     ),
     list!("test-modes", Sandbox, test_modes, parse_test_mode),
-    switch!("sandbox-any-number", Sandbox, sandbox_any_number, sandbox_any_number),
+    SettingRow {
+        is_from_above: true,
+        ..switch!("sandbox-any-number", Sandbox, sandbox_any_number, sandbox_any_number)
+    },
 ];
 
 /// Finds a setting by its name.
@@ -282,10 +290,10 @@ impl SettingRow {
     }
 
     /// Returns the part of the tree on which somebody needs the permission to change the setting of an entity: the
-    /// entity itself, or the nearest PSP or division above it if the setting decides to whom the money goes. Otherwise
-    /// a merchant could name the acquirer's id of another merchant.
+    /// entity itself, or the nearest PSP or division above it if the setting is decided there. Otherwise a merchant
+    /// could name the acquirer's id of another merchant.
     pub fn required_reach(&self, directory: &Directory, entity: &Entity) -> Reach {
-        if !self.directs_money {
+        if !self.is_from_above {
             return Reach::Entity(entity.id.clone());
         }
         let mut above = directory.find_ancestors(entity).into_iter();
@@ -362,6 +370,9 @@ fn parse_test_mode(text: &str) -> Result<String, String> {
 /// Parses words that are separated by commas or blanks.
 fn parse_list(text: &str, parse: impl Fn(&str) -> Result<String, String>) -> Result<Vec<String>, String> {
     let separators = |letter: char| letter == ',' || letter.is_whitespace();
+    if text.len() > MAX_LIST {
+        return Err(format!("the list has more than {MAX_LIST} characters"));
+    }
     let words: Vec<String> =
         text.split(separators).filter(|word| !word.is_empty()).map(parse).collect::<Result<_, _>>()?;
     if words.is_empty() { Err("the list has no word".to_owned()) } else { Ok(words) }

@@ -45,6 +45,11 @@ impl EventKind {
     }
 }
 
+/// Largest number of webhooks of an entity. Each writes a row with every payment.
+pub const MAX_WEBHOOKS: usize = 20;
+/// Number of messages that are deleted in one transaction.
+const MESSAGES_AT_A_TIME: u32 = 500;
+
 /// A webhook to create.
 #[derive(Debug)]
 pub struct NewWebhook {
@@ -121,7 +126,7 @@ impl Administration {
     /// Creates an inactive webhook with a random secret.
     ///
     /// # Errors
-    /// If there is no such entity, or requests may not go to the address.
+    /// If there is no such entity, it has [`MAX_WEBHOOKS`] already, or requests may not go to the address.
     pub fn create_webhook(&self, new: NewWebhook, ports: &Ports) -> Result<(Webhook, CreatedSecret), ActError> {
         let entity = self.load_entity(&new.entity)?;
         // The address is not repeated, because a wrong one may contain a password.
@@ -148,7 +153,13 @@ impl Administration {
             active: false,
             created: now,
         };
-        self.store.add_webhook(&webhook)?;
+        self.store.in_transaction(|store| {
+            if store.load_webhooks(Some(&webhook.entity))?.len() >= MAX_WEBHOOKS {
+                let message = format!("{} has {MAX_WEBHOOKS} webhooks already: delete one first", webhook.entity);
+                return Err(ActError::refuse("entity", message));
+            }
+            Ok(store.add_webhook(&webhook)?)
+        })?;
         Ok((webhook, secret))
     }
 
@@ -170,9 +181,15 @@ impl Administration {
     }
 
     /// Activates a webhook whose receiver has accepted a test event. Returns the webhook.
+    ///
+    /// # Errors
+    /// If the webhook was deleted, or its secret rotated, while the receiver answered.
     pub fn activate_webhook(&self, accepted: AcceptedTest) -> Result<Webhook, ActError> {
-        self.store.activate_webhook(&accepted.webhook.id)?;
-        Ok(Webhook { active: true, ..accepted.webhook })
+        let AcceptedTest { webhook, sealed } = accepted;
+        if self.store.activate_webhook(&webhook.id, &sealed)? {
+            return Ok(Webhook { active: true, ..webhook });
+        }
+        Err(ActError::refuse("webhook", format!("{} was changed during the test: test it again", webhook.id)))
     }
 
     /// Creates the next secret of a webhook. Events are sent under the old one until the rotation is finished.
@@ -233,6 +250,10 @@ impl Administration {
     /// # Errors
     /// If there is no such webhook.
     pub fn delete_webhook(&self, id: &str) -> Result<Webhook, ActError> {
+        let webhook = find_webhook(&self.store, id)?;
+        self.store.deactivate_webhook(&webhook.id)?;
+        // Payments write between the parts. All messages at once would keep them waiting.
+        while self.store.delete_webhook_messages(&webhook.id, MESSAGES_AT_A_TIME)? > 0 {}
         self.store.in_transaction(|store| {
             let webhook = find_webhook(store, id)?;
             store.delete_webhook(&webhook.id)?;

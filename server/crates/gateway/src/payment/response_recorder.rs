@@ -3,6 +3,7 @@
 //!
 //! Refusals have no effects, so they are not stored: the request may be corrected and sent again with the same key.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -16,6 +17,7 @@ pub struct ResponseRecorder<T> {
     recording: Option<Arc<Recording<T>>>,
     ndc: Option<Ndc>,
     actor: Option<Arc<str>>,
+    address: Option<IpAddr>,
 }
 
 /// Request with an idempotency key, and the encoder of its response.
@@ -35,12 +37,13 @@ impl<T> ResponseRecorder<T> {
             recording: request.map(|request| Arc::new(Recording { request, to_response: Box::new(to_response) })),
             ndc: None,
             actor: None,
+            address: None,
         }
     }
 
     /// Creates a recorder for a request without an idempotency key.
     pub fn disabled() -> Self {
-        Self { recording: None, ndc: None, actor: None }
+        Self { recording: None, ndc: None, actor: None, address: None }
     }
 
     /// Adds the identifier of the request, which is stored with the records that the request creates.
@@ -55,7 +58,13 @@ impl<T> ResponseRecorder<T> {
         Self { actor: Some(user_id.into()), ..self }
     }
 
-    /// Returns the token of the request: its public half.
+    /// Adds the address of the user's browser, which the entries of the audit log name.
+    #[must_use]
+    pub fn with_address(self, address: Option<IpAddr>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// Returns the token or user of the request.
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
     }
@@ -69,7 +78,7 @@ impl<T> ResponseRecorder<T> {
     /// key.
     #[must_use]
     pub fn record_response(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
-        let changes = changes.with_actor(self.actor());
+        let changes = changes.with_actor(self.actor()).with_address(self.address);
         match self.stored_response(&changes, outcome, now) {
             Some(response) => changes.with_response(response),
             None => changes,
@@ -80,7 +89,7 @@ impl<T> ResponseRecorder<T> {
     /// was unknown.
     #[must_use]
     pub fn replace_response(&self, changes: Changes, outcome: &T, now: Timestamp) -> Changes {
-        let changes = changes.with_actor(self.actor());
+        let changes = changes.with_actor(self.actor()).with_address(self.address);
         match self.stored_response(&changes, outcome, now) {
             Some(response) => changes.with_replaced_response(response),
             None => changes,
@@ -105,6 +114,11 @@ impl<T> ResponseRecorder<T> {
 
 impl<T> Clone for ResponseRecorder<T> {
     fn clone(&self) -> Self {
-        Self { recording: self.recording.clone(), ndc: self.ndc.clone(), actor: self.actor.clone() }
+        Self {
+            recording: self.recording.clone(),
+            ndc: self.ndc.clone(),
+            actor: self.actor.clone(),
+            address: self.address,
+        }
     }
 }

@@ -121,7 +121,8 @@ impl Gateway {
             return Ok(made);
         }
         let encode = |payment: &Payment| EncodedResponse { status: 200, body: payment.id.as_str().into() };
-        let recorder = ResponseRecorder::new(Some(request), encode).with_actor(&actor.name_with_address());
+        let recorder =
+            ResponseRecorder::new(Some(request), encode).with_actor(actor.name()).with_address(actor.address());
         // Boxed, because the handlers of pages are not made for the memory of a payment.
         let made =
             Box::pin(self.modify_payment(&owner, id.as_str(), act.to_parameters(), Scopes::all(), recorder)).await;

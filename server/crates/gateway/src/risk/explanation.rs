@@ -5,6 +5,7 @@
 
 use std::iter::once;
 
+use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::risk::RiskDecision;
 use tillgate_risk::{Facts, Rule, RuleEffect, RuleInput, RuleSet};
@@ -17,7 +18,8 @@ use crate::{Failure, Gateway};
 pub struct FiredRule {
     /// The name of the rule, or of the list.
     pub name: String,
-    /// The content of the rule. `None` for a list, and if the version of the rules is not stored any more.
+    /// The content of the rule. `None` for a list, for rules that may not be seen, and if the version of the rules is not
+    /// stored any more.
     pub content: Option<RuleContent>,
 }
 
@@ -35,16 +37,18 @@ pub struct RuleContent {
 }
 
 impl Gateway {
-    /// Explains the decision about a payment: the rules that fired, sorted by name. Empty if it was not checked.
+    /// Explains the decision about a payment: the rules that fired, sorted by name. Empty if it was not checked. Rules of
+    /// entities other than these have no content.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn explain_decision(&self, payment: &Payment) -> Result<Vec<FiredRule>, Failure> {
+    pub fn explain_decision(&self, payment: &Payment, visible: &[EntityId]) -> Result<Vec<FiredRule>, Failure> {
         let risk = payment.risk.as_ref();
         let Some((risk, decision)) = risk.and_then(|risk| Some((risk, risk.decision.as_ref()?))) else {
             return Ok(Vec::new());
         };
-        let rules = self.load_deciding_rules(payment, decision)?;
+        let rules = self.load_deciding_rules(payment, decision)?.filter(|(owner, _)| visible.contains(owner));
+        let rules = rules.map(|(_, rules)| rules);
         // The index of the account is no fact, so its mask need not be removed.
         let input = make_check_input(payment, &risk.context, None, payment.created);
         let lists = self.directory.risk.operator_lists();
@@ -62,15 +66,19 @@ impl Gateway {
         Ok(decision.fired.iter().map(explain).collect())
     }
 
-    /// Loads the version of the rules that has decided about a payment: one of its entity, or of one above.
-    fn load_deciding_rules(&self, payment: &Payment, decision: &RiskDecision) -> Result<Option<RuleSet>, Failure> {
+    /// Loads the version of the rules that has decided about a payment, with the owner: its entity, or one above.
+    fn load_deciding_rules(
+        &self,
+        payment: &Payment,
+        decision: &RiskDecision,
+    ) -> Result<Option<(EntityId, RuleSet)>, Failure> {
         let Some(version) = &decision.version else { return Ok(None) };
         let Some(owner) = self.directory.find_entity(&payment.entity) else { return Ok(None) };
         let above = self.directory.find_ancestors(&owner);
         for entity in once(&owner.id).chain(above.iter().map(|above| &above.id)) {
             if let Some(text) = self.store.load_rules_text(entity, version)? {
                 // A version that this release cannot read is logged when the directory is filled.
-                return Ok(RuleSet::parse_stored(&text).ok());
+                return Ok(RuleSet::parse_stored(&text).ok().map(|rules| (entity.clone(), rules)));
             }
         }
         Ok(None)

@@ -149,11 +149,11 @@ impl AdminStore {
         }
     }
 
-    /// Records that a webhook's receiver has accepted a test, so that events are written for it. An unknown id changes
-    /// nothing.
-    pub fn activate_webhook(&self, id: &MessageId) -> Result<(), StoreError> {
-        self.change_webhook(id, "webhook activate", "UPDATE webhook SET active = 1 WHERE id = ?1", [id.as_str()])?;
-        Ok(())
+    /// Records that a webhook's receiver has accepted a test under a secret, so that events are written for it. Returns
+    /// false if the webhook is gone or has another secret by now.
+    pub fn activate_webhook(&self, id: &MessageId, tested: &Sealed) -> Result<bool, StoreError> {
+        let query = "UPDATE webhook SET active = 1 WHERE id = ?1 AND sealed = ?2";
+        self.change_webhook(id, "webhook activate", query, params![id.as_str(), tested.as_bytes()])
     }
 
     /// Begins the rotation of a secret, or cancels it with `None`. Returns false if a rotation is in progress already,
@@ -185,6 +185,22 @@ impl AdminStore {
         // The rotation may have been cancelled and begun again meanwhile, with another secret.
         let query = "UPDATE webhook SET sealed = next, next = NULL WHERE id = ?1 AND next = ?2";
         self.change_webhook(id, "webhook finish-rotation", query, params![id.as_str(), next.as_bytes()])
+    }
+
+    /// Ends the messages of a webhook, so that no further ones are written.
+    pub fn deactivate_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
+        let query = "UPDATE webhook SET active = 0 WHERE id = ?1 AND active = 1";
+        self.change_webhook(id, "webhook deactivate", query, [id.as_str()])
+    }
+
+    /// Deletes messages of a webhook with their attempts, at most `limit`. Returns their number.
+    pub fn delete_webhook_messages(&self, id: &MessageId, limit: u32) -> Result<usize, StoreError> {
+        let some = "SELECT id FROM message WHERE webhook = ?1 ORDER BY id LIMIT ?2";
+        let query = format!("DELETE FROM delivery WHERE message IN ({some})");
+        self.connection.execute(&query, params![id.as_str(), limit])?;
+        Ok(self
+            .connection
+            .execute(&format!("DELETE FROM message WHERE id IN ({some})"), params![id.as_str(), limit])?)
     }
 
     /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or

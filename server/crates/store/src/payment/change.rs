@@ -65,7 +65,8 @@ impl Change for PaymentChange {
         let before = written.before.as_ref();
         if let Some(booking) = effects::payment_booking(before, payment) {
             // A payment that ends later is booked by a task without a token, so the payment names the token itself.
-            let actor = payment.actor.as_deref().or(context.actor);
+            let name = payment.actor.as_deref().or(context.actor);
+            let actor = ledger::EntryActor { name, address: context.address };
             ledger::record_booking(context.connection, context.sources, &booking, actor)?;
         }
         let moved_dispute = dispute::follow_payment(context, payment)?;

@@ -1,6 +1,7 @@
 //! The audit log as rows, and the balances of its movements. An entry is written in the commit of its cause.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -18,12 +19,21 @@ use crate::settlement::record_digest;
 use crate::timer::start_settlement_timer;
 use crate::{Sources, StoreError};
 
+/// The token or user of an entry. Nobody for what the gateway does by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EntryActor<'a> {
+    /// The public half of the token, or the user.
+    pub(crate) name: Option<&'a str>,
+    /// The address of the user's browser.
+    pub(crate) address: Option<IpAddr>,
+}
+
 /// Writes the entry and the movement of a payment that is booked. `actor` is named by the entry.
 pub(crate) fn record_booking(
     connection: &Connection,
     sources: &Sources,
     booking: &Booking<'_>,
-    actor: Option<&str>,
+    actor: EntryActor<'_>,
 ) -> Result<(), StoreError> {
     let now = sources.now();
     let time = match booking.time {
@@ -39,7 +49,7 @@ pub(crate) fn write_payment_entry(
     now: Timestamp,
     time: Timestamp,
     payment: &ApprovedPayment<'_>,
-    actor: Option<&str>,
+    actor: EntryActor<'_>,
 ) -> Result<(), StoreError> {
     let referenced = match payment.referenced {
         Some(referenced) => load_referenced(connection, payment.entity, referenced)?,
@@ -47,11 +57,15 @@ pub(crate) fn write_payment_entry(
     };
     let movement = payment.compute_movement(referenced);
     let entry = AuditEntry {
-        actor: actor.map(str::to_owned),
+        actor: actor.name.map(str::to_owned),
         payment_type: Some(payment.payment_type),
         referenced: payment.referenced.cloned(),
         money: BTreeMap::from([(movement.currency.code().to_owned(), movement.sums)]),
         ..AuditEntry::new(time, PAYMENT, payment.id.as_str())
+    };
+    let entry = match actor.address {
+        Some(address) => entry.with_detail("address", address.to_string()),
+        None => entry,
     };
     write_entry(connection, Some(payment.entity), &entry, now)
 }

@@ -55,7 +55,7 @@ pub(crate) fn record_earlier_payments(connection: &Connection) -> Result<(), Sto
     while let Some(row) = rows.next()? {
         let stored: StoredPayment = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
         if let Some((payment, created)) = stored.find_approved() {
-            ledger::write_payment_entry(connection, now, created, &payment, None)?;
+            ledger::write_payment_entry(connection, now, created, &payment, ledger::EntryActor::default())?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use tillgate_gateway::administration::ActError;
 use tillgate_gateway::dispute::decide::DisputeRequest;
 use tillgate_gateway::dispute::request::parse_reason;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
-use tillgate_gateway::review::operator::OperatorDecision;
+use tillgate_gateway::review::operator::SentDecision;
 use tillgate_gateway::{Failure, Gateway};
 
 use super::cases::CASES;
@@ -35,7 +35,7 @@ pub(super) async fn decide_held(gateway: &Gateway, payment: &PaymentId, approves
     } else {
         "Nobody answers, and the address is a parcel shop"
     };
-    let decision = OperatorDecision {
+    let decision = SentDecision {
         payment: payment.to_string(),
         decision,
         actor: Actor::of_operator(analyst.clone()),

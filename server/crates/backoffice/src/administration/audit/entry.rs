@@ -68,7 +68,7 @@ fn render_facts(office: &Office, act: &AuditedAct, people: &KnownPeople) -> Mark
                     (texts.get("payments.time"), Some(html! { time datetime=(content.time) { (time) } })),
                     (texts.get("audit.act"), Some(html! { code { (content.action) } })),
                     (texts.get("audit.actor"), Some(actor)),
-                    (texts.get("audit.from"), act.address().map(|address| html! { (address) })),
+                    (texts.get("audit.from"), people.find_address(office, act).map(|address| html! { (address) })),
                     (texts.get("audit.entity"), Some(owner)),
                     (texts.get("audit.subject"), Some(render_subject(office, act, people))),
                     (texts.get("payments.type"), payment_type),

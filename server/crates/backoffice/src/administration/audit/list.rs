@@ -187,7 +187,7 @@ fn render_table(office: &Office, query: &AuditQuery, acts: &[AuditedAct], people
             html! { span.cut.small { (people.find(&content.subject).unwrap_or(&content.subject)) } },
             html! {
                 span.cut { (people.render_actor(texts, content.actor.as_deref())) }
-                @if let Some(address) = act.address() { span.soft.small { (address) } }
+                @if let Some(address) = people.find_address(office, act) { span.soft.small { (address) } }
             },
         ];
         if has_entities {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use tillgate_domain::access::role::Permissions;
+use tillgate_domain::access::role::{Permission, Permissions};
 use tillgate_domain::access::user::User;
 use tillgate_domain::id::UserId;
 use tillgate_gateway::access::audit_log::AuditedAct;
@@ -72,6 +72,14 @@ impl KnownPeople {
     /// Returns true if the name of the person who acted is known.
     pub(super) fn knows_actor(&self, actor: &str) -> bool {
         actor.strip_prefix(USER).is_some_and(|id| self.find(id).is_some())
+    }
+
+    /// Returns the address from which somebody acted, if the reader may know the person: the operator's people are none
+    /// of a tenant's business.
+    pub(super) fn find_address<'a>(&self, office: &Office, act: &'a AuditedAct) -> Option<&'a str> {
+        let sees_all = office.signed_in.permissions.allows_everywhere(Permission::ViewAudit);
+        let actor = act.entry.content.actor.as_deref();
+        act.address().filter(|_| sees_all || actor.is_none_or(|actor| self.knows_actor(actor)))
     }
 
     /// Renders the person, program or token that acted.
