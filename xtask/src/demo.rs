@@ -22,6 +22,7 @@ Further options go to `tillgate demo`:
   --data DIR      the data folder (default: tillgate-data in this folder; it is kept)
   --listen ADDR   the gateway's address (default: 127.0.0.1:8080)
   --shop ADDR     the shop's address (default: 127.0.0.1:8081)
+  --payments N    the payments that the first start makes, in the last 30 days (default: 3000)
 
 Example: cargo xtask demo";
 

@@ -1,5 +1,5 @@
-//! The command line. Every command can run while a server is running, accepts `--json`, and shows an example in
-//! `--help`.
+//! The command line. Every command accepts `--json`, and shows an example in `--help`. Every command except `demo-data`
+//! and `restore` can run while a server is running.
 
 mod access;
 mod administration;
@@ -44,6 +44,8 @@ enum Command {
     Serve(serve::Serve),
     /// Run the gateway together with a demo shop that accepts test payments in a browser.
     Demo(sandbox::demo::Demo),
+    /// Fill a sandbox with a month of payments, for demonstrations and tests.
+    DemoData(sandbox::demo_data::DemoData),
     /// Run an acquirer's host with play money, for sandboxes and tests.
     AcquirerHost(sandbox::acquirer_host::AcquirerHostCommand),
     /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
@@ -186,6 +188,7 @@ pub fn run() -> ExitCode {
     let outcome = match Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
+        Command::DemoData(command) => command.run(),
         Command::AcquirerHost(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),

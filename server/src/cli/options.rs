@@ -77,3 +77,30 @@ impl EntityOptions {
         EntityChange { name, place: self.place.to_change(), settings }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+    use tillgate_gateway::access::setting_table::{SETTING_ROWS, SettingKind, find_row};
+
+    use super::*;
+
+    /// Options that are no settings.
+    const OTHERS: [&str; 6] = ["live", "sandbox", "level", "parent", "merchant", "inherit"];
+
+    #[test]
+    fn the_table_of_settings_has_every_option_with_its_words() {
+        let command = EntityOptions::augment_args(Command::new("set"));
+        let options = command.get_arguments().filter_map(|option| Some((option.get_long()?, option)));
+        let options: Vec<_> = options.filter(|(name, _)| !OTHERS.contains(name)).collect();
+        assert_eq!(options.len(), SETTING_ROWS.len());
+        for (name, option) in options {
+            let row = find_row(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+            if matches!(row.kind, SettingKind::Switch | SettingKind::Choice(_)) {
+                let words = option.get_possible_values();
+                let words: Vec<&str> = words.iter().map(clap::builder::PossibleValue::get_name).collect();
+                assert_eq!(words, row.words(), "{name}");
+            }
+        }
+    }
+}

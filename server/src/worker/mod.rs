@@ -11,7 +11,7 @@ mod review_callback;
 mod risk_counters;
 mod schedules;
 mod settlements;
-mod timers;
+pub(crate) mod timers;
 pub(crate) mod tokens;
 
 use std::sync::Arc;

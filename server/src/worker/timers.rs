@@ -37,7 +37,7 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
 
 /// Runs one timer: ends its payment, reminds the merchant of its checkout, finds the outcome of its payment, or moves
 /// its dispute. Deletes a timer without a valid payment id.
-pub(super) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer) -> Result<(), Failure> {
+pub(crate) async fn run_timer(gateway: &Gateway, kind: TimerKind, timer: &Timer) -> Result<(), Failure> {
     match (kind, PaymentId::parse(&timer.subject)) {
         (TimerKind::Remind, _) => gateway.send_reminder(timer).await,
         (TimerKind::Dispute, _) => gateway.run_dispute_timer(&timer.entity, &timer.subject).await,

@@ -161,7 +161,7 @@ async fn an_administrator_finds_a_payment_by_its_last_digits_and_sees_why_it_was
 
         let unknown = approved.replace(|digit: char| digit.is_ascii_digit(), "0");
         browser.goto(format!("{base}backoffice/payments/{unknown}")).await?;
-        assert_eq!(browser.find(By::Css("h1")).await?.text().await?, "Not found");
+        assert_eq!(browser.find(By::Css("h1")).await?.text().await?, "Page not found");
         Ok(())
     })
     .await
@@ -180,11 +180,24 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         become_administrator(&gateway, &browser).await?;
         let (detail, account) =
             (format!("/payments/{approved}"), format!("/administration/entities/{}", merchant.entity_id));
-        let lists =
-            ["", "/payments", "/payments?last4=0000&min=x", "/components", "/administration", "/users", "/account"];
+        let lists = [
+            "",
+            "/payments",
+            "/payments?last4=0000&min=x",
+            "/components",
+            "/deliveries",
+            "/deliveries/new",
+            "/administration",
+            "/users",
+            "/account",
+        ];
+        let refund = format!("{detail}/refund");
+        let audit = ["/administration/audit", "/administration/audit?view=all&from=x", "/administration/audit/1"];
+        let settings = format!("{account}/settings");
         let review = format!("/reviews/{held}?done=review_approved");
         let reviews = ["/reviews", "/reviews?view=mine", "/reviews?view=all", &review];
-        for page in lists.into_iter().chain([&*detail, &*account]).chain(reviews) {
+        let own = [&*detail, &*refund, &*account, &*settings];
+        for page in lists.into_iter().chain(audit).chain(own).chain(reviews) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

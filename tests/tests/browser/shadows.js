@@ -1,7 +1,8 @@
 // The test's functions in a hostile page. They use no property that such a page can shadow or add to every object.
 (() => {
   const all = Document.prototype.querySelectorAll.bind(document);
-  const one = (css) => all(css)[0];
+  // Without the length, an empty list has the page's own property 0.
+  const one = (css) => (all(css).length ? all(css)[0] : undefined);
   const fire = EventTarget.prototype.dispatchEvent;
   const type = (css, value) => {
     const input = one(css);

@@ -1,4 +1,5 @@
-// Comfort for pages that work without a script: keys that move the focus, and buttons that copy.
+// Comfort for pages that work without a script: keys that move the focus, amounts that are checked, and buttons that
+// copy.
 document.documentElement.classList.add("scripted");
 
 // Keys only move the focus, so that none of them decides about a payment by mistake.
@@ -23,6 +24,15 @@ addEventListener("keydown", event => {
   if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) moveFocus(event);
   // A dialog without a script is open while the address names it.
   if (event.key === "Escape" && document.querySelector(".dialog:target")) location.hash = "_";
+});
+
+// An amount above the largest one is named while it is typed. The server checks it again.
+addEventListener("input", event => {
+  const { largest, fault } = event.target.dataset ?? {};
+  if (!largest) return;
+  const isTooMuch = Number(event.target.value.trim().replace(",", ".")) > Number(largest);
+  event.target.setCustomValidity(isTooMuch ? fault : "");
+  event.target.ariaInvalid = isTooMuch ? "true" : null;
 });
 
 addEventListener("click", async event => {

@@ -1,7 +1,10 @@
-//! Administration: the entities as a tree, and the account data of one with its ids, channels and access tokens.
+//! Administration: the entities as a tree, the account data of one with its ids, channels, access tokens and settings,
+//! and the audit log.
 
 mod account_data;
+mod audit;
 mod entity_tree;
+mod settings;
 mod tokens;
 
 use std::sync::Arc;
@@ -19,6 +22,11 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
+    row("GET", "/administration/entities/{id}/settings", Need::Permission(Permission::ManageEntities)),
+    row("POST", "/administration/entities/{id}/settings/{form}", Need::Permission(Permission::ManageEntities)),
+    row("GET", "/administration/audit", Need::Permission(Permission::ViewAudit)),
+    row("GET", "/administration/audit/{number}", Need::Permission(Permission::ViewAudit)),
+    row("POST", "/administration/audit/check", Need::Permission(Permission::ViewAudit)),
 ];
 
 /// Builds the routes of the subject.
@@ -28,4 +36,9 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/administration/entities/{id}", get(account_data::show_account_data))
         .route("/administration/entities/{id}/tokens", post(tokens::create_token))
         .route("/administration/entities/{id}/tokens/{user}/revoke", post(tokens::revoke_token))
+        .route("/administration/entities/{id}/settings", get(settings::show_settings))
+        .route("/administration/entities/{id}/settings/{form}", post(settings::change_settings))
+        .route("/administration/audit", get(audit::show_list))
+        .route("/administration/audit/{number}", get(audit::show_entry))
+        .route("/administration/audit/check", post(audit::check_chain))
 }

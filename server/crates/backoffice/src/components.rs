@@ -10,6 +10,7 @@ pub mod figure;
 pub mod filter_bar;
 pub mod gallery;
 pub mod icon;
+pub mod list_address;
 pub mod notice;
 pub mod table;
 pub mod tasks;

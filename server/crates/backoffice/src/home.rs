@@ -6,21 +6,18 @@ mod work;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use maud::html;
 use tillgate_domain::access::role::Permission;
-use tillgate_gateway::Failure;
+use tillgate_gateway::App;
+use tillgate_store::Cancellation;
 
 use crate::OfficeState;
-use crate::access::SignedIn;
 use crate::access::routes::{Need, OfficeRoute, row};
-use crate::layout::page::{Page, Section};
-use crate::layout::refusal;
-use crate::layout::response::UserLanguage;
+use crate::layout::page::Section;
+use crate::office::Office;
 use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
 
@@ -30,7 +27,7 @@ const DAYS: i64 = 14;
 const UNKNOWN_AFTER: SignedDuration = SignedDuration::from_mins(2);
 
 /// The routes of the subject, with what each needs.
-pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/", Need::SignedIn)];
+pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/", Need::Permission(Permission::ViewPayments))];
 
 /// Builds the routes of the subject.
 pub fn build_routes() -> Router<Arc<OfficeState>> {
@@ -38,32 +35,21 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
 }
 
 /// Handles `GET /`.
-async fn show_home(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-) -> Response {
-    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
-    if entities.is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
-    }
+async fn show_home(office: Office) -> Response {
+    let texts = office.texts;
+    let entities = office.entities_with(Permission::ViewPayments);
     let zone = find_zone("", &entities);
     let today = Timestamp::now().to_zoned(zone.clone()).date();
     let first = today.checked_sub((DAYS - 1).days()).unwrap_or(today);
-    let (app, ids, days_zone) = (Arc::clone(&state.app), collect_ids(&entities), zone.clone());
-    let scope = work::WorkScope::new(&state, &signed_in);
-    let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
+    let (ids, days_zone, scope) = (collect_ids(&entities), zone.clone(), work::WorkScope::new(&office));
+    let read = move |app: &App, cancelled: &Cancellation<'_>| {
         let figures = app.gateway.count_daily_figures(&ids, (first, today), &days_zone, cancelled)?;
-        let work = scope.load(&app, Timestamp::now() - UNKNOWN_AFTER)?;
-        Ok::<_, Failure>((figures, work))
+        let work = scope.load(app, Timestamp::now() - UNKNOWN_AFTER)?;
+        Ok((figures, work))
     };
-    let loaded = match state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await {
+    let (figures, work) = match office.read(read).await {
         Ok(loaded) => loaded,
-        Err(error) => Err(error.into()),
-    };
-    let (figures, work) = match loaded {
-        Ok(loaded) => loaded,
-        Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+        Err(failure) => return office.show_failure(&failure),
     };
     let title = texts.get("home.title");
     let main = html! {
@@ -71,6 +57,5 @@ async fn show_home(
         (work::render(texts, &zone, &work))
         (figures::render(texts, today, &figures))
     };
-    Page { texts, title, section: Section::Home, user: Some(&signed_in.user.mail), search: "", main }
-        .into_response(StatusCode::OK)
+    office.show_page(Section::Home, title, main)
 }

@@ -2,30 +2,30 @@
 
 mod assets;
 pub mod page;
-pub mod refusal;
 pub mod response;
 pub mod texts;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use tillgate_domain::access::role::Permission;
 
 use self::assets::Asset;
-use self::page::{Page, Section};
-use self::response::UserLanguage;
+use self::page::Section;
 use crate::OfficeState;
-use crate::access::SignedIn;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::gallery;
+use crate::office::Office;
 
 /// The routes of the subject, with what each needs.
-pub(crate) const ROUTES: &[OfficeRoute] =
-    &[row("GET", "/assets/{name}", Need::Nothing), row("GET", "/components", Need::SignedIn)];
+pub(crate) const ROUTES: &[OfficeRoute] = &[
+    row("GET", "/assets/{name}", Need::Nothing),
+    row("GET", "/components", Need::Permission(Permission::ChangeDeliveries)),
+];
 
 /// Builds the routes of the style sheet, the script and the page of components.
 pub fn build_routes() -> Router<Arc<OfficeState>> {
@@ -44,16 +44,6 @@ async fn send_asset(Path(name): Path<String>) -> Response {
 }
 
 /// Shows every component, to those who integrate shops or administrate.
-async fn show_gallery(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-) -> Response {
-    if signed_in.entities_with(&state, Permission::ChangeDeliveries).is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ChangeDeliveries);
-    }
-    let title = "Components";
-    let main = gallery::render(texts);
-    Page { texts, title, section: Section::Other, user: Some(&signed_in.user.mail), search: "", main }
-        .into_response(StatusCode::OK)
+async fn show_gallery(office: Office) -> Response {
+    office.show_page(Section::Other, "Components", gallery::render(office.texts))
 }

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod administration;
 pub mod components;
+pub mod delivery;
 pub mod home;
 pub mod layout;
 pub mod office;
@@ -49,15 +50,28 @@ pub struct OfficeState {
     pub downloads: RunningDownloads,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
+    /// Places for requests to acquirers and receivers, by user.
+    pub calls: Shares,
+    /// Number of the build, for test events.
+    pub build: &'static str,
 }
 
 /// Number of acts of administrators that run at a time, and of those of one user. Each takes the write lock that
 /// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
 const ACT_PLACES: (usize, usize) = (2, 1);
 
+/// Number of requests to acquirers and receivers that run at a time, and of those of one user.
+const CALL_PLACES: (usize, usize) = (32, 2);
+
 /// Creates the places for acts.
 pub fn create_act_places() -> Shares {
     let (places, share) = ACT_PLACES;
+    Shares::new(places, share)
+}
+
+/// Creates the places for requests to other systems.
+pub fn create_call_places() -> Shares {
+    let (places, share) = CALL_PLACES;
     Shares::new(places, share)
 }
 
@@ -70,6 +84,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(review::build_routes())
         .merge(search::build_routes())
         .merge(administration::build_routes())
+        .merge(delivery::build_routes())
         .merge(layout::build_routes())
         .fallback(access::show_missing_page)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))

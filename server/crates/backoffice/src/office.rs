@@ -163,7 +163,8 @@ impl Office {
         self.show_problem(&Problem::missing_permission(&self.state, &self.signed_in, permission).await)
     }
 
-    fn show_problem(&self, problem: &Problem) -> Response {
+    /// Shows why something cannot be done.
+    pub fn show_problem(&self, problem: &Problem) -> Response {
         problem.render(self.texts, Some(&self.signed_in.user.name))
     }
 

@@ -1,5 +1,6 @@
 //! Payments: the list with its filters, the list as CSV, and the story of one payment.
 
+mod acts;
 mod csv;
 pub(crate) mod detail;
 pub(crate) mod filter;
@@ -10,7 +11,7 @@ mod steps;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::EntityId;
@@ -18,6 +19,7 @@ use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::payment::listing::ListedState;
 
 pub use csv::RunningDownloads;
+pub(crate) use steps::describe_receivable;
 
 use crate::OfficeState;
 use crate::access::routes::{Need, OfficeRoute, row};
@@ -29,6 +31,9 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/payments", Need::Permission(Permission::ViewPayments)),
     row("GET", "/payments.csv", Need::Permission(Permission::ViewPayments)),
     row("GET", "/payments/{id}", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/payments/{id}/{act}", Need::Permission(Permission::ChangePayments)),
+    row("POST", "/payments/{id}/{act}", Need::Permission(Permission::ChangePayments)),
+    row("POST", "/payments/{id}/inquiry", Need::Permission(Permission::ChangePayments)),
 ];
 
 /// Builds the routes of the subject.
@@ -37,6 +42,8 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/payments", get(list::show_payments))
         .route("/payments.csv", get(csv::send_payments))
         .route("/payments/{id}", get(detail::show_payment))
+        .route("/payments/{id}/{act}", get(acts::show_act).post(acts::carry_out))
+        .route("/payments/{id}/inquiry", post(acts::ask_acquirer))
 }
 
 /// Returns the ids of entities.

@@ -4,20 +4,17 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use jiff::civil::Date;
 use serde::Deserialize;
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::id::PaymentId;
 use tillgate_gateway::Failure;
-use tillgate_store::Cancellation;
 
-use crate::access::SignedIn;
 use crate::access::routes::{Need, OfficeRoute, row};
-use crate::layout::refusal;
-use crate::layout::response::UserLanguage;
+use crate::office::Office;
 use crate::payment::collect_ids;
 use crate::payment::filter::{Address, parse_amount};
 use crate::{BASE, OfficeState};
@@ -30,7 +27,7 @@ struct SearchText {
 }
 
 /// The routes of the subject, with what each needs.
-pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/search", Need::SignedIn)];
+pub(crate) const ROUTES: &[OfficeRoute] = &[row("GET", "/search", Need::Permission(Permission::ViewPayments))];
 
 /// Builds the routes of the subject.
 pub fn build_routes() -> Router<Arc<OfficeState>> {
@@ -38,23 +35,14 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
 }
 
 /// Handles `GET /search`.
-async fn find(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-    Query(text): Query<SearchText>,
-) -> Response {
-    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
-    if entities.is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
-    }
+async fn find(office: Office, Query(text): Query<SearchText>) -> Response {
     let text = text.q.trim();
     if let Some(id) = PaymentId::parse(text) {
-        match is_known(&state, &signed_in, collect_ids(&entities), id.clone()).await {
+        match is_known(&office, id.clone()).await {
             Ok(true) => return Redirect::to(&format!("{BASE}/payments/{}", id.as_str())).into_response(),
             // It may still be a reference of the merchant.
             Ok(false) => {}
-            Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+            Err(failure) => return office.show_failure(&failure),
         }
     }
     Redirect::to(&choose_filter(text).format("payments")).into_response()
@@ -62,15 +50,9 @@ async fn find(
 
 /// Returns true if one of the entities has the payment. The read is a query for each entity, so it runs on a thread for
 /// long reads and delays no payment.
-async fn is_known(
-    state: &OfficeState,
-    signed_in: &SignedIn,
-    entities: Vec<EntityId>,
-    id: PaymentId,
-) -> Result<bool, Failure> {
-    let app = Arc::clone(&state.app);
-    let read = move |_: &Cancellation<'_>| app.gateway.store.load_payment_of_any(&entities, &id);
-    Ok(state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await??.is_some())
+async fn is_known(office: &Office, id: PaymentId) -> Result<bool, Failure> {
+    let entities = collect_ids(&office.entities_with(Permission::ViewPayments));
+    office.read(move |app, _| Ok(app.gateway.store.load_payment_of_any(&entities, &id)?.is_some())).await
 }
 
 /// Chooses the filter for a text by its form.

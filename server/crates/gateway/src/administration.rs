@@ -14,13 +14,11 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::refusal::Refusal;
 use tillgate_os::clock::Clock;
 use tillgate_shared::parameter::ParameterError;
-use tillgate_store::access::user::UserKey;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
 use crate::access::actor::Actor;
-use crate::access::rights::check_right;
 use crate::{Failure, Gateway};
 
 /// Supplies the vault to the acts that seal or open a record.
@@ -121,6 +119,11 @@ impl Administration {
         Self { store, clock, vault }
     }
 
+    /// Returns the person who acts, for the audit log.
+    pub fn actor(&self) -> &str {
+        self.store.actor()
+    }
+
     /// Loads an entity.
     ///
     /// # Errors
@@ -167,19 +170,9 @@ impl Gateway {
     /// If the actor's session has ended, the actor has lost the permission on this part of the tree, or the store
     /// cannot be opened.
     pub fn open_administration(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<Administration, ActError> {
-        self.check_actor_right(actor, right)?;
+        self.check_right_of(actor, right)?;
         let store = self.store.open_admin(&self.vault)?.for_actor(actor.name()).from_address(actor.address());
         Ok(Administration::new(store, Box::new(Arc::clone(&self.vault)), Arc::clone(&self.clock)))
-    }
-
-    /// Checks that a user of the back office is still signed in, and has a permission on a part of the tree.
-    ///
-    /// # Errors
-    /// If that is not so, with the input [`crate::access::rights::ACTOR`].
-    pub(crate) fn check_actor_right(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<(), ActError> {
-        let session = actor.session().map(UserKey::SessionNumber);
-        let loaded = session.map(|key| self.store.load_user(&key)).transpose()?.flatten();
-        check_right(&self.directory, loaded.as_ref(), right, self.now())
     }
 }
 

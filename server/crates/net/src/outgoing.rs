@@ -127,6 +127,11 @@ impl OutgoingClient {
         Ok(Self { client, connector, guard, ports })
     }
 
+    /// Returns the ports that may be used.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+
     /// Checks the scheme, the port, and a literal address. A host name is checked when it is resolved.
     ///
     /// # Errors

@@ -77,6 +77,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0055_no_review_requests",
     "0056_users",
     "0057_payment_search",
+    "0058_audit_acts",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

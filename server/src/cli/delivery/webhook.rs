@@ -299,7 +299,7 @@ impl ReplayMessage {
     /// Queues a message of a webhook to be sent again at once by a running server, whatever became of it. Sends nothing
     /// itself.
     fn run(self) -> anyhow::Result<()> {
-        self.common.open_administration()?.replay_message(&self.message)?;
+        self.common.open_administration()?.replay_message(None, &self.message)?;
         let replayed = serde_json::json!({ "messageId": self.message });
         self.common.print_output(&replayed, |_| format!("{} is sent again", self.message))
     }

@@ -112,6 +112,19 @@ impl AcquirerOptions {
     }
 }
 
+/// Creates the host inside this process that a gateway without options has.
+pub(in crate::cli) fn embed_default_host(data: &Path) -> std::io::Result<EmbeddedHost> {
+    let capabilities = Capabilities {
+        payment_types: None,
+        brands: None,
+        currencies: None,
+        captures: CaptureSupport::Parts,
+        cut_off: None,
+        is_external: true,
+    };
+    EmbeddedHost::new(data.join(FOLDER), Deadlines::default(), capabilities)
+}
+
 fn parse_address(text: &str) -> Result<HostAddress, HostAddressError> {
     HostAddress::parse(text)
 }

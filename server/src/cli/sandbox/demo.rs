@@ -14,8 +14,10 @@ use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::administration::Administration;
 use tillgate_os::process;
+use tillgate_store::is_served;
 
 use crate::cli::administration::create_administration;
+use crate::cli::sandbox::demo_data::{self, fill_entity, has_payments};
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::settings::GatewaySettings;
@@ -35,6 +37,10 @@ pub(in crate::cli) struct Demo {
     /// Address of the shop.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8081")]
     shop: SocketAddr,
+    /// Number of payments that the demo makes at its first start, in the last 30 days. 0 for none.
+    #[arg(long, value_name = "N", default_value_t = demo_data::PAYMENTS)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=20_000))]
+    payments: u32,
     #[command(flatten)]
     settings: GatewaySettings,
 }
@@ -66,7 +72,7 @@ struct DemoOutput {
 
 impl Demo {
     /// Opens the gateway, starts the shop, prints addresses and credentials, and serves until SIGTERM or SIGINT.
-    /// Creates the store, the demo merchant, its wallet key and its risk rules if they are missing.
+    /// Creates the store, the demo merchant, its wallet key, its risk rules and its payments if they are missing.
     pub(in crate::cli) fn run(mut self) -> anyhow::Result<()> {
         self.settings.allow_loopback();
         self.settings.start_log();
@@ -74,6 +80,7 @@ impl Demo {
         let merchant = ensure_demo_merchant(&self.common.data)?;
         let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
         ensure_demo_rules(&create_administration(&self.common.data)?, &entity)?;
+        ensure_demo_data(&self.common.data, &entity, self.payments)?;
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
@@ -204,6 +211,15 @@ fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
     file.write_all(serde_json::to_string_pretty(&merchant)?.as_bytes())?;
     Ok(merchant)
+}
+
+/// Fills the demo merchant if the store has no payment, or completes a filling that was interrupted. Leaves out both if
+/// a server is running on the data folder.
+fn ensure_demo_data(data: &Path, merchant: &EntityId, payments: u32) -> anyhow::Result<()> {
+    if payments > 0 && !is_served(data)? {
+        fill_entity(data, merchant, (payments, demo_data::SEED), |gateway| Ok(!has_payments(gateway)?))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ const RULES: &str = include_str!("demo_rules.toml");
 const AUTHOR: &str = "demo";
 
 /// Switches the risk check of the demo merchant on, holds the payments that should be reviewed, and lets the demo's
-/// rules decide. Does nothing if rules were used or added by somebody else, so that a visitor may change them. The rules
-/// are used last, so that a start which was interrupted is completed by the next one.
+/// rules decide. Does nothing if rules were used or added by somebody else, so that a visitor may change them. The
+/// rules are used last, so that a start which was interrupted is completed by the next one.
 pub(in crate::cli) fn ensure_demo_rules(administration: &Administration, merchant: &EntityId) -> anyhow::Result<()> {
     let entity = administration.load_entity(merchant)?;
     let (_, changes) = administration.load_rule_versions(&entity)?;

@@ -1,8 +1,9 @@
-//! Sandboxes: the demo, the acquirer's host, and the clock.
+//! Sandboxes: the demo and its data, the acquirer's host, and the clock.
 
 pub mod acquirer;
 pub mod acquirer_host;
 pub mod clock;
 pub mod demo;
+pub mod demo_data;
 pub mod demo_rules;
 pub mod demo_shop;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::AppState;
-use tillgate_backoffice::{BASE, OfficeState, RunningDownloads, create_act_places};
+use tillgate_backoffice::{BASE, OfficeState, RunningDownloads, create_act_places, create_call_places};
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
@@ -64,6 +64,8 @@ impl OfficeOptions {
             setup,
             downloads: RunningDownloads::default(),
             acts: create_act_places(),
+            calls: create_call_places(),
+            build: tillgate_api::BUILD_NUMBER,
         };
         Ok(OpenOffice {
             pages: Some((BASE, tillgate_backoffice::build_router(Arc::new(office)))),

@@ -1,5 +1,8 @@
 //! Administration in the back office: entities and access tokens.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::try_join_all;
 use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 
 use crate::access::office_browser::Person;
@@ -121,5 +124,39 @@ async fn entities_and_tokens_of_other_tenants_do_not_exist() -> anyhow::Result<(
     assert!(!person.browser.get("/administration").await?.page.contains(&other.entity_id));
     assert!(read_entries(&gateway, "token revoke")?.is_empty());
     assert_result(&other.pay_by_card(&[]).await?, 200, "000.100.110");
+    Ok(())
+}
+
+#[tokio::test]
+async fn payments_and_other_administrators_go_on_while_one_makes_a_hundred_tokens() -> anyhow::Result<()> {
+    const FLOOD: usize = 100;
+    let gateway = TestGateway::start()?;
+    let (shop, other) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let greedy = Person::enrol(&gateway, "robin@shop.example", "administrator", Some(&shop.entity_id)).await?;
+    let patient = Person::enrol(&gateway, "kim@other.example", "administrator", Some(&other.entity_id)).await?;
+    let before = read_entries(&gateway, "token create")?.len();
+    let made = AtomicUsize::new(0);
+    let make = async |person: &Person, shop: &MerchantClient| {
+        let path = format!("/administration/entities/{}/tokens", shop.entity_id);
+        let answer = person.browser.post(&path, &[("label", "many"), ("scope-read", "1")]).await?;
+        assert_eq!(answer.status, 200);
+        anyhow::Ok(())
+    };
+    let flood = try_join_all((0..FLOOD).map(|_| async {
+        make(&greedy, &shop).await?;
+        made.fetch_add(1, Ordering::SeqCst);
+        anyhow::Ok(())
+    }));
+    let others = async {
+        for _ in 0..3 {
+            assert_result(&other.pay_by_card(&[]).await?, 200, "000.100.110");
+            make(&patient, &other).await?;
+        }
+        anyhow::Ok(made.load(Ordering::SeqCst))
+    };
+    let (_, made_by_then) = tokio::try_join!(flood, others)?;
+    // The others take turns with the first one: a few acts, not most of them.
+    assert!(made_by_then < FLOOD / 2, "the others waited for {made_by_then} of {FLOOD}");
+    assert_eq!(read_entries(&gateway, "token create")?.len(), before + FLOOD + 3);
     Ok(())
 }

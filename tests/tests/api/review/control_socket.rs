@@ -188,7 +188,7 @@ async fn the_second_gateway_of_a_folder_takes_the_socket_over_when_the_first_end
     let (first, shop, id) = hold_in_new_gateway().await?;
     let data = first.data_folder();
     let path = data.display().to_string();
-    let second = start_tillgate(&["serve", "--listen", "127.0.0.1:0", "--data", &path]).await?;
+    let mut second = start_tillgate(&["serve", "--listen", "127.0.0.1:0", "--data", &path]).await?;
     let socket = fs::symlink_metadata(socket_path(&data))?.ino();
     assert_eq!(review(&data, &["pend", &id])?["result"], "100.400.500");
     assert_eq!(fs::symlink_metadata(socket_path(&data))?.ino(), socket);
@@ -200,7 +200,9 @@ async fn the_second_gateway_of_a_folder_takes_the_socket_over_when_the_first_end
         Ok(succeeded.then_some(()))
     })
     .await?;
-    drop(second);
+    // Its end is awaited: until then its socket may take a connection that it never answers.
+    second.send_signal("KILL").await?;
+    second.wait_for_exit().await?;
     poll_until("the restarted gateway listens", async || {
         let (succeeded, text) = run_review(&data, &["approve", &other])?;
         anyhow::ensure!(succeeded || text.contains("does not accept commands"), "{text}");

@@ -144,6 +144,7 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Read, "audit export"),
     (Effect::Read, "verify"),
     (Effect::Act, "seal accept --table fx_rate --reason Repair"),
+    (Effect::Act, "demo-data --entity {empty} --payments 20"),
     (Effect::Act, "backup --to {new}"),
     (Effect::Act, "restore --from {backup}"),
 ];
@@ -268,6 +269,7 @@ impl PreparedStore {
 
     /// Adds a token, keys and a user.
     fn add_rows(&mut self) -> anyhow::Result<()> {
+        self.values.insert("empty", self.gateway.create_merchant()?.entity_id);
         let token = self.run("token create --entity {shop}")?;
         self.values.insert("user", field(&token, "userId")?);
         self.run("ftp-user create --entity {shop} --name reader")?;

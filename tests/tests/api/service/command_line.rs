@@ -15,7 +15,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use crate::support::*;
 
 /// Returns a command of the binary with these arguments, without the developer's own settings.
-fn tillgate_command(arguments: &[&str]) -> Command {
+pub fn tillgate_command(arguments: &[&str]) -> Command {
     let mut command = clear_settings(Command::new(binary_path()));
     command.args(arguments);
     command
@@ -229,7 +229,8 @@ async fn the_demo_prints_credentials_that_work_and_keeps_them() -> anyhow::Resul
     let folder = TempDir::new()?;
     let data = folder.path().join("data");
     let data = data.to_str().unwrap_or_default();
-    let arguments = ["demo", "--data", data, "--listen", "127.0.0.1:0", "--shop", "127.0.0.1:0", "--json"];
+    let addresses = ["--listen", "127.0.0.1:0", "--shop", "127.0.0.1:0", "--payments", "0"];
+    let arguments = [&["demo", "--data", data, "--json"][..], &addresses].concat();
     let mut seen = Vec::new();
     for _ in 0..2 {
         let demo = start_tillgate(&arguments).await?;

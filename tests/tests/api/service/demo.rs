@@ -5,15 +5,21 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_tests::{MerchantClient, poll_until};
 
-use crate::service::command_line::{RunningCommand, start_tillgate};
+use crate::service::command_line::{RunningCommand, run_tillgate, start_tillgate};
+use crate::settlement::reconciliation_files::today;
 
 /// Starts a demo with its data in this folder, on free ports. Also returns the shop's address by IP, for clients that
 /// cannot resolve `shop.localhost`, and the demo's merchant.
 async fn start_demo(folder: &TempDir) -> anyhow::Result<(RunningCommand, String, MerchantClient)> {
+    start_demo_with(folder, &["--payments", "0"]).await
+}
+
+/// Starts a demo like [`start_demo`], with more arguments.
+async fn start_demo_with(folder: &TempDir, more: &[&str]) -> anyhow::Result<(RunningCommand, String, MerchantClient)> {
     let data = folder.path().join("data");
     let data = data.to_str().unwrap_or_default();
-    let demo =
-        start_tillgate(&["demo", "--data", data, "--listen", "127.0.0.1:0", "--shop", "127.0.0.1:0", "--json"]).await?;
+    let arguments = ["demo", "--data", data, "--listen", "127.0.0.1:0", "--shop", "127.0.0.1:0", "--json"];
+    let demo = start_tillgate(&[&arguments, more].concat()).await?;
     let started: Value = serde_json::from_str(&demo.line)?;
     let text = |name: &str| started[name].as_str().unwrap_or_default().to_owned();
     let gateway = text("gateway").replace("pay.localhost", "127.0.0.1");
@@ -24,6 +30,25 @@ async fn start_demo(folder: &TempDir) -> anyhow::Result<(RunningCommand, String,
 /// Waits until a request to an address fails.
 async fn wait_until_closed(address: &str) -> anyhow::Result<()> {
     poll_until("the shop to end with its demo", async || Ok(reqwest::get(address).await.is_err().then_some(()))).await
+}
+
+#[tokio::test]
+async fn the_first_start_of_a_demo_makes_the_payments_of_a_month_and_later_starts_make_none() -> anyhow::Result<()> {
+    let folder = TempDir::new()?;
+    let data = folder.path().join("data");
+    let data = data.to_str().unwrap_or_default();
+    let mut counts = Vec::new();
+    for payments in ["30", "40"] {
+        let (_demo, _, merchant) = start_demo_with(&folder, &["--payments", payments]).await?;
+        let (from, to) = (today().saturating_sub(jiff::Span::new().days(40)).to_string(), today().to_string());
+        let entity = merchant.entity_id.as_str();
+        let arguments = ["report", "transactions", "--entity", entity, "--from", &from, "--to", &to];
+        let listed = run_tillgate(&[&arguments[..], &["--data", data, "--json"]].concat()).await?;
+        let listed: Vec<Value> = serde_json::from_slice(&listed.stdout)?;
+        counts.push(listed.len());
+    }
+    assert!(counts[0] >= 30 && counts[0] == counts[1], "{counts:?}");
+    Ok(())
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ pub mod command_line;
 pub mod crash;
 pub mod declarations;
 pub mod demo;
+pub mod demo_data;
 pub mod earlier_store;
 pub mod generated_clients;
 pub mod id_order;

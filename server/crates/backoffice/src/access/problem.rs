@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use maud::html;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::Failure;
-use tillgate_store::{Cancellation, Store, StoreError};
+use tillgate_store::{Cancellation, Store, StoreError, StoreErrorKind};
 
 use super::client::OfficeClient;
 use super::signed_in::SignedIn;
@@ -29,13 +29,22 @@ pub enum Problem {
     Insecure,
     /// The user lacks a permission, which these administrators can give.
     NotAllowed(Permission, Vec<String>),
+    /// Other reads of the user are waiting.
+    Busy,
+    /// Another download of the user is running.
+    RunningDownload,
     /// The gateway cannot answer now.
     Unavailable,
 }
 
 impl Problem {
-    /// Reports a failure, which is logged.
+    /// Reports a failure. It is logged, unless the user asks for more than the user's share.
     pub fn failed(error: &Failure) -> Self {
+        if let Failure::Store(error) = error
+            && error.kind() == StoreErrorKind::TooManyReads
+        {
+            return Self::Busy;
+        }
         tracing::error!(%error, "a page of the back office failed to load its data");
         Self::Unavailable
     }
@@ -62,7 +71,8 @@ impl Problem {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::OtherSite | Self::Insecure | Self::NotAllowed(..) => StatusCode::FORBIDDEN,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::RunningDownload => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -72,6 +82,8 @@ impl Problem {
             Self::OtherSite => "other_site",
             Self::Insecure => "insecure",
             Self::NotAllowed(..) => "not_allowed",
+            Self::Busy => "busy",
+            Self::RunningDownload => "running_download",
             Self::Unavailable => "unavailable",
         }
     }
@@ -101,8 +113,7 @@ impl Problem {
                 p { a href=(BASE) { (texts.get("problem.home")) } }
             }
         };
-        let page = Page { texts, title, section: Section::Other, user, search: "", main };
-        (self.status(), page.render()).into_response()
+        Page { texts, title, section: Section::Other, user, search: "", main }.into_response(self.status())
     }
 }
 

@@ -50,9 +50,13 @@ pub(super) async fn show_entity(office: &Office, entity: &Arc<Entity>, fault: Op
     let sent = fault.map_or(&none, |(sent, _)| sent);
     let main = html! {
         div.title {
-            p.crumb { a href={ (BASE) "/administration" } { (texts.get("administration.title")) } }
+            p.crumb {
+                a href={ (BASE) "/administration" } { (texts.get("administration.title")) } " › "
+                (texts.get("administration.crumb"))
+            }
             h1 { (entity.name) }
             (mode_badge(texts, entity))
+            (render_links(office, entity))
         }
         div.stack {
             (render_facts(office, &account.overview))
@@ -63,6 +67,22 @@ pub(super) async fn show_entity(office: &Office, entity: &Arc<Entity>, fault: Op
     match fault {
         Some((_, message)) => office.show_fault(Section::Administration, &entity.name, message, &main),
         None => office.show_page(Section::Administration, &entity.name, main),
+    }
+}
+
+/// Renders the links to the other pages about an entity that the user may open.
+fn render_links(office: &Office, entity: &Entity) -> Markup {
+    html! {
+        div.actions {
+            @if office.allows_on(Permission::ManageEntities, &entity.id) {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/settings" } {
+                    (office.texts.get("settings.link"))
+                }
+            }
+            @if office.allows_on(Permission::ViewAudit, &entity.id) {
+                a.button href={ (BASE) "/administration/audit?entity=" (entity.id) } { (office.texts.get("audit.title")) }
+            }
+        }
     }
 }
 

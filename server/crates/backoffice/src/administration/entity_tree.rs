@@ -28,7 +28,12 @@ pub(super) async fn show_tree(office: Office) -> Response {
     let main = html! {
         div.title {
             h1 { (title) }
-            div.actions { a.button href={ (BASE) "/users" } { (texts.get("users.title")) } }
+            div.actions {
+                @if office.signed_in.permissions.allows_somewhere(Permission::ViewAudit) {
+                    a.button href={ (BASE) "/administration/audit" } { (texts.get("audit.title")) }
+                }
+                a.button href={ (BASE) "/users" } { (texts.get("users.title")) }
+            }
         }
         section.card aria-labelledby="entities" {
             header { h2 id="entities" { (texts.get("administration.entities")) } }

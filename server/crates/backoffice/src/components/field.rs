@@ -2,6 +2,14 @@
 
 use maud::{Markup, html};
 
+/// The largest value of an amount, which the script of the pages checks while it is typed.
+pub struct Largest<'a> {
+    /// The value, with a decimal point.
+    pub number: &'a str,
+    /// The text for a value above it.
+    pub text: &'a str,
+}
+
 /// A control with its texts.
 #[derive(Default)]
 pub struct Field<'a> {
@@ -21,6 +29,12 @@ pub struct Field<'a> {
     pub max_length: Option<u16>,
     /// Key that moves the focus to the control, if the script runs.
     pub key: Option<&'a str>,
+    /// Regular expression that the browser checks.
+    pub pattern: Option<&'a str>,
+    /// The largest amount.
+    pub largest: Option<Largest<'a>>,
+    /// True if the form cannot be sent without a value.
+    pub is_required: bool,
 }
 
 /// An option of a list: value and text.
@@ -31,7 +45,10 @@ impl Field<'_> {
     pub fn input(&self, kind: &str) -> Markup {
         self.row(&html! {
             input id={ "f-" (self.name) } name=(self.name) type=(kind) value=(self.value) inputmode=[self.input_mode]
-                maxlength=[self.max_length] autocomplete="off" aria-invalid=[self.error.map(|_| "true")]
+                maxlength=[self.max_length] pattern=[self.pattern] required[self.is_required] autocomplete="off"
+                aria-keyshortcuts=[self.key]
+                data-largest=[self.largest.as_ref().map(|largest| largest.number)]
+                data-fault=[self.largest.as_ref().map(|largest| largest.text)] aria-invalid=[self.error.map(|_| "true")]
                 aria-describedby=[self.description()];
         })
     }
@@ -40,8 +57,8 @@ impl Field<'_> {
     pub fn text_area(&self, lines: u8) -> Markup {
         self.row(&html! {
             textarea id={ "f-" (self.name) } name=(self.name) rows=(lines) maxlength=[self.max_length]
-                aria-keyshortcuts=[self.key]
-                aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
+                required[self.is_required] aria-keyshortcuts=[self.key] aria-invalid=[self.error.map(|_| "true")]
+                aria-describedby=[self.description()] {
                 // A browser leaves out the first line break of the content.
                 "\n" (self.value)
             }

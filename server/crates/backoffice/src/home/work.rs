@@ -1,7 +1,5 @@
 //! The work that waits: each kind that the user may see, most urgent first.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -12,13 +10,13 @@ use tillgate_gateway::{App, Failure};
 use tillgate_store::dispute::DisputeSelection;
 use tillgate_store::{MAX_COUNT, OpenWork};
 
-use crate::access::SignedIn;
+use crate::BASE;
 use crate::components::badge::{Tone, badge, count};
 use crate::components::table::empty;
 use crate::components::tasks::{Task, tasks};
 use crate::layout::texts::Texts;
+use crate::office::Office;
 use crate::payment::collect_ids;
-use crate::{BASE, OfficeState};
 
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
@@ -42,8 +40,8 @@ pub(super) struct LoadedWork {
 
 impl WorkScope {
     /// Collects the entities of a user.
-    pub(super) fn new(state: &OfficeState, signed_in: &SignedIn) -> Self {
-        let of = |permission| collect_ids(&signed_in.entities_with(state, permission));
+    pub(super) fn new(office: &Office) -> Self {
+        let of = |permission| collect_ids(&office.entities_with(permission));
         Self {
             reviews: of(Permission::ViewReviews),
             deliveries: of(Permission::ViewDeliveries),
@@ -53,7 +51,7 @@ impl WorkScope {
     }
 
     /// Loads the work. Connectors that were asked after `unknown_since` may still answer.
-    pub(super) fn load(&self, app: &Arc<App>, unknown_since: Timestamp) -> Result<LoadedWork, Failure> {
+    pub(super) fn load(&self, app: &App, unknown_since: Timestamp) -> Result<LoadedWork, Failure> {
         let store = &app.gateway.store;
         let mut work = OpenWork::default();
         for entity in &self.payments {

@@ -16,6 +16,8 @@ pub enum Section {
     Payments,
     /// Held payments.
     Reviews,
+    /// Webhooks and callbacks.
+    Deliveries,
     /// Entities, tokens and users.
     Administration,
     /// Any page that is not in the navigation.
@@ -99,6 +101,7 @@ impl Page<'_> {
             (Section::Home, BASE.to_owned(), icon::home(), texts.get("layout.home")),
             (Section::Payments, format!("{BASE}/payments"), icon::card(), texts.get("layout.payments")),
             (Section::Reviews, format!("{BASE}/reviews"), icon::flag(), texts.get("reviews.title")),
+            (Section::Deliveries, format!("{BASE}/deliveries"), icon::send(), texts.get("deliveries.title")),
             (
                 Section::Administration,
                 format!("{BASE}/administration"),

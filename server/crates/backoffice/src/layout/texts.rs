@@ -20,9 +20,12 @@ macro_rules! language {
             &[
                 text_file!($code, "access"),
                 text_file!($code, "administration"),
+                text_file!($code, "audit"),
                 text_file!($code, "common"),
+                text_file!($code, "delivery"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),
+                text_file!($code, "settings"),
                 text_file!($code, "review"),
             ],
         )
@@ -121,6 +124,11 @@ impl Texts {
         let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
         let mark = if rest.is_empty() { "" } else { self.get("format.decimal") };
         format!("{sign}{}{mark}{rest}", self.group_digits(whole))
+    }
+
+    /// Formats an amount in its plain form for a field, in which people type no mark between groups.
+    pub fn plain_amount(&self, plain: &str) -> String {
+        plain.replace('.', self.get("format.decimal"))
     }
 
     /// Separates groups of three digits.

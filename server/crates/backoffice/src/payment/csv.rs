@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{RawQuery, State};
+use axum::extract::RawQuery;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use http_body_util::channel::{Channel, Sender};
@@ -22,10 +22,9 @@ use download::watch_body;
 
 use super::collect_ids;
 use super::filter::ListQuery;
-use crate::OfficeState;
-use crate::access::SignedIn;
-use crate::layout::refusal;
-use crate::layout::response::{UserLanguage, add_page_headers};
+use crate::access::Problem;
+use crate::layout::response::add_page_headers;
+use crate::office::Office;
 
 /// Number of payments that are read at a time.
 const PART: usize = 1000;
@@ -35,25 +34,17 @@ const BUFFERED: usize = 2;
 const HEADER: &str = "id,created,entityId,type,brand,last4,amount,currency,state,resultCode,result,reference\r\n";
 
 /// Handles `GET /payments.csv`.
-pub(super) async fn send_payments(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
-    if entities.is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
-    }
+pub(super) async fn send_payments(office: Office, RawQuery(query): RawQuery) -> Response {
+    let entities = office.entities_with(Permission::ViewPayments);
     let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
     if query.entities.is_empty() || !query.mistakes.is_empty() {
-        return refusal::show_unknown(texts, &signed_in);
+        return office.show_unknown();
     }
-    let (user, ids) = (signed_in.user.id.clone(), collect_ids(&query.entities));
-    let reader = PartReader { app: Arc::clone(&state.app), user, ids, query };
-    let Some(download) = state.downloads.start(&signed_in.user.id) else {
-        return refusal::show_running_download(texts, &signed_in);
+    let (user, ids) = (office.signed_in.user.id.clone(), collect_ids(&query.entities));
+    let Some(download) = office.state.downloads.start(&user) else {
+        return office.show_problem(&Problem::RunningDownload);
     };
+    let reader = PartReader { app: Arc::clone(office.app()), user, ids, query };
     let (sender, body) = Channel::new(BUFFERED);
     let (body, disconnected) = watch_body(body);
     tokio::spawn(async move {

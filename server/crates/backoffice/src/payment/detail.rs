@@ -1,9 +1,6 @@
 //! One payment: its facts, its timeline, and links to the related payments.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::extract::Path;
 use axum::response::Response;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -11,55 +8,44 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Account, Payment, PaymentState};
-use tillgate_gateway::Failure;
 use tillgate_gateway::payment::listing::ListedState;
 use tillgate_gateway::payment::story::{PaymentStory, StoryScope};
 
 use super::filter::find_zone;
-use super::{collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
-use crate::access::SignedIn;
+use super::{acts, collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
+use crate::BASE;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
 use crate::components::facts::{facts, summary};
 use crate::components::notice::notice;
 use crate::components::table::{Column, Table};
 use crate::components::timeline::timeline;
-use crate::layout::page::{Page, Section};
-use crate::layout::refusal;
-use crate::layout::response::UserLanguage;
+use crate::layout::page::Section;
 use crate::layout::texts::Texts;
-use crate::{BASE, OfficeState};
+use crate::office::Office;
 
 /// Handles `GET /payments/{id}`.
-pub(super) async fn show_payment(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-    Path(id): Path<String>,
-) -> Response {
-    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
-    if entities.is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
-    }
+pub(super) async fn show_payment(office: Office, Path(id): Path<String>) -> Response {
+    let texts = office.texts;
+    let entities = office.entities_with(Permission::ViewPayments);
     // A payment of another tenant is as unknown as one that does not exist.
-    let Some(id) = PaymentId::parse(&id) else { return refusal::show_unknown(texts, &signed_in) };
-    let scope = collect_scope(&state, &signed_in);
-    let story = match load_story(&state, &signed_in, scope, id).await {
+    let Some(id) = PaymentId::parse(&id) else { return office.show_unknown() };
+    let scope = collect_scope(&office);
+    let story = match office.read(move |app, _| app.gateway.load_payment_story(&scope, &id)).await {
         Ok(Some(story)) => story,
-        Ok(None) => return refusal::show_unknown(texts, &signed_in),
-        Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+        Ok(None) => return office.show_unknown(),
+        Err(failure) => return office.show_failure(&failure),
     };
     let owner = entities.iter().find(|entity| entity.id == story.payment.entity);
     let zone = find_zone(owner.map_or("", |owner| owner.zone_name()), &entities);
     let title = texts.fill("payment.title", &[("id", &story.payment.id.short_id())]);
-    let main = render(texts, &zone, &story, owner.map(AsRef::as_ref));
-    Page { texts, title: &title, section: Section::Payments, user: Some(&signed_in.user.mail), search: "", main }
-        .into_response(StatusCode::OK)
+    let main = render(&office, &zone, &story, owner.map(AsRef::as_ref));
+    office.show_page(Section::Payments, &title, main)
 }
 
 /// Collects the entities of which the user may see each part of a story.
-fn collect_scope(state: &OfficeState, signed_in: &SignedIn) -> StoryScope {
-    let of = |permission| collect_ids(&signed_in.entities_with(state, permission));
+fn collect_scope(office: &Office) -> StoryScope {
+    let of = |permission| collect_ids(&office.entities_with(permission));
     StoryScope {
         payments: of(Permission::ViewPayments),
         reviews: of(Permission::ViewReviews),
@@ -69,26 +55,14 @@ fn collect_scope(state: &OfficeState, signed_in: &SignedIn) -> StoryScope {
     }
 }
 
-/// Loads the story on a thread for long reads, so that it delays no payment.
-async fn load_story(
-    state: &Arc<OfficeState>,
-    signed_in: &SignedIn,
-    scope: StoryScope,
-    id: PaymentId,
-) -> Result<Option<PaymentStory>, Failure> {
-    let app = Arc::clone(&state.app);
-    let read = move |_: &tillgate_store::Cancellation<'_>| app.gateway.load_payment_story(&scope, &id);
-    state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await?
-}
-
 /// Formats an amount with its currency.
 pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
     format!("{} {}", texts.amount(&payment.amount.to_string()), payment.amount.currency().code())
 }
 
 /// Renders the content.
-fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
-    let payment = &story.payment;
+fn render(office: &Office, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
+    let (texts, payment) = (office.texts, &story.payment);
     let outcome = ListedState::of(payment.payment_type, payment.result);
     let (tone, state) = describe_state(texts, outcome, story.follow_up);
     html! {
@@ -96,12 +70,8 @@ fn render(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&E
             p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
             h1 { (amount_text(texts, payment)) }
             (badge(tone, state))
-            @if story.review.is_some() {
-                div.actions {
-                    a.button href={ (BASE) "/reviews/" (payment.id) } { (texts.get("payment.review")) }
-                }
-            }
             p { (copyable(texts, payment.id.as_str())) }
+            (acts::links(office, story))
         }
         (render_outcome(texts, payment))
         (render_summary(texts, zone, story, owner))

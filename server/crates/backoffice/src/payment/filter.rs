@@ -168,7 +168,7 @@ pub(crate) fn find_zone(name: &str, entities: &[Arc<Entity>]) -> TimeZone {
 }
 
 /// Returns the first and last day of a named period. `None` if there is no such period.
-fn period_days(period: &str, today: Date) -> Option<(Option<Date>, Option<Date>)> {
+pub(crate) fn period_days(period: &str, today: Date) -> Option<(Option<Date>, Option<Date>)> {
     let first = match period {
         "today" => today,
         // Weeks begin on Monday (ISO 8601).

@@ -1,69 +1,56 @@
 //! The list of payments, newest first.
 
-use std::sync::Arc;
-
-use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
+use axum::extract::RawQuery;
 use axum::response::Response;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::payment::PaymentType;
-use tillgate_gateway::Failure;
 use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
+use tillgate_gateway::{App, Failure};
+use tillgate_store::Cancellation;
 
 use super::filter::{ListQuery, PERIODS};
 use super::{collect_ids, describe_state, state_text, type_text};
-use crate::access::SignedIn;
+use crate::BASE;
 use crate::components::badge::{Tone, badge};
 use crate::components::field::Field;
 use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table, empty};
-use crate::layout::page::{Page, Section};
-use crate::layout::refusal;
-use crate::layout::response::UserLanguage;
+use crate::layout::page::Section;
 use crate::layout::texts::Texts;
-use crate::{BASE, OfficeState};
+use crate::office::Office;
 
 /// Number of payments on a page.
 const PAGE_SIZE: usize = 50;
 
 /// Handles `GET /payments`.
-pub(super) async fn show_payments(
-    State(state): State<Arc<OfficeState>>,
-    UserLanguage(texts): UserLanguage,
-    signed_in: SignedIn,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let entities = signed_in.entities_with(&state, Permission::ViewPayments);
-    if entities.is_empty() {
-        return refusal::show_missing_permission(texts, &signed_in, Permission::ViewPayments);
-    }
+pub(super) async fn show_payments(office: Office, RawQuery(query): RawQuery) -> Response {
+    let texts = office.texts;
+    let entities = office.entities_with(Permission::ViewPayments);
     let query = ListQuery::read(query.as_deref().unwrap_or_default(), entities, Timestamp::now());
-    let page = match load_page(&state, &signed_in, &query).await {
+    let page = match load_page(&office, &query).await {
         Ok(page) => page,
-        Err(failure) => return refusal::show_failure(texts, &signed_in, &failure),
+        Err(failure) => return office.show_failure(&failure),
     };
     let title = texts.get("payments.title");
     let main = render(texts, &query, &page);
-    Page { texts, title, section: Section::Payments, user: Some(&signed_in.user.mail), search: "", main }
-        .into_response(StatusCode::OK)
+    office.show_page(Section::Payments, title, main)
 }
 
 /// Loads a page on a thread for long reads, so that it delays no payment.
-async fn load_page(state: &Arc<OfficeState>, signed_in: &SignedIn, query: &ListQuery) -> Result<ListPage, Failure> {
+async fn load_page(office: &Office, query: &ListQuery) -> Result<ListPage, Failure> {
     if query.entities.is_empty() || !query.mistakes.is_empty() {
         return Ok(ListPage::default());
     }
-    let (app, ids) = (Arc::clone(&state.app), collect_ids(&query.entities));
-    let (filter, range) = (query.filter.clone(), query.range.clone());
-    let read = move |cancelled: &tillgate_store::Cancellation<'_>| {
+    let (ids, filter, range) = (collect_ids(&query.entities), query.filter.clone(), query.range.clone());
+    let read = move |app: &App, cancelled: &Cancellation<'_>| {
         let mut page = app.gateway.list_payments(&ids, &filter, &range, PAGE_SIZE, cancelled)?;
         app.gateway.add_follow_ups(&mut page)?;
-        Ok::<_, Failure>(page)
+        Ok(page)
     };
-    state.app.gateway.store.long_reads.run_read(&signed_in.user.id, read).await?
+    office.read(read).await
 }
 
 /// Renders the content.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
+use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::review::queue::ReviewActionKind;
@@ -254,16 +255,21 @@ fn show_host(address: &str) -> &str {
     address.split(['?', '#']).next().unwrap_or_default()
 }
 
+/// Describes the money that an entry of the audit log moves: what shoppers owe (+) or get back (−), by currency.
+pub(crate) fn describe_receivable(texts: &Texts, entry: &AuditEntry) -> String {
+    let money = entry.money.iter().filter(|(_, sums)| sums.receivable != 0).map(|(currency, sums)| {
+        let amount = tillgate_shared::money::Currency::parse(currency)
+            .and_then(|currency| tillgate_shared::money::Amount::from_hundredths(sums.receivable.abs(), currency));
+        let sign = if sums.receivable < 0 { "\u{2212}" } else { "+" };
+        format!("{sign}{} {currency}", texts.amount(&amount.map(|amount| amount.to_string()).unwrap_or_default()))
+    });
+    money.collect::<Vec<_>>().join(", ")
+}
+
 /// Adds the entries of the ledger.
 fn add_ledger(texts: &Texts, story: &PaymentStory, events: &mut Vec<Event>) {
     for (number, entry) in &story.entries {
-        let money = entry.money.iter().filter(|(_, sums)| sums.receivable != 0).map(|(currency, sums)| {
-            let amount = tillgate_shared::money::Currency::parse(currency)
-                .and_then(|currency| tillgate_shared::money::Amount::from_hundredths(sums.receivable.abs(), currency));
-            let sign = if sums.receivable < 0 { "\u{2212}" } else { "+" };
-            format!("{sign}{} {currency}", texts.amount(&amount.map(|amount| amount.to_string()).unwrap_or_default()))
-        });
-        let money = money.collect::<Vec<_>>().join(", ");
+        let money = describe_receivable(texts, entry);
         let number = u64::try_from(*number).unwrap_or(0);
         let title = html! { (texts.fill("step.ledger", &[("number", &texts.number(number))])) };
         let event = Event::new(entry.time, 9, Tone::Calm, title);

@@ -123,6 +123,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
         hint: Some(texts.get("decision.reason_hint")),
         input_mode: Some("numeric"),
         max_length: u16::try_from(MAX_REASON_DIGITS).ok(),
+        is_required: true,
         ..Field::default()
     };
     let note = Field {

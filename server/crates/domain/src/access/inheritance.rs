@@ -72,7 +72,7 @@ impl Setting {
 
     /// Returns true if the setting is not inherited: its value differs from the default, or the default was chosen
     /// explicitly.
-    fn is_own(&self, settings: &EntitySettings) -> bool {
+    pub fn is_own(&self, settings: &EntitySettings) -> bool {
         !self.is_default(settings) || settings.chosen_defaults.iter().any(|name| name == self.name)
     }
 

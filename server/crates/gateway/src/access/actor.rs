@@ -39,6 +39,14 @@ impl Actor {
         &self.name
     }
 
+    /// Returns the name with the address, for entries that are written long after the act.
+    pub(crate) fn name_with_address(&self) -> String {
+        match self.address {
+            Some(address) => format!("{} at {address}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// Returns the client's address, `None` for a command.
     pub(crate) fn address(&self) -> Option<IpAddr> {
         self.address

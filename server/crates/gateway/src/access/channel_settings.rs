@@ -10,7 +10,7 @@ use crate::registry;
 /// The value that removes a limit.
 pub const ALL: &str = "all";
 /// The value that removes the connector, or the acquirer's id.
-const NONE: &str = "none";
+pub(super) const NONE: &str = "none";
 
 /// A change of the settings of an entity as a channel. `None` changes nothing; a list with [`ALL`] removes the limit.
 #[derive(Debug, Default)]

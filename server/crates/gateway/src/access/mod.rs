@@ -1,7 +1,8 @@
-//! Access: the records that an entity may see, the sender of a request, and the acts of administrators on entities,
-//! tokens and users, and the sign-in of users.
+//! Access: the records that an entity may see, the sender of a request, the acts of administrators on entities, tokens
+//! and users, the sign-in of users, and the audit log for people.
 
 pub mod actor;
+pub mod audit_log;
 pub mod channel_settings;
 pub mod entity;
 pub mod invitation;
@@ -11,6 +12,7 @@ pub mod place;
 pub mod rights;
 pub(crate) mod routing;
 pub(crate) mod sender;
+pub mod setting_table;
 pub mod settings;
 pub mod sign_in;
 pub mod sign_in_limits;

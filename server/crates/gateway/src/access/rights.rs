@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Permissions, Reach};
 use tillgate_domain::access::user::{SessionStage, User, UserState};
 use tillgate_domain::id::EntityId;
-use tillgate_store::access::user::LoadedUser;
+use tillgate_store::access::user::{LoadedUser, UserKey};
 use tillgate_store::entity_directory::Directory;
 
+use crate::Gateway;
+use crate::access::actor::Actor;
 use crate::administration::ActError;
 
 /// Name of the input at fault if the person who acts has lost the session or the right.
@@ -76,20 +78,23 @@ pub(super) fn check_actor(
     if may { Ok(()) } else { Err(refuse_actor()) }
 }
 
-/// Checks that the person who acts is still signed in, and has a permission on a part of the tree.
-///
-/// # Errors
-/// The refusal, with the input [`ACTOR`].
-pub(crate) fn check_right(
-    directory: &Directory,
-    actor: Option<&LoadedUser>,
-    (permission, reach): (Permission, &Reach),
-    now: Timestamp,
-) -> Result<(), ActError> {
-    let may = actor
-        .filter(|actor| is_signed_in(actor, now))
-        .is_some_and(|actor| holds_on(directory, &actor.stored.user.permissions, permission, reach));
-    if may { Ok(()) } else { Err(refuse_actor()) }
+impl Gateway {
+    /// Checks that a user is still signed in, and has a permission on a part of the tree.
+    ///
+    /// # Errors
+    /// The refusal, with the input [`ACTOR`]; if the store cannot be read.
+    pub(crate) fn check_right_of(
+        &self,
+        actor: &Actor,
+        (permission, reach): (Permission, &Reach),
+    ) -> Result<(), ActError> {
+        let session = actor.session().map(UserKey::SessionNumber);
+        let loaded = session.map(|key| self.store.load_user(&key)).transpose()?.flatten();
+        let may = loaded
+            .filter(|actor| is_signed_in(actor, self.now()))
+            .is_some_and(|actor| holds_on(&self.directory, &actor.stored.user.permissions, permission, reach));
+        if may { Ok(()) } else { Err(refuse_actor()) }
+    }
 }
 
 /// Refuses the act of a person who may not act any more.

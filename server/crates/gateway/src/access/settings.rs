@@ -13,9 +13,9 @@ use crate::administration::{ActError, load_known_entity};
 use crate::registry::is_for_sandboxes_only;
 
 /// The value that allows every origin.
-const ANY: &str = "any";
+pub(super) const ANY: &str = "any";
 /// The value that stands for the default plan of retries.
-const DEFAULT_PLAN: &str = "default";
+pub(super) const DEFAULT_PLAN: &str = "default";
 
 /// A change of settings. What is `None` or empty changes nothing.
 #[derive(Debug, Default)]

@@ -198,6 +198,9 @@ fn decide_role(
     }
     let (id, now) = (user.id.clone(), context.now);
     let is_new_part = adds && !user.permissions.covers(context.lineage);
+    // The entry of a removal belongs to the entity of the roles before it. Otherwise it would name the removed role,
+    // which may be on another tenant, to the entity of the role that is left.
+    let before = user.clone();
     let mut grants = user.permissions.grants().to_vec();
     let (action, change) = if adds {
         grants.push(grant.clone());
@@ -218,7 +221,8 @@ fn decide_role(
         entry = entry.with_detail("credentials", "reset");
     }
     let token = Some(context.token).filter(|_| is_new_part && user.state == UserState::Invited);
-    Ok((changes.with_entry(owner(&user), entry), Changed { user, token }))
+    let owner = owner(if adds { &user } else { &before });
+    Ok((changes.with_entry(owner, entry), Changed { user, token }))
 }
 
 /// Checks that an act leaves an active administrator of the whole gateway. Two who disable each other at the same time

@@ -30,6 +30,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Every kind.
+    pub const ALL: [Self; 5] = [Self::Payment, Self::Registration, Self::Schedule, Self::Risk, Self::Dispute];
+
     /// Returns the name of the kind in the stored form and in events.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -246,15 +249,19 @@ impl Administration {
         Ok(self.store.load_webhook_log(&webhook.id, limit)?)
     }
 
-    /// Queues a message of a webhook to be sent again at once by a running server, also a delivered one.
+    /// Queues a message of a webhook, or of any with `None`, to be sent again at once by a running server, also a
+    /// delivered one.
     ///
     /// # Errors
-    /// If no webhook has such a message.
-    pub fn replay_message(&self, message: &str) -> Result<(), ActError> {
-        if self.store.replay_message(message, self.now())? {
+    /// If the webhook has no such message.
+    pub fn replay_message(&self, webhook: Option<&MessageId>, message: &str) -> Result<(), ActError> {
+        if self.store.replay_message(webhook, message, self.now())? {
             return Ok(());
         }
-        let text = format!("no webhook has a message {message}");
+        let text = match webhook {
+            Some(webhook) => format!("{webhook} has no message {message}"),
+            None => format!("no webhook has a message {message}"),
+        };
         Err(ActError::refuse("message", text))
     }
 

@@ -57,6 +57,7 @@ pub mod security_codes;
 mod stand_alone_check;
 pub mod story;
 mod three_ds;
+pub mod user_act;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::payment::{Payment, PaymentStatus, PaymentType};
+use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, PaymentType};
 use tillgate_domain::review::queue::{QueuedReview, ReviewAction};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_store::StoryMessage;
@@ -36,6 +36,8 @@ pub struct PaymentStory {
     pub payment: Payment,
     /// Its type, remaining amount and state.
     pub status: PaymentStatus,
+    /// The modifications that users may ask for.
+    pub acts: Vec<ModificationType>,
     /// The strongest follow-up payment, and true if it concerns the whole amount.
     pub follow_up: Option<(PaymentType, bool)>,
     /// The payments that are linked to it, and itself, oldest first.
@@ -65,7 +67,8 @@ impl Gateway {
         let found = self.store.load_with_follow_ups(&scope.payments, id)?;
         let Some((payment, follow_ups)) = found else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
-        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.options.time_limits, now);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.time_limits_of(&payment), now);
+        let acts = self.find_possible_acts(&payment, &status);
         let effective = follow_ups.iter().filter(|one| one.is_approved_or_pending && payment.is_approved());
         let effective: Vec<_> = effective.map(|one| (one.payment_type, one.hundredths)).collect();
         let follow_up = find_strongest(&effective, &payment.amount.to_string());
@@ -84,6 +87,7 @@ impl Gateway {
         let mut story = PaymentStory {
             payment,
             status,
+            acts,
             follow_up,
             related,
             attempts,

@@ -52,7 +52,7 @@ impl Gateway {
     pub async fn decide_for_user(&self, input: &SentDecision) -> Result<Arc<Payment>, ActError> {
         let check = |payment: &Payment| {
             let reach = Reach::Entity(payment.entity.clone());
-            self.check_actor_right(&input.actor, (Permission::DecideReviews, &reach))
+            self.check_right_of(&input.actor, (Permission::DecideReviews, &reach))
         };
         self.decide_if(input, check).await
     }

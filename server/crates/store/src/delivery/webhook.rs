@@ -8,7 +8,7 @@ use tillgate_vault::Sealed;
 use crate::admin::Act;
 use crate::error::unreadable_column;
 use crate::keys::sealed::{read_sealed, read_sealed_option};
-use crate::{AdminStore, StoreError};
+use crate::{AdminStore, Store, StoreError};
 
 /// A webhook in its stored form.
 #[derive(Debug, Clone)]
@@ -140,10 +140,13 @@ impl AdminStore {
     /// Loads the webhooks of one entity, without those of other entities in the tree, or of all with `None`. Oldest
     /// first.
     pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
-        let query = format!("SELECT {COLUMNS} FROM webhook WHERE ?1 IS NULL OR entity = ?1 ORDER BY id");
-        let mut statement = self.connection.prepare(&query)?;
-        let rows = statement.query_map([entity.map(EntityId::as_str)], Webhook::read_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        match entity {
+            Some(entity) => load_webhooks_of(&self.connection, entity),
+            None => {
+                let mut statement = self.connection.prepare(&format!("SELECT {COLUMNS} FROM webhook ORDER BY id"))?;
+                Ok(statement.query_map([], Webhook::read_row)?.collect::<Result<_, _>>()?)
+            }
+        }
     }
 
     /// Records that a webhook's receiver has accepted a test, so that events are written for it. An unknown id changes
@@ -197,27 +200,77 @@ impl AdminStore {
     /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A
     /// message without an attempt is one line.
     pub fn load_webhook_log(&self, id: &MessageId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT message.id, what, at, milliseconds, status, fault, due
-             FROM message LEFT JOIN delivery ON delivery.message = message.id
-             WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
-        )?;
-        let rows = statement.query_map(params![id.as_str(), limit], DeliveryLogEntry::read_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        load_log(&self.connection, id.as_str(), limit)
     }
 
     /// Queues a webhook's message to be sent again at once, whatever its state is, and forgets its failures. Returns
-    /// false if it is unknown or goes to no webhook.
-    pub fn replay_message(&self, message: &str, now: Timestamp) -> Result<bool, StoreError> {
+    /// false if it is unknown, or does not go to this webhook, or to any webhook with `None`.
+    pub fn replay_message(
+        &self,
+        wanted: Option<&MessageId>,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let find = "SELECT webhook FROM message WHERE id = ?1 AND webhook IS NOT NULL";
         let webhook: Option<String> = self.connection.query_row(find, [message], |row| row.get(0)).optional()?;
         let Some(webhook) = webhook else { return Ok(false) };
+        if wanted.is_some_and(|wanted| wanted.as_str() != webhook) {
+            return Ok(false);
+        }
         let entity = self.load_webhook(&webhook)?.map(|webhook| webhook.entity);
         let details = [("webhook", webhook.as_str())];
         let act = Act { action: "webhook replay", subject: message, entity: entity.as_ref(), details: &details };
         let query = "UPDATE message SET due = ?2, failures = 0, leased = 0 WHERE id = ?1 AND webhook IS NOT NULL";
         self.execute_act(&act, query, params![message, now.as_millisecond()])
     }
+}
+
+impl Store {
+    /// Loads the webhooks of entities, in the order of the entities, oldest first. At most `limit`.
+    pub fn load_webhooks(&self, entities: &[EntityId], limit: usize) -> Result<Vec<Webhook>, StoreError> {
+        self.run_read(|connection| {
+            let mut found = Vec::new();
+            for entity in entities {
+                found.extend(load_webhooks_of(connection, entity)?);
+                if found.len() >= limit {
+                    break;
+                }
+            }
+            found.truncate(limit);
+            Ok(found)
+        })
+    }
+
+    /// Loads a webhook of any entity by id, with the attempts of its messages, the latest message and attempt first: at
+    /// most `limit` lines.
+    pub fn load_webhook_with_log(
+        &self,
+        id: &str,
+        limit: u32,
+    ) -> Result<Option<(Webhook, Vec<DeliveryLogEntry>)>, StoreError> {
+        self.run_read(|connection| {
+            let Some(webhook) = load_webhook(connection, id)? else { return Ok(None) };
+            let log = load_log(connection, id, limit)?;
+            Ok(Some((webhook, log)))
+        })
+    }
+}
+
+fn load_webhooks_of(connection: &Connection, entity: &EntityId) -> Result<Vec<Webhook>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM webhook WHERE entity = ?1 ORDER BY id");
+    let mut statement = connection.prepare_cached(&query)?;
+    let rows = statement.query_map([entity.as_str()], Webhook::read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn load_log(connection: &Connection, webhook: &str, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT message.id, what, at, milliseconds, status, fault, due
+         FROM message LEFT JOIN delivery ON delivery.message = message.id
+         WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![webhook, limit], DeliveryLogEntry::read_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Returns host and port of an address.

@@ -1,14 +1,14 @@
 //! The failed list of review decision callbacks, and the audit of what was done with callbacks and configurations.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use tillgate_domain::id::EntityId;
 
 use crate::admin::Act;
 use crate::delivery::webhook::DeliveryLogEntry;
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::{AdminStore, StoreError};
+use crate::{AdminStore, Store, StoreError};
 
 /// A callback that no attempt delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,32 +66,82 @@ pub enum FailedListOutcome {
 /// The transaction id in a message's document.
 const TRANSACTION: &str = "json_extract(CAST(document AS TEXT), '$.decision.transaction_id')";
 
+/// Query of the failed lists of all configurations.
+const FAILED_CALLBACKS: &str = "SELECT message.id, callback, entity,
+         json_extract(CAST(document AS TEXT), '$.decision.payment'),
+         json_extract(CAST(document AS TEXT), '$.decision.transaction_id'),
+         json_extract(CAST(document AS TEXT), '$.decision.decision'), failed, resubmitted,
+         (SELECT status FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1),
+         (SELECT fault FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1)
+     FROM message WHERE callback IS NOT NULL AND failed IS NOT NULL";
+
+/// A limit that leaves nothing out (SQLite).
+const NO_LIMIT: i64 = -1;
+
+impl Store {
+    /// Loads the failed lists of the configurations of entities, in the order of the entities, oldest first. At most
+    /// `limit`.
+    pub fn load_failed_callbacks(&self, callbacks: &[EntityId], limit: u32) -> Result<Vec<FailedCallback>, StoreError> {
+        self.run_read(|connection| {
+            let mut found = Vec::new();
+            for callback in callbacks {
+                let rest = i64::from(limit) - i64::try_from(found.len()).unwrap_or(i64::MAX);
+                if rest <= 0 {
+                    break;
+                }
+                found.extend(load_failed(connection, callback, rest)?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+impl Store {
+    /// Finds the entity whose configuration sends a callback that is in a failed list.
+    pub fn find_callback_owner(&self, message: &str) -> Result<Option<EntityId>, StoreError> {
+        self.run_read(|connection| {
+            let query = "SELECT callback FROM message WHERE id = ?1 AND callback IS NOT NULL AND failed IS NOT NULL";
+            let found: Option<String> = connection.query_row(query, [message], |row| row.get(0)).optional()?;
+            Ok(found.as_deref().and_then(EntityId::parse))
+        })
+    }
+}
+
+/// Loads the failed list of a configuration, oldest first.
+fn load_failed(connection: &Connection, callback: &EntityId, limit: i64) -> Result<Vec<FailedCallback>, StoreError> {
+    let query = format!("{FAILED_CALLBACKS} AND callback = ?1 ORDER BY message.id LIMIT ?2");
+    let mut statement = connection.prepare_cached(&query)?;
+    let rows = statement.query_map(params![callback.as_str(), limit], read_failed)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Reads a row of [`FAILED_CALLBACKS`].
+fn read_failed(row: &Row<'_>) -> rusqlite::Result<FailedCallback> {
+    Ok(FailedCallback {
+        message_id: row.get(0)?,
+        callback_entity_id: row.get(1)?,
+        entity_id: row.get(2)?,
+        payment_id: row.get(3)?,
+        transaction_id: row.get(4)?,
+        decision: row.get(5)?,
+        failed: timestamp_from_milliseconds(row.get(6)?),
+        resubmitted: row.get(7)?,
+        status: row.get(8)?,
+        fault: row.get(9)?,
+    })
+}
+
 impl AdminStore {
     /// Loads the failed list of an entity's configuration, or all of them with `None`. Oldest first.
     pub fn load_failed_callbacks(&self, callback: Option<&EntityId>) -> Result<Vec<FailedCallback>, StoreError> {
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT message.id, callback, entity, json_extract(CAST(document AS TEXT), '$.decision.payment'),
-                 {TRANSACTION}, json_extract(CAST(document AS TEXT), '$.decision.decision'), failed, resubmitted,
-                 (SELECT status FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1),
-                 (SELECT fault FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1)
-             FROM message WHERE callback IS NOT NULL AND failed IS NOT NULL AND (?1 IS NULL OR callback = ?1)
-             ORDER BY message.id"
-        ))?;
-        let rows = statement.query_map([callback.map(EntityId::as_str)], |row| {
-            Ok(FailedCallback {
-                message_id: row.get(0)?,
-                callback_entity_id: row.get(1)?,
-                entity_id: row.get(2)?,
-                payment_id: row.get(3)?,
-                transaction_id: row.get(4)?,
-                decision: row.get(5)?,
-                failed: timestamp_from_milliseconds(row.get(6)?),
-                resubmitted: row.get(7)?,
-                status: row.get(8)?,
-                fault: row.get(9)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        match callback {
+            Some(callback) => load_failed(&self.connection, callback, NO_LIMIT),
+            None => {
+                let query = format!("{FAILED_CALLBACKS} ORDER BY message.id");
+                let mut statement = self.connection.prepare(&query)?;
+                Ok(statement.query_map([], read_failed)?.collect::<Result<_, _>>()?)
+            }
+        }
     }
 
     /// Returns the numbers of callbacks that wait, and of those in the failed list.

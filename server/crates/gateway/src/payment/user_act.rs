@@ -1,0 +1,215 @@
+//! Acts of users of the back office on a payment: captures, refunds, reversals, and inquiries at the acquirer. They
+//! follow the rules of the API, and the user's right is checked again when the act is decided.
+
+use std::sync::Arc;
+
+use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::role::{Permission, Reach};
+use tillgate_domain::access::scope::Scopes;
+use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest};
+use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus};
+use tillgate_shared::money::Amount;
+use tillgate_shared::parameter::Parameters;
+use tillgate_store::StoreErrorKind;
+
+use crate::access::actor::Actor;
+use crate::administration::ActError;
+use crate::payment::response_recorder::ResponseRecorder;
+use crate::{Failure, Gateway, random_bytes};
+
+/// The modifications that users may ask for. Chargebacks come from the shopper's bank.
+const MODIFICATIONS: [ModificationType; 3] =
+    [ModificationType::Capture, ModificationType::Refund, ModificationType::Reversal];
+
+/// Beginning of the key of a form.
+const FORM_KEY: &str = "office-";
+/// Number of letters after it, with four bits each.
+const FORM_KEY_LETTERS: usize = 32;
+
+/// A payment with what users may do with it now.
+pub struct ChangeablePayment {
+    /// The payment.
+    pub payment: Payment,
+    /// Its type, remaining amount and state.
+    pub status: PaymentStatus,
+    /// The possible modifications.
+    pub acts: Vec<ModificationType>,
+}
+
+/// A modification that a user asks for.
+#[derive(Debug, Clone)]
+pub struct RequestedAct {
+    /// The modification.
+    pub modification: ModificationType,
+    /// The amount. `None` for a reversal, which is of the whole amount.
+    pub amount: Option<Amount>,
+    /// The key of the form: a form that is sent twice acts once.
+    pub key: IdempotencyKey,
+}
+
+impl ChangeablePayment {
+    /// Returns the largest amount of a modification: what remains, or the whole amount for a reversal.
+    pub fn largest_amount(&self, modification: ModificationType) -> Amount {
+        let whole = self.payment.amount;
+        match modification {
+            ModificationType::Reversal => whole,
+            _ => Amount::from_hundredths(self.status.remaining, whole.currency()).unwrap_or(whole),
+        }
+    }
+}
+
+impl Gateway {
+    /// Loads a payment of one of these entities with what users may do with it. Returns `None` if it belongs to none of
+    /// them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_changeable_payment(
+        &self,
+        entities: &[EntityId],
+        id: &PaymentId,
+    ) -> Result<Option<ChangeablePayment>, Failure> {
+        let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
+        let now = self.now_of_id(&payment.entity);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.time_limits_of(&payment), now);
+        let acts = self.find_possible_acts(&payment, &status);
+        Ok(Some(ChangeablePayment { payment, status, acts }))
+    }
+
+    /// Returns the modifications that the rules and the payment's acquirer allow.
+    pub(super) fn find_possible_acts(&self, payment: &Payment, status: &PaymentStatus) -> Vec<ModificationType> {
+        let route = self.route_of(payment);
+        let is_captured = status.remaining < payment.amount.hundredths();
+        let is_possible = |modification: &ModificationType| {
+            let has_rest = *modification == ModificationType::Reversal || status.remaining > 0;
+            let capabilities = route.as_ref().map(|route| route.connector.capabilities());
+            let is_supported =
+                capabilities.is_some_and(|known| known.check_follow_up(*modification, None, is_captured).is_ok());
+            has_rest && is_supported && modification.check_state(payment.payment_type, status.state).is_ok()
+        };
+        MODIFICATIONS.into_iter().filter(is_possible).collect()
+    }
+
+    /// Makes the key of a new form. It has no digits, so that it never looks like a card number.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn new_form_key(&self) -> Result<IdempotencyKey, Failure> {
+        let random: [u8; FORM_KEY_LETTERS] = random_bytes()?;
+        let letters: String = random.iter().map(|byte| char::from(b'a' + byte % 16)).collect();
+        let key = IdempotencyKey::parse(format!("{FORM_KEY}{letters}").as_bytes());
+        key.map_err(|_| Failure::Random)
+    }
+
+    /// Captures, refunds or reverses a payment for a user. A form that is sent again returns the payment that it has
+    /// made. A decline is a payment, not an error; one whose outcome is unknown is pending.
+    ///
+    /// # Errors
+    /// If the user's session or right has ended; `payment`, `amount` or `key` by name if the request is refused.
+    pub async fn change_payment(
+        &self,
+        actor: &Actor,
+        (owner, id): (&EntityId, &PaymentId),
+        act: RequestedAct,
+    ) -> Result<Arc<Payment>, ActError> {
+        let owner = self.find_changeable_owner(actor, owner)?;
+        let content = describe_act(id, &act);
+        let (entity, fingerprint) = (owner.id.clone(), self.vault.fingerprint_request(content.as_bytes()));
+        let request = IdempotentRequest { entity, key: act.key.clone(), fingerprint };
+        if let Some(made) = self.find_earlier_act(&owner, &act.key, &content)? {
+            return Ok(made);
+        }
+        let encode = |payment: &Payment| EncodedResponse { status: 200, body: payment.id.as_str().into() };
+        let recorder = ResponseRecorder::new(Some(request), encode).with_actor(&actor.name_with_address());
+        // Boxed, because the handlers of pages are not made for the memory of a payment.
+        let made =
+            Box::pin(self.modify_payment(&owner, id.as_str(), act.to_parameters(), Scopes::all(), recorder)).await;
+        match made {
+            Ok(payment) => Ok(payment),
+            Err(Failure::Store(error)) if error.kind() == StoreErrorKind::DuplicateKey => {
+                let made = self.find_earlier_act(&owner, &act.key, &content)?;
+                made.ok_or(ActError::Failed(Failure::Store(error)))
+            }
+            Err(Failure::Refused(refusal)) => Err(ActError::from_refusal(&refusal, "payment", name_of_input)),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Asks the acquirer for the outcome of a payment whose outcome is unknown. Returns the payment with what is known
+    /// then.
+    ///
+    /// # Errors
+    /// If the user's session or right has ended; `payment` by name if its acquirer owes no outcome.
+    pub async fn ask_acquirer(&self, actor: &Actor, (owner, id): (&EntityId, &PaymentId)) -> Result<Payment, ActError> {
+        let owner = self.find_changeable_owner(actor, owner)?;
+        let load = || self.store.load_payment(&owner.id, id)?.ok_or_else(unknown_payment);
+        if !load()?.can_be_inquired() {
+            return Err(ActError::refuse("payment", "the acquirer owes no outcome of this payment"));
+        }
+        self.resolve_payment_afresh(&owner.id, id).await?;
+        load()
+    }
+
+    /// Returns the owner of a payment, if the user may still change its payments.
+    fn find_changeable_owner(&self, actor: &Actor, owner: &EntityId) -> Result<Arc<Entity>, ActError> {
+        self.check_right_of(actor, (Permission::ChangePayments, &Reach::Entity(owner.clone())))?;
+        self.directory.find_entity(owner).ok_or_else(unknown_payment)
+    }
+
+    /// Finds the payment that an earlier request with the key has made.
+    ///
+    /// # Errors
+    /// `key` if the earlier request asked for something else.
+    fn find_earlier_act(
+        &self,
+        owner: &Entity,
+        key: &IdempotencyKey,
+        content: &str,
+    ) -> Result<Option<Arc<Payment>>, ActError> {
+        let Some(found) = self.store.load_response(&owner.id, key, self.now_of(owner))? else { return Ok(None) };
+        let body = std::str::from_utf8(&found.response.body).unwrap_or_default();
+        match PaymentId::parse(body) {
+            Some(made) if self.vault.is_fingerprint(&found.fingerprint, content.as_bytes()) => {
+                Ok(self.store.load_payment(&owner.id, &made)?.map(Arc::new))
+            }
+            _ => Err(ActError::refuse("key", "this form has been sent with other values: open it again")),
+        }
+    }
+}
+
+impl RequestedAct {
+    /// Returns the parameters of the request, as the API has them.
+    fn to_parameters(&self) -> Parameters {
+        let code = self.modification.payment_type().code();
+        let mut parameters = Parameters::from_iter([("paymentType", code)]);
+        if let Some(amount) = self.amount {
+            parameters.set("amount", amount.to_string());
+            parameters.set("currency", amount.currency().code());
+        }
+        parameters
+    }
+}
+
+/// Returns the key of a form that was sent. `None` if it is not one that [`Gateway::new_form_key`] makes, so that no
+/// form finds the requests of merchants.
+pub fn parse_form_key(text: &str) -> Option<IdempotencyKey> {
+    let letters = text.strip_prefix(FORM_KEY)?;
+    let is_ours = letters.len() == FORM_KEY_LETTERS && letters.bytes().all(|letter| matches!(letter, b'a'..=b'p'));
+    is_ours.then(|| IdempotencyKey::parse(text.as_bytes()).ok()).flatten()
+}
+
+/// Returns what distinguishes the request of a form from another one with its key.
+fn describe_act(id: &PaymentId, act: &RequestedAct) -> String {
+    let amount = act.amount.map(|amount| amount.to_string()).unwrap_or_default();
+    format!("back office\n{id}\n{}\n{amount}", act.modification.payment_type().code())
+}
+
+/// Returns the input of a form that a parameter of the API stands for.
+fn name_of_input(parameter: &str) -> &'static str {
+    if parameter == "amount" { "amount" } else { "payment" }
+}
+
+fn unknown_payment() -> ActError {
+    ActError::refuse("payment", "there is no payment with this id")
+}

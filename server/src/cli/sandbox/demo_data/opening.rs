@@ -1,0 +1,79 @@
+//! Opens a gateway on a data folder whose clock shows the times of the demo data.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use jiff::SignedDuration;
+use tillgate_domain::payment::TimeLimits;
+use tillgate_gateway::checkout::reminder::StatusReads;
+use tillgate_gateway::checkout::summary::SavedForms;
+use tillgate_gateway::payment::PaymentsInFlight;
+use tillgate_gateway::payment::security_codes::SecurityCodeCache;
+use tillgate_gateway::registry::Registry;
+use tillgate_gateway::risk::dry_run::DryRunSlots;
+use tillgate_gateway::risk::stored_rules::compile_stored_rules;
+use tillgate_gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
+use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places};
+use tillgate_os::clock::Clock;
+use tillgate_os::id_clock::IdClock;
+use tillgate_store::entity_directory::Directory;
+use tillgate_store::{Sources, Store, WriteLimits};
+use tillgate_vault::Keyring;
+
+use super::time::StepClock;
+use crate::cli::keys::vault_key::VaultKeyOptions;
+use crate::cli::open_store;
+use crate::cli::sandbox::acquirer::embed_default_host;
+
+/// No card-testing limits: the shoppers of a month pay within seconds, and the counts are not stored.
+const NO_LIMITS: VelocityLimits =
+    VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
+
+/// Opens the gateway of a data folder with a clock of its own. It takes no requests.
+pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow::Result<Gateway> {
+    let (source, vault) = VaultKeyOptions::of_command().open_vault(&open_store(data)?, data)?;
+    let vault = Arc::new(vault);
+    let keys = Keyring { vault: Arc::clone(&vault), source };
+    let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let sources = Sources { clock: Arc::clone(&clock), ..Sources::system() };
+    let directory = Arc::new(Directory::new(compile_stored_rules));
+    let opened = Store::open_to_serve(data, Arc::clone(&directory), keys, WriteLimits::default(), sources);
+    let store = opened.with_context(|| format!("opening the store in {}", data.display()))?;
+    let account_index = store.open_account_index(&vault).await?;
+    let host = embed_default_host(data)?;
+    let now = clock.now();
+    Ok(Gateway {
+        // Ids begin with the times of the month, although other entities may have later ones already.
+        id_clock: IdClock::starting_at(now),
+        directory,
+        store,
+        clock,
+        payments_in_flight: PaymentsInFlight::default(),
+        connectors: Registry::default().with_external(Arc::new(host), true),
+        vault,
+        account_index,
+        velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),
+        saved_forms: SavedForms::default(),
+        status_reads: StatusReads::default(),
+        security_codes: SecurityCodeCache::default(),
+        evidence_places: create_evidence_places(),
+        dry_runs: DryRunSlots::default(),
+        options: default_options(),
+    })
+}
+
+/// Returns the options that `tillgate serve` has by default.
+fn default_options() -> GatewayOptions {
+    GatewayOptions {
+        node: "tx01".to_owned(),
+        card_window: SignedDuration::from_hours(24),
+        time_limits: TimeLimits {
+            authorization_lifetime: SignedDuration::from_hours(168),
+            reversal_window: SignedDuration::from_hours(24),
+        },
+        pending_lifetime: SignedDuration::from_mins(30),
+        review_lifetime: SignedDuration::from_hours(24),
+        limits: NO_LIMITS,
+    }
+}
