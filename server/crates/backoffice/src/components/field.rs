@@ -57,7 +57,8 @@ impl Field<'_> {
     pub fn text_area(&self, lines: u8) -> Markup {
         self.row(&html! {
             textarea id={ "f-" (self.name) } name=(self.name) rows=(lines) maxlength=[self.max_length]
-                required[self.is_required] aria-keyshortcuts=[self.key] aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()] {
+                required[self.is_required] aria-keyshortcuts=[self.key] aria-invalid=[self.error.map(|_| "true")]
+                aria-describedby=[self.description()] {
                 // A browser leaves out the first line break of the content.
                 "\n" (self.value)
             }
