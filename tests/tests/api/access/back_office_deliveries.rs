@@ -89,6 +89,9 @@ async fn a_wrong_webhook_is_refused_and_the_form_keeps_what_was_typed() -> anyho
         (&*shop.entity_id, "https://shop.example/", "type-NONE", "at least one type"),
         (&*other.entity_id, "https://shop.example/", "type-PAYMENT", "Choose the merchant"),
         ("x", "https://shop.example/", "type-PAYMENT", "Choose the merchant"),
+        // A developer sees neither disputes nor the scores of rules.
+        (&*shop.entity_id, "https://shop.example/", "type-DISPUTE", "Your roles do not let you see DISPUTE events"),
+        (&*shop.entity_id, "https://shop.example/", "type-RISK", "Your roles do not let you see RISK events"),
     ] {
         let refused = person.browser.post("/deliveries/new", &[("entity", entity), ("url", url), (kind, "1")]).await?;
         assert_eq!(refused.status, 422, "{url} {}", refused.page);
@@ -96,6 +99,15 @@ async fn a_wrong_webhook_is_refused_and_the_form_keeps_what_was_typed() -> anyho
         assert!(!refused.page.contains("<b>") && refused.page.contains("shop.example"), "{url}");
     }
     assert_eq!(gateway.run_command(&["webhook", "list"])?.as_array().map(Vec::len), Some(0));
+    // Each webhook writes with every payment, so their number has an end.
+    let fields = [("entity", &*other.entity_id), ("url", "https://shop.example/"), ("type-PAYMENT", "1")];
+    let flooder = Person::enrol(&gateway, "dev@other.example", "developer", Some(&other.entity_id)).await?;
+    for _ in 0..20 {
+        assert_eq!(flooder.browser.post("/deliveries/new", &fields).await?.status, 200);
+    }
+    let refused = flooder.browser.post("/deliveries/new", &fields).await?;
+    assert_eq!(refused.status, 422);
+    assert!(refused.page.contains("has 20 webhooks already"), "{}", refused.page);
     // The gateway calls no private address, whoever asks.
     let (receiver, _) = start_receiver(200).await?;
     let (url, entity) = (receiver.url("events"), &*shop.entity_id);

@@ -351,3 +351,22 @@ async fn an_analyst_with_a_long_mail_address_is_named_by_the_id() -> anyhow::Res
     assert_eq!(analysts, [user.clone(), user]);
     Ok(())
 }
+
+#[tokio::test]
+async fn the_rules_of_a_merchant_are_named_and_not_shown_to_an_analyst_of_a_channel() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = create_reviewed_shop(&gateway, "hold", &[]).await?;
+    let below = ["--merchant", &*shop.entity_id, "--risk", "on", "--review", "hold"];
+    let channel = gateway.create_merchant_with(&below)?;
+    let held = hold_payment(&channel, &[]).await?;
+    for (mail, entity, sees_rules) in
+        [("ann@shop.example", &shop.entity_id, true), ("kim@channel.example", &channel.entity_id, false)]
+    {
+        let person = Person::enrol(&gateway, mail, "analyst", Some(entity)).await?;
+        let shown = person.browser.get(&format!("/reviews/{held}")).await?;
+        assert_eq!(shown.status, 200, "{mail} {}", shown.page);
+        assert!(shown.page.contains("everything"), "{mail} {}", shown.page);
+        assert_eq!(shown.page.contains("amount &gt; 0"), sees_rules, "{mail} {}", shown.page);
+    }
+    Ok(())
+}

@@ -18,8 +18,8 @@ use crate::{Failure, Gateway};
 pub struct FiredRule {
     /// The name of the rule, or of the list.
     pub name: String,
-    /// The content of the rule. `None` for a list, for rules that may not be seen, and if the version of the rules is not
-    /// stored any more.
+    /// The content of the rule. `None` for a list, for rules that may not be seen, and if the version of the rules is
+    /// not stored any more.
     pub content: Option<RuleContent>,
 }
 
@@ -37,8 +37,8 @@ pub struct RuleContent {
 }
 
 impl Gateway {
-    /// Explains the decision about a payment: the rules that fired, sorted by name. Empty if it was not checked. Rules of
-    /// entities other than these have no content.
+    /// Explains the decision about a payment: the rules that fired, sorted by name. Empty if it was not checked. Rules
+    /// of entities other than these have no content.
     ///
     /// # Errors
     /// If the store cannot be read.
