@@ -80,6 +80,7 @@ async fn filters_and_pages_show_each_entry_once() -> anyhow::Result<()> {
     loop {
         let page = person.browser.get(&address).await?;
         found.extend(listed_numbers(&page));
+        assert!(page.page.len() <= 60_000, "a page of {} bytes", page.page.len());
         let Some((before, _)) = page.page.split_once("\" rel=\"next\"") else { break };
         address = before.rsplit("href=\"/backoffice").next().unwrap_or_default().replace("&amp;", "&");
     }
@@ -313,5 +314,31 @@ async fn a_rare_act_among_many_payments_is_found_further_back() -> anyhow::Resul
         address = before.rsplit("href=\"/backoffice").next().unwrap_or_default().replace("&amp;", "&");
     }
     assert!(pages > 1, "the first page has read more than it may");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_person_is_shown_only_to_those_who_manage_the_person() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = enrol(&gateway, "robin@shop.example", Some(&shop)).await?;
+    let root = enrol(&gateway, "root@gateway.example", None).await?;
+    let settings = format!("/administration/entities/{}/settings/requests", shop.entity_id);
+    assert_eq!(root.browser.post(&settings, &[("strict", "on")]).await?.status, 303);
+    let actor = format!("<code>user {}</code>", Person::find_id(&gateway, &root.mail)?);
+    let list = format!("{LIST}?act=entity+set");
+    let number = listed_numbers(&root.browser.get(&list).await?)[0];
+    for path in [list.clone(), format!("{LIST}/{number}")] {
+        let (own, foreign) = (root.browser.get(&path).await?, person.browser.get(&path).await?);
+        assert_eq!(own.page.matches("Robin Quill").count(), 2, "in the head and in the entry: {}", own.page);
+        assert_eq!(foreign.page.matches("Robin Quill").count(), 1, "in the head only: {}", foreign.page);
+        assert!(foreign.page.contains(&actor), "{}", foreign.page);
+    }
+    // A mail address finds nobody whose name the reader may not see.
+    let mail = format!("{list}&actor={}", root.mail);
+    assert!(person.browser.get(&mail).await?.page.contains("This value is not valid."));
+    assert_eq!(listed_numbers(&root.browser.get(&mail).await?), [number]);
+    let id = Person::find_id(&gateway, &root.mail)?;
+    assert_eq!(listed_numbers(&person.browser.get(&format!("{list}&actor={id}")).await?), [number]);
     Ok(())
 }

@@ -304,3 +304,24 @@ async fn a_merchant_is_renamed_and_its_pages_link_to_the_settings() -> anyhow::R
     assert!(account.page.contains("Account data › Merchant / Channel Info"), "{}", account.page);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_above_a_merchant_that_ends_while_a_form_arrives_redirects_no_money() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let psp = create_entity(&gateway, &["--name", "Acme", "--level", "psp"])?;
+    let shop = create_entity(&gateway, &["--name", "Bakery", "--parent", &psp])?;
+    let person = Person::enrol(&gateway, "robin@acme.example", "administrator", Some(&psp)).await?;
+    let role = ["--mail", "robin@acme.example", "--role", "administrator", "--entity"];
+    gateway.run_command(&[&["user", "role", "add"], &role[..], &[&shop]].concat())?;
+    let fields = [("acquirer-merchant", "OF-ANOTHER"), ("was-acquirer-merchant", "")];
+    let directed = person.browser.begin_form(&format!("{}/routing", path_of(&shop)), &fields).await?;
+    let fields = [("priority", "7"), ("was-priority", "100")];
+    let sorted = person.browser.begin_form(&format!("{}/routing", path_of(&shop)), &fields).await?;
+    gateway.run_command(&[&["user", "role", "remove"], &role[..], &[&psp]].concat())?;
+    // The right on the merchant itself is enough for its other settings.
+    assert_eq!((directed.finish().await?, sorted.finish().await?), (404, 303));
+    let stored = show_entity(&gateway, &shop)?;
+    assert_eq!(stored["settings"]["channel"]["acquirer_merchant"], Value::Null);
+    assert_eq!(stored["settings"]["channel"]["priority"], 7);
+    Ok(())
+}

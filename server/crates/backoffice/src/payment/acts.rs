@@ -243,7 +243,7 @@ impl ActPage {
                 } @else {
                     (field.input("text"))
                 }
-                div.actions {
+                div.acts {
                     button.primary type="submit" { (texts.get(&format!("act.{}", self.name()))) }
                     a.button href={ (BASE) (self.payment_path()) } { (texts.get("act.back")) }
                 }

@@ -70,8 +70,8 @@ fn render(office: &Office, zone: &TimeZone, story: &PaymentStory, owner: Option<
             p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
             h1 { (amount_text(texts, payment)) }
             (badge(tone, state))
-            p { (copyable(texts, payment.id.as_str())) }
             (acts::links(office, story))
+            p { (copyable(texts, payment.id.as_str())) }
         }
         (render_outcome(texts, payment))
         (render_summary(texts, zone, story, owner))

@@ -135,7 +135,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
     };
     html! {
         details id="cancel" open[is_sent] {
-            summary aria-keyshortcuts="c" { (texts.get("decision.cancel")) }
+            summary.danger aria-keyshortcuts="c" { (texts.get("decision.cancel")) }
             form method="post" action=(act_address(case, "cancel")) {
                 p.soft { (texts.get("decision.cancel_text")) }
                 (reason.input("text"))
