@@ -13,6 +13,7 @@ pub mod rights;
 pub(crate) mod routing;
 pub(crate) mod sender;
 pub mod setting_table;
+mod setting_values;
 pub mod settings;
 pub mod sign_in;
 pub mod sign_in_limits;

@@ -10,6 +10,9 @@ use tillgate_store::entity_directory::Directory;
 
 use super::channel_settings::{ALL, NONE, parse_acquirer_merchant, parse_brand, parse_connector, parse_currency};
 use super::entity::EntityOverview;
+use super::setting_values::{
+    find_word, in_quotes, join_or, parse_list, parse_switch, parse_test_mode, parse_word, switch_word, words_of,
+};
 use super::settings::{ANY, DEFAULT_PLAN, SettingsChange, parse_origin, parse_retry_plan, parse_time_zone};
 use crate::registry;
 
@@ -158,10 +161,6 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
     [("decline", ReviewPolicy::Decline), ("hold", ReviewPolicy::Hold), ("authorize", ReviewPolicy::Authorize)];
 /// The effects of a risk check that fails.
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
-/// Largest length of a list, in bytes. The audit log keeps it for ever.
-const MAX_LIST: usize = 2000;
-/// The test modes.
-const TEST_MODES: [&str; 3] = ["INTERNAL", "EXTERNAL", ALL];
 
 /// Every setting, in the order of the pages.
 pub static SETTING_ROWS: [SettingRow; 23] = [
@@ -325,66 +324,6 @@ impl EntityOverview {
         };
         group.rows().map(describe).collect()
     }
-}
-
-fn switch_word(is_on: bool) -> String {
-    if is_on { "on" } else { "off" }.to_owned()
-}
-
-fn parse_switch(text: &str) -> Result<bool, String> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        other => Err(format!("“{other}” is neither on nor off")),
-    }
-}
-
-/// Returns the words of a choice.
-const fn words_of<T: Copy, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
-    let mut words = [""; N];
-    let mut index = 0;
-    // Iterators are not for constants.
-    while index < N {
-        words[index] = choices[index].0;
-        index += 1;
-    }
-    words
-}
-
-fn find_word<T: PartialEq>(choices: &[(&'static str, T)], value: T) -> String {
-    choices.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word).to_owned()
-}
-
-fn parse_word<T: Copy>(choices: &[(&'static str, T)], text: &str) -> Result<T, String> {
-    let found = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        format!("“{text}” is none of {}", words.join(", "))
-    })
-}
-
-fn parse_test_mode(text: &str) -> Result<String, String> {
-    if TEST_MODES.contains(&text) { Ok(text.to_owned()) } else { Err(format!("“{text}” is no test mode")) }
-}
-
-/// Parses words that are separated by commas or blanks.
-fn parse_list(text: &str, parse: impl Fn(&str) -> Result<String, String>) -> Result<Vec<String>, String> {
-    let separators = |letter: char| letter == ',' || letter.is_whitespace();
-    if text.len() > MAX_LIST {
-        return Err(format!("the list has more than {MAX_LIST} characters"));
-    }
-    let words: Vec<String> =
-        text.split(separators).filter(|word| !word.is_empty()).map(parse).collect::<Result<_, _>>()?;
-    if words.is_empty() { Err("the list has no word".to_owned()) } else { Ok(words) }
-}
-
-fn join_or(words: &[String], none: &str) -> String {
-    if words.is_empty() { none.to_owned() } else { words.join(", ") }
-}
-
-/// Puts a value before a message that begins with a verb.
-fn in_quotes(text: &str, parse: impl Fn(&str) -> Result<String, String>) -> Result<String, String> {
-    parse(text).map_err(|message| format!("“{text}” {message}"))
 }
 
 #[cfg(test)]
