@@ -1,5 +1,6 @@
 //! Opening of the store by a server.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +24,7 @@ impl Store {
     /// # Errors
     /// If the folder or the file cannot be opened or migrated, or a restore is in progress or was interrupted.
     pub fn open(folder: &Path, directory: Arc<Directory>, sources: Sources) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, None, WriteLimits::default(), sources)
+        Self::open_inner(folder, directory, None, (WriteLimits::default(), sources), lock::acquire_shared)
     }
 
     /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another
@@ -39,21 +40,36 @@ impl Store {
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, Some(keys), limits, sources)
+        Self::open_inner(folder, directory, Some(keys), (limits, sources), lock::acquire_shared)
     }
 
-    /// Opens the store as described at [`Store::open`], or with `keys` as at [`Store::open_to_serve`]. Waits up to a
-    /// second for the shared lock of the data folder.
+    /// Same as [`Store::open_to_serve`], for a process that must be the only one: no server starts as long as the store
+    /// is open.
+    ///
+    /// # Errors
+    /// Same as [`Store::open`]; `InUse` if a server is running.
+    pub fn open_alone(
+        folder: &Path,
+        directory: Arc<Directory>,
+        keys: Keyring,
+        sources: Sources,
+    ) -> Result<Self, StoreError> {
+        let write = (WriteLimits::default(), sources);
+        Self::open_inner(folder, directory, Some(keys), write, lock::acquire_exclusive)
+    }
+
+    /// Opens the store as described at [`Store::open`], or with `keys` as at [`Store::open_to_serve`], under a lock of
+    /// the data folder.
     fn open_inner(
         folder: &Path,
         directory: Arc<Directory>,
         keys: Option<Keyring>,
-        limits: WriteLimits,
-        sources: Sources,
+        (limits, sources): (WriteLimits, Sources),
+        lock: impl FnOnce(&Path) -> Result<File, StoreError>,
     ) -> Result<Self, StoreError> {
         // Before the file is opened. A restore in between would move the file aside, and this server would write to it.
         make_folder(folder)?;
-        let lock = lock::acquire_shared(folder)?;
+        let lock = lock(folder)?;
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let connection = open_sealed_connection(folder, access)?;
         if let Some(keys) = &keys {

@@ -18,7 +18,7 @@ use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places};
 use tillgate_os::clock::Clock;
 use tillgate_os::id_clock::IdClock;
 use tillgate_store::entity_directory::Directory;
-use tillgate_store::{Sources, Store, WriteLimits};
+use tillgate_store::{Sources, Store};
 use tillgate_vault::Keyring;
 
 use super::time::StepClock;
@@ -38,7 +38,7 @@ pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow:
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let sources = Sources { clock: Arc::clone(&clock), ..Sources::system() };
     let directory = Arc::new(Directory::new(compile_stored_rules));
-    let opened = Store::open_to_serve(data, Arc::clone(&directory), keys, WriteLimits::default(), sources);
+    let opened = Store::open_alone(data, Arc::clone(&directory), keys, sources);
     let store = opened.with_context(|| format!("opening the store in {}", data.display()))?;
     let account_index = store.open_account_index(&vault).await?;
     let host = embed_default_host(data)?;
