@@ -136,7 +136,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
     let counts = [
         (more, Tone::Held, "home.review", "home.more_held", Some(format!("{BASE}/reviews"))),
         (work.unknown, Tone::Warn, "home.outcome", "home.unknown", list("pending")),
-        (work.failing, Tone::Bad, "home.delivery", "home.failing", None),
+        (work.failing, Tone::Bad, "home.delivery", "home.failing", Some(format!("{BASE}/deliveries"))),
         (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", None),
     ];
     for (number, tone, name, text, address) in counts {
