@@ -1,6 +1,8 @@
 // Comfort for pages that work without a script: keys that move the focus, amounts that are checked, and buttons that
 // copy.
 document.documentElement.classList.add("scripted");
+// On a phone the navigation scrolls, and the current area may be beyond its end.
+document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Keys only move the focus, so that none of them decides about a payment by mistake.
 function moveFocus(event) {

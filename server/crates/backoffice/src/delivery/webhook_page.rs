@@ -65,7 +65,7 @@ impl WebhookPage {
             }
             section.card aria-labelledby="webhook" {
                 header { h2 id="webhook" { (title) } }
-                div.body {
+                div.body.stack {
                     (facts(&[
                         (texts.get("webhook.id"), Some(copyable(texts, webhook.id.as_str()))),
                         (texts.get("webhook.entity"), owner.as_ref().map(|owner| html! { (owner.name) })),
