@@ -29,12 +29,12 @@ impl DemoRun {
     /// Returns the run of an entity that was interrupted. `None` if there is none.
     pub(super) fn find_interrupted(data: &Path, entity: &EntityId) -> anyhow::Result<Option<Self>> {
         let path = note_path(data);
-        let text = match fs::read_to_string(&path) {
+        let note = match fs::read(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             read => read.with_context(|| path.display().to_string())?,
         };
         // A note that was cut is of a run that has made nothing yet.
-        let run: Option<Self> = serde_json::from_str(&text).ok();
+        let run: Option<Self> = serde_json::from_slice(&note).ok();
         Ok(run.filter(|run| run.entity_id == entity.as_str()))
     }
 
