@@ -1,0 +1,227 @@
+//! Schedules of customers in the back office, and attacks on their pages and forms.
+
+use anyhow::Context as _;
+use serde_json::Value;
+use tillgate_tests::{CARD, MerchantClient, TestGateway, poll_until};
+
+use crate::access::office_browser::{Answer, Person};
+use crate::schedule::schedules::{create_schedule, read_schedule, register_card};
+use crate::support::*;
+
+/// A name with markup.
+const HOSTILE: &str = "<img src=x onerror=alert(1)>";
+const UNKNOWN: &str = "8a000000000000000000000000000000";
+
+/// A shop, and somebody who runs it.
+struct Shop {
+    gateway: TestGateway,
+    merchant: MerchantClient,
+    person: Person,
+}
+
+impl Shop {
+    async fn open() -> anyhow::Result<Self> {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
+        let person = Person::enrol(&gateway, "robin@shop.example", "merchant", Some(&merchant.entity_id)).await?;
+        Ok(Self { gateway, merchant, person })
+    }
+
+    async fn read(&self, path: &str) -> anyhow::Result<String> {
+        let answer = self.person.browser.get(path).await?;
+        assert_eq!(answer.status, 200, "{path} {}", answer.page);
+        let number = CARD.iter().find(|(name, _)| *name == "card.number").context("the number of the card")?.1;
+        assert!(!answer.page.contains(number), "{path} has the number of the card: {}", answer.page);
+        Ok(answer.page)
+    }
+
+    /// Returns the entries of the audit log with an action.
+    fn audit_entries(&self, action: &str) -> anyhow::Result<Vec<Value>> {
+        let database = open_database(&self.gateway)?;
+        let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
+        let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let entries: Vec<Value> =
+            documents.iter().map(|document| serde_json::from_str(document)).collect::<Result<_, _>>()?;
+        Ok(entries.into_iter().filter(|entry| entry["action"] == action).collect())
+    }
+
+    /// Asserts that an action has one entry in the audit log, with the user and the address.
+    fn assert_audited(&self, action: &str, subject: &str) -> anyhow::Result<()> {
+        let entries = self.audit_entries(action)?;
+        let user = Person::find_id(&self.gateway, &self.person.mail)?;
+        assert_eq!(entries.len(), 1, "{entries:?}");
+        assert_eq!(entries[0]["subject"], subject);
+        assert_eq!(entries[0]["actor"], format!("user {user}"));
+        assert_eq!(entries[0]["details"]["address"], "127.0.0.1");
+        Ok(())
+    }
+}
+
+/// Creates a monthly schedule with a hostile name. Returns its id.
+async fn create_monthly(shop: &MerchantClient, registration: &str) -> anyhow::Result<String> {
+    let fields = [("job.dayOfMonth", "15"), ("job.hour", "06"), ("job.name", HOSTILE)];
+    let created = create_schedule(shop, registration, &fields).await?;
+    assert_result(&created, 200, "000.000.100");
+    Ok(created.id().to_owned())
+}
+
+async fn is_active(shop: &MerchantClient, id: &str) -> anyhow::Result<bool> {
+    Ok(read_schedule(shop, id).await?.json["plan"]["ended"].is_null())
+}
+
+fn assert_done(answer: &Answer, path: &str, notice: &str) {
+    assert_eq!(answer.status, 303, "{}", answer.page);
+    assert_eq!(answer.header("location"), format!("/backoffice{path}?done={notice}"));
+}
+
+#[tokio::test]
+async fn a_schedule_is_shown_in_words_with_its_runs_and_their_payments() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let id = create_monthly(&shop.merchant, &registration).await?;
+    let (list, path) = ("/customers/schedules", format!("/customers/schedules/{id}"));
+    for page in [list, &path] {
+        let page = shop.read(page).await?;
+        assert!(page.contains("12.00 EUR") && page.contains("On day 15 of the month, at 06:00"), "{page}");
+        assert!(page.contains("&lt;img src=x") && !page.contains("<img"), "{page}");
+    }
+    let page = shop.read(&path).await?;
+    assert!(page.contains("No runs yet"), "{page}");
+    let (_, next) = page.split_once("id=\"next\"").context("the next runs")?;
+    let next = next.split_once("</ol>").context("the next runs")?.0;
+    assert_eq!(next.matches("<li>").count(), 5, "{next}");
+    assert_eq!(next.matches(", 06:00<").count(), 5, "{next}");
+
+    shop.merchant.advance_clock("768h").await?;
+    let payment = poll_until("the schedule runs", async || {
+        let runs = read_schedule(&shop.merchant, &id).await?.json["runs"].clone();
+        Ok(runs[0]["paymentId"].as_str().map(str::to_owned))
+    })
+    .await?;
+    let page = shop.read(&path).await?;
+    assert!(page.contains(&format!("href=\"/backoffice/payments/{payment}\"")), "{page}");
+    assert!(page.contains("Charged"), "{page}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_schedule_ends_once_and_the_audit_log_names_the_user_and_the_address() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let id = create_monthly(&shop.merchant, &registration).await?;
+    let path = format!("/customers/schedules/{id}");
+    assert!(shop.read(&path).await?.contains("End this schedule?"));
+    let ended = shop.person.browser.post(&format!("{path}/end"), &[]).await?;
+    assert_done(&ended, &path, "schedule_ended");
+    assert!(!is_active(&shop.merchant, &id).await?);
+    shop.assert_audited("schedule end", &id)?;
+    let page = shop.read(&format!("{path}?done=schedule_ended")).await?;
+    assert!(page.contains("The schedule has ended.") && page.contains("Ended by request"), "{page}");
+    assert!(page.contains("No run follows.") && !page.contains("End this schedule?"), "{page}");
+    let again = shop.person.browser.post(&format!("{path}/end"), &[]).await?;
+    assert_eq!(again.status, 422, "{}", again.page);
+    assert!(again.page.contains("names a schedule that has ended"), "{}", again.page);
+    assert_eq!(shop.audit_entries("schedule end")?.len(), 1);
+    assert!(!shop.read("/customers/schedules").await?.contains(&id));
+    assert!(shop.read("/customers/schedules?state=ended").await?.contains(&id));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_schedule_with_a_notice_ends_later_and_says_when() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let fields = [("job.dayOfMonth", "15"), ("job.noticeNumber", "3"), ("job.noticeUnit", "MONTH")];
+    let id = create_schedule(&shop.merchant, &registration, &fields).await?.id().to_owned();
+    let path = format!("/customers/schedules/{id}");
+    assert_done(&shop.person.browser.post(&format!("{path}/end"), &[]).await?, &path, "schedule_ending");
+    let page = shop.read(&path).await?;
+    assert!(page.contains("Descheduled") && page.contains("<dt>Ends</dt>") && page.contains("Months: 3"), "{page}");
+    assert!(!page.contains("End this schedule?"), "{page}");
+    let again = shop.person.browser.post(&format!("{path}/end"), &[]).await?;
+    assert_eq!(again.status, 422, "{}", again.page);
+    assert!(again.page.contains("is descheduled already"), "{}", again.page);
+    Ok(())
+}
+
+#[tokio::test]
+async fn pages_of_schedules_follow_each_other_and_have_each_schedule_once() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let mut ids = Vec::new();
+    for _ in 0..55 {
+        ids.push(create_monthly(&shop.merchant, &registration).await?);
+    }
+    let mut seen = Vec::new();
+    let mut next = Some("/customers/schedules".to_owned());
+    let mut pages = 0;
+    while let Some(address) = next {
+        let page = shop.read(&address).await?;
+        seen.extend(ids.iter().filter(|id| page.contains(&format!("/schedules/{id}\""))).cloned());
+        let link = page.split_once("rel=\"next\"").map(|(before, _)| before);
+        let link = link.and_then(|before| before.rsplit_once("href=\"/backoffice")?.1.split('"').next());
+        next = link.map(|link| link.replace("&amp;", "&"));
+        pages += 1;
+    }
+    seen.sort();
+    ids.sort();
+    assert_eq!((pages, seen), (2, ids));
+    Ok(())
+}
+
+#[tokio::test]
+async fn schedules_of_other_tenants_do_not_exist() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let other = shop.gateway.create_merchant()?;
+    let registration = register_card(&other, &[]).await?;
+    let foreign = create_monthly(&other, &registration).await?;
+    for id in [&*foreign, UNKNOWN, "..", "<b>"] {
+        let path = format!("/customers/schedules/{id}");
+        assert_eq!(shop.person.browser.get(&path).await?.status, 404, "{path}");
+        assert_eq!(shop.person.browser.post(&format!("{path}/end"), &[]).await?.status, 404, "{path}");
+    }
+    let entity = format!("entity={}", other.entity_id);
+    let place = format!("before=0.{foreign}");
+    for query in ["", &entity, &place, "state=ended", &format!("state=ended&before={foreign}"), "before=x"] {
+        let page = shop.read(&format!("/customers/schedules?{query}")).await?;
+        assert!(!page.contains(&format!("/schedules/{foreign}")) && page.contains("No schedules"), "{query} {page}");
+    }
+    assert!(is_active(&other, &foreign).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_viewer_sees_schedules_and_ends_none() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let viewer = Person::enrol(&shop.gateway, "kim@shop.example", "viewer", Some(&shop.merchant.entity_id)).await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let id = create_monthly(&shop.merchant, &registration).await?;
+    let page = viewer.browser.get(&format!("/customers/schedules/{id}")).await?;
+    assert_eq!(page.status, 200);
+    assert!(!page.page.contains("End this schedule?"), "{}", page.page);
+    let refused = viewer.browser.post(&format!("/customers/schedules/{id}/end"), &[]).await?;
+    assert_eq!(refused.status, 403, "{}", refused.page);
+    assert!(is_active(&shop.merchant, &id).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_right_or_a_session_that_ends_while_a_form_arrives_ends_no_schedule() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let second = Person::enrol(&shop.gateway, "kim@shop.example", "merchant", Some(&shop.merchant.entity_id)).await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let id = create_monthly(&shop.merchant, &registration).await?;
+    let path = format!("/customers/schedules/{id}/end");
+    let mut forms = Vec::new();
+    for person in [&shop.person, &second] {
+        forms.push(person.browser.begin_form(&path, &[("confirmed", "yes")]).await?);
+    }
+    let lost = ["--mail", &*shop.person.mail, "--role", "merchant", "--entity", &shop.merchant.entity_id];
+    shop.gateway.run_command(&[&["user", "role", "remove"], &lost[..]].concat())?;
+    second.browser.post("/sign-out", &[]).await?;
+    for form in forms {
+        assert_eq!(form.finish().await?, 404);
+    }
+    assert!(is_active(&shop.merchant, &id).await?);
+    Ok(())
+}
