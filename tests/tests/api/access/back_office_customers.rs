@@ -1,11 +1,12 @@
-//! Schedules of customers in the back office, and attacks on their pages and forms.
+//! Registrations and schedules of customers in the back office, and attacks on their pages and forms.
 
 use anyhow::Context as _;
 use serde_json::Value;
 use tillgate_tests::{CARD, MerchantClient, TestGateway, poll_until};
 
 use crate::access::office_browser::{Answer, Person};
-use crate::schedule::schedules::{create_schedule, read_schedule, register_card};
+use crate::registration::registrations::{count_accounts, pay_by_registration};
+use crate::schedule::schedules::{AGREEMENT, create_schedule, read_schedule, register_card};
 use crate::support::*;
 
 /// A name with markup.
@@ -223,5 +224,133 @@ async fn a_right_or_a_session_that_ends_while_a_form_arrives_ends_no_schedule() 
         assert_eq!(form.finish().await?, 404);
     }
     assert!(is_active(&shop.merchant, &id).await?);
+    Ok(())
+}
+
+/// Stores a card with a hostile holder. Returns the id of the registration.
+async fn store_card(shop: &MerchantClient) -> anyhow::Result<String> {
+    let holder = [("card.holder", HOSTILE), ("customer.givenName", HOSTILE), ("customer.surname", "Jones")];
+    let made = crate::registration::registrations::register_card(shop, &[&AGREEMENT[..], &holder].concat()).await?;
+    assert_result(&made, 200, "000.100.110");
+    Ok(made.id().to_owned())
+}
+
+#[tokio::test]
+async fn a_registration_is_shown_masked_with_its_payments_and_schedules() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = store_card(&shop.merchant).await?;
+    let schedule = create_monthly(&shop.merchant, &registration).await?;
+    let paid = pay_by_registration(&shop.merchant, &registration, &[]).await?.id().to_owned();
+    let created = shop.merchant.pay_by_card(&[("createRegistration", "true")]).await?;
+    let other = created.json["registrationId"].as_str().context("a registration")?.to_owned();
+
+    let list = shop.read("/customers/registrations").await?;
+    assert!(list.contains("VISA •• 0000") && list.contains("&lt;img src=x") && !list.contains("<img"), "{list}");
+    assert!(list.find(&other) < list.find(&registration), "the newest first: {list}");
+
+    let page = shop.read(&format!("/customers/registrations/{registration}")).await?;
+    assert!(page.contains("420000 •••• 0000") && page.contains("05/2034"), "{page}");
+    assert!(page.contains("&lt;img src=x") && !page.contains("<img"), "{page}");
+    assert!(page.contains(&format!("/customers/schedules/{schedule}\"")), "{page}");
+    assert!(page.contains(&format!("/payments/{paid}\"")) && !page.contains(created.id()), "{page}");
+    // A payment that has created its registration is one of its payments.
+    let page = shop.read(&format!("/customers/registrations/{other}")).await?;
+    assert!(page.contains(&format!("/payments/{}\"", created.id())) && !page.contains(&paid), "{page}");
+
+    let filtered = shop.read(&format!("/payments?registration={registration}")).await?;
+    assert!(filtered.contains(&format!("/payments/{paid}\"")) && !filtered.contains(created.id()), "{filtered}");
+    let payment = shop.read(&format!("/payments/{paid}")).await?;
+    assert!(payment.contains(&format!("/customers/registrations/{registration}\"")), "{payment}");
+    for (id, path) in [(&registration, "registrations"), (&schedule, "schedules")] {
+        let found = shop.person.browser.get(&format!("/search?q=+{id}")).await?;
+        assert_eq!(found.header("location"), format!("/backoffice/customers/{path}/{id}"));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_registration_is_deleted_once_with_its_schedules_and_the_data_of_the_customer() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = store_card(&shop.merchant).await?;
+    let schedule = create_monthly(&shop.merchant, &registration).await?;
+    let path = format!("/customers/registrations/{registration}");
+    assert!(shop.read(&path).await?.contains("Active schedules that end with it: 1."));
+    let deleted = shop.person.browser.post(&format!("{path}/delete"), &[]).await?;
+    assert_done(&deleted, &path, "registration_deleted");
+    assert_eq!(count_accounts(&shop.gateway)?, 0);
+    assert!(!is_active(&shop.merchant, &schedule).await?);
+    shop.assert_audited("registration delete", &registration)?;
+    let page = shop.read(&format!("{path}?done=registration_deleted")).await?;
+    assert!(page.contains("The registration is deleted") && page.contains("Deleted"), "{page}");
+    assert!(!page.contains("img src") && !page.contains("Delete this registration?"), "{page}");
+    let again = shop.person.browser.post(&format!("{path}/delete"), &[]).await?;
+    assert_eq!(again.status, 422, "{}", again.page);
+    assert_eq!(shop.audit_entries("registration delete")?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn registrations_of_other_tenants_do_not_exist() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let other = shop.gateway.create_merchant()?;
+    let foreign = register_card(&other, &[]).await?;
+    let schedule = create_monthly(&other, &foreign).await?;
+    let paid = pay_by_registration(&other, &foreign, &[]).await?.id().to_owned();
+    for id in [&*foreign, UNKNOWN, "..", "<b>"] {
+        let path = format!("/customers/registrations/{id}");
+        assert_eq!(shop.person.browser.get(&path).await?.status, 404, "{path}");
+        assert_eq!(shop.person.browser.post(&format!("{path}/delete"), &[]).await?.status, 404, "{path}");
+    }
+    for query in ["", &format!("entity={}", other.entity_id), "before=ff", &format!("before={foreign}")] {
+        let page = shop.read(&format!("/customers/registrations?{query}")).await?;
+        assert!(!page.contains(&format!("/registrations/{foreign}")), "{query} {page}");
+        assert!(page.contains("No registrations"), "{query} {page}");
+    }
+    let page = shop.read(&format!("/payments?registration={foreign}")).await?;
+    assert!(!page.contains(&paid), "{page}");
+    for id in [&foreign, &schedule] {
+        let found = shop.person.browser.get(&format!("/search?q={id}")).await?;
+        assert_eq!(found.header("location"), format!("/backoffice/payments?reference={id}"));
+    }
+    assert_eq!(count_accounts(&shop.gateway)?, 1);
+    assert!(is_active(&other, &schedule).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_user_of_one_channel_sees_nothing_of_its_merchant() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let channel = shop.gateway.create_merchant_with(&["--merchant", &shop.merchant.entity_id])?.entity_id;
+    let clerk = Person::enrol(&shop.gateway, "kim@shop.example", "merchant", Some(&channel)).await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let schedule = create_monthly(&shop.merchant, &registration).await?;
+    for path in [format!("/customers/registrations/{registration}"), format!("/customers/schedules/{schedule}")] {
+        assert_eq!(shop.person.browser.get(&path).await?.status, 200, "{path}");
+        assert_eq!(clerk.browser.get(&path).await?.status, 404, "{path}");
+    }
+    for path in
+        [format!("/customers/registrations/{registration}/delete"), format!("/customers/schedules/{schedule}/end")]
+    {
+        assert_eq!(clerk.browser.post(&path, &[]).await?.status, 404, "{path}");
+    }
+    assert!(is_active(&shop.merchant, &schedule).await?);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_viewer_deletes_no_registration_and_neither_does_somebody_who_loses_the_right() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let viewer = Person::enrol(&shop.gateway, "kim@shop.example", "viewer", Some(&shop.merchant.entity_id)).await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let path = format!("/customers/registrations/{registration}");
+    let page = viewer.browser.get(&path).await?;
+    assert_eq!(page.status, 200);
+    assert!(!page.page.contains("Delete this registration?"), "{}", page.page);
+    assert_eq!(viewer.browser.post(&format!("{path}/delete"), &[]).await?.status, 403);
+    let form = shop.person.browser.begin_form(&format!("{path}/delete"), &[("confirmed", "yes")]).await?;
+    let lost = ["--mail", &*shop.person.mail, "--role", "merchant", "--entity", &shop.merchant.entity_id];
+    shop.gateway.run_command(&[&["user", "role", "remove"], &lost[..]].concat())?;
+    assert_eq!(form.finish().await?, 404);
+    assert_eq!(count_accounts(&shop.gateway)?, 1);
     Ok(())
 }

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::BASE;
 use crate::access::Fields;
+use crate::components::badge::badge;
 use crate::components::copy::copyable;
 use crate::components::dialog::Dialog;
 use crate::components::facts::facts;
@@ -29,7 +30,6 @@ use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::filter::find_zone;
 use crate::payment::{collect_ids, state_text, state_tone, type_text};
-use crate::components::badge::badge;
 
 /// Number of payments on the page.
 const PAYMENTS: usize = 20;

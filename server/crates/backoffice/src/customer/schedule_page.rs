@@ -169,7 +169,7 @@ impl SchedulePage {
                 header { h2 id="facts" { (texts.get("schedule.facts")) } }
                 div.body {
                     (facts(&[
-                        (texts.get("schedule.registration"), Some(html! { code { (schedule.registration) } })),
+                        (texts.get("schedule.registration"), Some(html! { a href={ (BASE) "/customers/registrations/" (schedule.registration) } { code { (schedule.registration) } } })),
                         (texts.get("schedule.created"), moment(Some(schedule.created))),
                         (texts.get("schedule.ends"), moment(schedule.ends)),
                         (texts.get("schedule.retry"), moment(retry)),

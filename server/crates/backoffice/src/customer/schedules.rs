@@ -13,10 +13,10 @@ use tillgate_domain::schedule::Schedule;
 use tillgate_gateway::Failure;
 use tillgate_store::schedule::listing::DuePlace;
 
-use super::{free_text, plan, schedule_amount, schedule_badge, time};
+use super::entity_filter::{ENTITY, EntityFilter};
+use super::{areas, free_text, plan, schedule_amount, schedule_badge, time};
 use crate::BASE;
-use crate::components::field::Field;
-use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
+use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
@@ -30,7 +30,6 @@ const PAGE_SIZE: usize = 50;
 const PATH: &str = "/customers/schedules";
 /// Name and value of the filter for schedules that have ended.
 const ENDED: (&str, &str) = ("state", "ended");
-const ENTITY: &str = "entity";
 
 /// A page of the list.
 struct SchedulePage {
@@ -43,19 +42,17 @@ struct SchedulePage {
 pub(super) async fn show_schedules(office: Office, RawQuery(query): RawQuery) -> Response {
     let address = ListAddress::read(PATH, &[ENDED.0, ENTITY], query.as_deref().unwrap_or_default());
     let entities = office.entities_with(Permission::ViewCustomers);
-    let wanted = address.find(ENTITY);
-    let listed: Vec<_> =
-        entities.iter().filter(|entity| wanted.is_none_or(|id| entity.id.as_str() == id)).cloned().collect();
-    let page = match load_page(&office, &address, &listed).await {
+    let filter = EntityFilter::read(&address, &entities);
+    let page = match load_page(&office, &address, &filter.listed).await {
         Ok(page) => page,
         Err(failure) => return office.show_failure(&failure),
     };
     let texts = office.texts;
     let title = texts.get("schedules.title");
     let main = html! {
-        div.title { h1 { (title) } }
+        div.title { h1 { (title) } (areas(texts, PATH)) }
         div.card {
-            (render_filters(texts, &address, listed.is_empty()))
+            (render_filters(texts, &address, &filter))
             @if page.schedules.is_empty() {
                 (empty(texts.get("schedules.none"), texts.get("schedules.none_advice")))
             } @else {
@@ -92,38 +89,19 @@ fn parse_place(text: &str) -> Option<DuePlace> {
     Some((Timestamp::from_millisecond(due.parse().ok()?).ok()?, ScheduleId::parse(id)?))
 }
 
-fn render_filters(texts: &Texts, address: &ListAddress, is_unknown: bool) -> Markup {
+fn render_filters(texts: &Texts, address: &ListAddress, filter: &EntityFilter) -> Markup {
     let (name, ended) = ENDED;
+    let is_ended = address.get(name) == ended;
     let link = |key: &str, value: &str| FilterLink {
         text: texts.get(key).to_owned(),
         address: address.with(&[(name, value)]).format(),
-        is_current: (address.get(name) == ended) == (value == ended),
+        is_current: is_ended == (value == ended),
     };
-    let has_mistake = is_unknown && address.find(ENTITY).is_some();
-    let field = Field {
-        name: ENTITY,
-        label: texts.get("schedules.entity"),
-        value: address.get(ENTITY),
-        error: has_mistake.then(|| texts.get("schedules.no_entity")),
-        max_length: Some(255),
-        ..Field::default()
-    };
-    let form = FilterForm {
-        title: texts.get("payments.filters"),
-        active: address.count(&[ENTITY]),
-        has_error: has_mistake,
-        action: &format!("{BASE}{PATH}"),
-        fields: html! {
-            @if address.get(name) == ended { input type="hidden" name=(name) value=(ended); }
-            (field.input("text"))
-        },
-        apply: texts.get("payments.apply"),
-        clear: texts.get("payments.clear"),
-    };
+    let kept = html! { @if is_ended { input type="hidden" name=(name) value=(ended); } };
     html! {
         div.filter {
             (tabs(texts.get("schedules.state"), &[link("schedules.active", ""), link("schedules.ended", ended)]))
-            (form.render())
+            (filter.render(texts, address, PATH, &kept))
         }
     }
 }
