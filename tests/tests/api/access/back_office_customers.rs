@@ -106,6 +106,24 @@ async fn a_schedule_is_shown_in_words_with_its_runs_and_their_payments() -> anyh
 }
 
 #[tokio::test]
+async fn the_page_of_a_schedule_with_many_runs_is_small() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let registration = register_card(&shop.merchant, &[]).await?;
+    let hourly = create_schedule(&shop.merchant, &registration, &[("job.minute", "0,15,30,45")]).await?;
+    shop.merchant.advance_clock("15h").await?;
+    poll_until("the schedule runs", async || {
+        let read = read_schedule(&shop.merchant, hourly.id()).await?;
+        Ok(read.json["runs"].as_array().is_some_and(|runs| runs.len() > 50).then_some(()))
+    })
+    .await?;
+    let page = shop.read(&format!("/customers/schedules/{}", hourly.id())).await?;
+    assert!(page.len() <= 60_000, "{} bytes", page.len());
+    assert!(page.contains("Earlier runs are not shown."), "{page}");
+    assert_eq!(page.matches("<a href=\"/backoffice/payments/").count(), 50, "{page}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_schedule_ends_once_and_the_audit_log_names_the_user_and_the_address() -> anyhow::Result<()> {
     let shop = Shop::open().await?;
     let registration = register_card(&shop.merchant, &[]).await?;
