@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use thirtyfour::prelude::*;
 use tillgate_domain::access::one_time_code::{CodeSecret, step_at};
-use tillgate_tests::{Browser, MerchantClient, TestGateway, run_in_browser};
+use tillgate_tests::{Browser, CARD, MerchantClient, TestGateway, poll_until, run_in_browser};
 
 /// Maximum size of a page without its style sheet and script.
 const MAX_PAGE: u64 = 60_000;
@@ -73,6 +73,43 @@ async fn make_payments(merchant: &MerchantClient) -> anyhow::Result<String> {
     merchant.pay_by_card(&[("merchantTransactionId", HOSTILE)]).await?;
     merchant.pay_by_card(&[("card.number", DECLINED_CARD), ("merchantTransactionId", "order-1002")]).await?;
     Ok(id)
+}
+
+/// Stores a card with a hostile holder, pays with it and charges it by schedules. Returns the pages about it.
+async fn make_customers(merchant: &MerchantClient) -> anyhow::Result<Vec<String>> {
+    let agreement = [("standingInstruction.mode", "INITIAL"), ("standingInstruction.source", "CIT")];
+    let fields = [("card.holder", HOSTILE), ("customer.email", "jane@shop.example"), ("customer.surname", "Jones")];
+    let card: Vec<_> = CARD.iter().filter(|(name, _)| *name != "card.holder").copied().collect();
+    let stored = merchant.post("v1/registrations", &[&card, &agreement[..], &fields].concat()).await?;
+    let registration = stored.id().to_owned();
+    let charge = [("amount", "12.00"), ("currency", "EUR")];
+    let daily = [("paymentType", "SD"), ("registrationId", &*registration), ("job.hour", "06,18")];
+    let busy = merchant.post("scheduling/v1/schedules", &[&charge[..], &daily].concat()).await?.id().to_owned();
+    merchant.advance_clock("24h").await?;
+    poll_until("the schedule runs", async || {
+        let read = merchant.get(&format!("scheduling/v1/schedules/{busy}")).await?;
+        Ok(read.json["runs"].as_array().is_some_and(|runs| !runs.is_empty()).then_some(()))
+    })
+    .await?;
+    let mut last = String::new();
+    for number in 0..55 {
+        let pay = [&[("paymentType", "DB")], &charge[..]].concat();
+        merchant.post(&format!("v1/registrations/{registration}/payments"), &pay).await?;
+        merchant.post("v1/registrations", &CARD).await?;
+        let name = format!("{number} {HOSTILE}");
+        let times = if number % 2 == 0 { ("job.hour", "06,18") } else { ("job.expression", "0 0 9 ? * 6#3") };
+        let job = [("paymentType", "SD"), ("registrationId", &*registration), ("job.name", &*name), times];
+        last = merchant.post("scheduling/v1/schedules", &[&charge[..], &job].concat()).await?.id().to_owned();
+    }
+    Ok(vec![
+        "/customers/registrations".to_owned(),
+        "/customers/registrations?entity=x".to_owned(),
+        format!("/customers/registrations/{registration}"),
+        "/customers/schedules".to_owned(),
+        "/customers/schedules?state=ended".to_owned(),
+        format!("/customers/schedules/{last}"),
+        format!("/customers/schedules/{busy}"),
+    ])
 }
 
 /// Creates a merchant whose payments are all held for review, and makes one with both addresses and a note. Returns the
@@ -176,6 +213,7 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
     for number in 0..50 {
         merchant.pay_by_card(&[("merchantTransactionId", &format!("order-2{number:03}"))]).await?;
     }
+    let customers = make_customers(&merchant).await?;
     run_in_browser(move |browser| async move {
         become_administrator(&gateway, &browser).await?;
         let (detail, account) =
@@ -202,7 +240,8 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         let review = format!("/reviews/{held}?done=review_approved");
         let reviews = ["/reviews", "/reviews?view=mine", "/reviews?view=all", &review];
         let own = [&*detail, &*refund, &*account, &*settings];
-        for page in lists.into_iter().chain(audit).chain(own).chain(reviews) {
+        let customers = customers.iter().map(String::as_str);
+        for page in lists.into_iter().chain(audit).chain(own).chain(reviews).chain(customers) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod administration;
 pub mod components;
+pub mod customer;
 pub mod delivery;
 pub mod home;
 pub mod layout;
@@ -95,6 +96,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(review::build_routes())
         .merge(search::build_routes())
         .merge(administration::build_routes())
+        .merge(customer::build_routes())
         .merge(delivery::build_routes())
         .merge(layout::build_routes())
         .fallback(access::show_missing_page)

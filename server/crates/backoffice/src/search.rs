@@ -10,8 +10,9 @@ use axum::routing::get;
 use jiff::civil::Date;
 use serde::Deserialize;
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::id::PaymentId;
-use tillgate_gateway::Failure;
+use tillgate_domain::id::{PaymentId, RegistrationId, ScheduleId};
+use tillgate_gateway::{App, Failure};
+use tillgate_store::Cancellation;
 
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::office::Office;
@@ -40,8 +41,15 @@ async fn find(office: Office, Query(text): Query<SearchText>) -> Response {
     if let Some(id) = PaymentId::parse(text) {
         match is_known(&office, id.clone()).await {
             Ok(true) => return Redirect::to(&format!("{BASE}/payments/{}", id.as_str())).into_response(),
-            // It may still be a reference of the merchant.
             Ok(false) => {}
+            Err(failure) => return office.show_failure(&failure),
+        }
+    }
+    if let (Some(registration), Some(schedule)) = (RegistrationId::parse(text), ScheduleId::parse(text)) {
+        match find_of_customer(&office, registration, schedule).await {
+            Ok(Some(path)) => return Redirect::to(&format!("{BASE}/customers/{path}")).into_response(),
+            // It may still be a reference of the merchant.
+            Ok(None) => {}
             Err(failure) => return office.show_failure(&failure),
         }
     }
@@ -53,6 +61,25 @@ async fn find(office: Office, Query(text): Query<SearchText>) -> Response {
 async fn is_known(office: &Office, id: PaymentId) -> Result<bool, Failure> {
     let entities = collect_ids(&office.entities_with(Permission::ViewPayments));
     office.read(move |app, _| Ok(app.gateway.store.load_payment_of_any(&entities, &id)?.is_some())).await
+}
+
+/// Returns the path of the registration or schedule of one of the user's entities. The id of a schedule may be that of
+/// any request of its chain.
+async fn find_of_customer(
+    office: &Office,
+    registration: RegistrationId,
+    schedule: ScheduleId,
+) -> Result<Option<String>, Failure> {
+    let entities = collect_ids(&office.entities_with(Permission::ViewCustomers));
+    let read = move |app: &App, _: &Cancellation<'_>| {
+        let store = &app.gateway.store;
+        if store.load_registration_with_account(&entities, &registration)?.is_some() {
+            return Ok(Some(format!("registrations/{registration}")));
+        }
+        let found = store.load_schedule_of_step(&schedule)?.filter(|found| entities.contains(&found.entity));
+        Ok(found.map(|found| format!("schedules/{}", found.id)))
+    };
+    office.read(read).await
 }
 
 /// Chooses the filter for a text by its form.

@@ -3,6 +3,7 @@
 mod draft;
 mod migration;
 pub mod stored_credentials;
+pub mod user_act;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod run;
+pub mod user_act;
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use std::net::IpAddr;
 
 use rusqlite::Connection;
+use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
 
 use super::change_log::Slot;
@@ -94,6 +95,17 @@ pub(crate) struct WriteContext<'a> {
     pub(crate) actor: Option<&'a str>,
     /// The address of the user's browser, for the audit log.
     pub(crate) address: Option<IpAddr>,
+}
+
+impl WriteContext<'_> {
+    /// Adds the token or user, and the address of the user's browser, to an entry of the audit log.
+    pub(crate) fn name_actor(&self, entry: AuditEntry) -> AuditEntry {
+        let entry = AuditEntry { actor: self.actor.map(str::to_owned), ..entry };
+        match self.address {
+            Some(address) => entry.with_detail("address", address.to_string()),
+            None => entry,
+        }
+    }
 }
 
 /// Changes to write in one commit.

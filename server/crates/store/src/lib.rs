@@ -22,6 +22,7 @@ pub mod delivery;
 pub mod dispute;
 mod document;
 pub mod entity_directory;
+mod entity_pages;
 mod error;
 mod fault;
 pub mod form_build;

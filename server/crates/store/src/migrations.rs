@@ -78,6 +78,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0056_users",
     "0057_payment_search",
     "0058_audit_acts",
+    "0059_customer_lists",
+    "0060_registration_payments",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod due;
+pub mod listing;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
@@ -90,7 +91,7 @@ impl Change for ScheduleChange {
 
     /// Writes the schedule, its request and its run.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let WriteContext { connection, sources, actor, .. } = *context;
+        let WriteContext { connection, sources, .. } = *context;
         let id = self.schedule.id.as_str();
         // Each write has a new version, so a run that was prepared from an earlier one is refused.
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
@@ -104,7 +105,7 @@ impl Change for ScheduleChange {
                 StepType::Reschedule => "schedule change",
                 StepType::Deschedule => "schedule end",
             };
-            let entry = AuditEntry { actor: actor.map(str::to_owned), ..AuditEntry::new(step.at, action, id) };
+            let entry = context.name_actor(AuditEntry::new(step.at, action, id));
             ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
         }
         if let Some(write) = &self.run {

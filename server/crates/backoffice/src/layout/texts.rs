@@ -22,6 +22,7 @@ macro_rules! language {
                 text_file!($code, "administration"),
                 text_file!($code, "audit"),
                 text_file!($code, "common"),
+                text_file!($code, "customer"),
                 text_file!($code, "delivery"),
                 text_file!($code, "home"),
                 text_file!($code, "payment"),

@@ -8,8 +8,11 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Account, Payment, PaymentState};
+use tillgate_gateway::App;
 use tillgate_gateway::payment::listing::ListedState;
 use tillgate_gateway::payment::story::{PaymentStory, StoryScope};
+use tillgate_gateway::registration::user_act::CustomerLinks;
+use tillgate_store::Cancellation;
 
 use super::filter::find_zone;
 use super::{acts, collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
@@ -31,15 +34,21 @@ pub(super) async fn show_payment(office: Office, Path(id): Path<String>) -> Resp
     // A payment of another tenant is as unknown as one that does not exist.
     let Some(id) = PaymentId::parse(&id) else { return office.show_unknown() };
     let scope = collect_scope(&office);
-    let story = match office.read(move |app, _| app.gateway.load_payment_story(&scope, &id)).await {
-        Ok(Some(story)) => story,
+    let customers = collect_ids(&office.entities_with(Permission::ViewCustomers));
+    let read = move |app: &App, _: &Cancellation<'_>| {
+        let Some(story) = app.gateway.load_payment_story(&scope, &id)? else { return Ok(None) };
+        let links = app.gateway.find_customer_links(&customers, &story.payment)?;
+        Ok(Some((story, links)))
+    };
+    let (story, links) = match office.read(read).await {
+        Ok(Some(found)) => found,
         Ok(None) => return office.show_unknown(),
         Err(failure) => return office.show_failure(&failure),
     };
     let owner = entities.iter().find(|entity| entity.id == story.payment.entity);
     let zone = find_zone(owner.map_or("", |owner| owner.zone_name()), &entities);
     let title = texts.fill("payment.title", &[("id", &story.payment.id.short_id())]);
-    let main = render(&office, &zone, &story, owner.map(AsRef::as_ref));
+    let main = render(&office, &zone, (&story, links), owner.map(AsRef::as_ref));
     office.show_page(Section::Payments, &title, main)
 }
 
@@ -61,7 +70,12 @@ pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
 }
 
 /// Renders the content.
-fn render(office: &Office, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
+fn render(
+    office: &Office,
+    zone: &TimeZone,
+    (story, links): (&PaymentStory, CustomerLinks),
+    owner: Option<&Entity>,
+) -> Markup {
     let (texts, payment) = (office.texts, &story.payment);
     let outcome = ListedState::of(payment.payment_type, payment.result);
     let (tone, state) = describe_state(texts, outcome, story.follow_up);
@@ -81,7 +95,7 @@ fn render(office: &Office, zone: &TimeZone, story: &PaymentStory, owner: Option<
                 (timeline(&steps::collect(texts, zone, story)))
             }
             div.stack {
-                (render_facts(texts, payment))
+                (render_facts(texts, payment, links))
                 (render_related(texts, story))
                 (parameters::render(texts, payment))
             }
@@ -136,7 +150,7 @@ pub(crate) fn account_end(payment: &Payment) -> Option<&str> {
 }
 
 /// Renders the facts about account, customer and acquirer.
-fn render_facts(texts: &Texts, payment: &Payment) -> Markup {
+fn render_facts(texts: &Texts, payment: &Payment, links: CustomerLinks) -> Markup {
     let text = |value: Option<&str>| value.filter(|it| !it.is_empty()).map(|value| html! { (value) });
     let parameter = |name: &str| payment.parameters.get(name);
     let (holder, number, expiry) = match &payment.account {
@@ -171,12 +185,30 @@ fn render_facts(texts: &Texts, payment: &Payment) -> Markup {
         (texts.get("payment.connector"), text(payment.connector.as_deref())),
         (texts.get("payment.connector_ids"), text(Some(&ids))),
         (texts.get("payment.checkout"), payment.checkout.as_ref().map(|id| html! { code { (id.as_str()) } })),
-        (texts.get("payment.registration"), payment.registration.as_ref().map(|id| html! { code { (id.as_str()) } })),
+        (
+            texts.get("payment.registration"),
+            payment.registration.as_ref().map(|id| customer_link("registrations", id.as_str(), links.registration)),
+        ),
+        (
+            texts.get("payment.schedule"),
+            payment.schedule.as_ref().map(|id| customer_link("schedules", id.as_str(), links.schedule)),
+        ),
     ];
     html! {
         section.card aria-labelledby="facts" {
             header { h2 id="facts" { (texts.get("payment.facts")) } }
             div.body { (facts(&rows)) }
+        }
+    }
+}
+
+/// Renders the id of a registration or schedule, as a link for those who may see it.
+fn customer_link(list: &str, id: &str, is_open: bool) -> Markup {
+    html! {
+        @if is_open {
+            a href={ (BASE) "/customers/" (list) "/" (id) } { code { (id) } }
+        } @else {
+            code { (id) }
         }
     }
 }

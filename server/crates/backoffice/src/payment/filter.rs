@@ -7,7 +7,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::PaymentId;
+use tillgate_domain::id::{PaymentId, RegistrationId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_gateway::payment::listing::{ListFilter, ListedState};
@@ -17,8 +17,22 @@ use crate::BASE;
 /// Maximum length of a value in the address.
 const MAX_VALUE: usize = 255;
 /// Names of the filters, in the order of the address.
-const NAMES: [&str; 13] =
-    ["period", "from", "to", "zone", "state", "type", "brand", "channel", "last4", "reference", "mail", "min", "max"];
+const NAMES: [&str; 14] = [
+    "period",
+    "from",
+    "to",
+    "zone",
+    "state",
+    "type",
+    "brand",
+    "channel",
+    "last4",
+    "reference",
+    "registration",
+    "mail",
+    "min",
+    "max",
+];
 /// Name of the place in the list.
 const BEFORE: &str = "before";
 
@@ -119,6 +133,8 @@ impl ListQuery {
         let (lowest, highest) = (parse_amount(address.get("min")), parse_amount(address.get("max")));
         check("min", lowest.is_some());
         check("max", highest.is_some());
+        let registration = RegistrationId::parse(address.get("registration"));
+        check("registration", registration.is_some());
         let channel = address.get("channel");
         let shown: Vec<Arc<Entity>> =
             entities.into_iter().filter(|entity| channel.is_empty() || entity.id.as_str() == channel).collect();
@@ -132,6 +148,7 @@ impl ListQuery {
             last_four: value("last4"),
             reference: value("reference"),
             mail: value("mail").map(|mail| mail.to_ascii_lowercase()),
+            registration,
             lowest,
             highest,
         };

@@ -139,6 +139,7 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
         @for name in ["state"] { @if !address.get(name).is_empty() { input type="hidden" name=(name) value=(address.get(name)); } }
         (field("last4", texts.get("payments.last4")).input("text"))
         (field("reference", texts.get("payments.reference")).input("text"))
+        (field("registration", texts.get("payment.registration")).input("text"))
         (field("mail", texts.get("payments.mail")).input("text"))
         (Field { input_mode: Some("decimal"), ..field("min", texts.get("payments.min")) }.input("text"))
         (Field { input_mode: Some("decimal"), ..field("max", texts.get("payments.max")) }.input("text"))

@@ -41,28 +41,43 @@ pub fn read_times(job: &Parameters) -> Result<CronExpression, Refusal> {
         let message = "must be numbers from 1 (Sunday) to 7 (Saturday); 0 is no day";
         return Err(Refusal::invalid_job(codes::JOB_WEEKDAY_INVALID, DAY_OF_WEEK, Some(days), message));
     }
-    let sent = |name: &str| match name {
-        "job.dayOfMonth" => job.get(name).or(day_of_week),
-        _ => job.get(name),
-    };
-    let Some(finest) = PARTS.iter().position(|(name, _)| sent(name).is_some()) else {
+    let Some((finest, expression)) = join_parts(job) else {
         let message = "or another time is needed: year, month, dayOfMonth, dayOfWeek, hour, minute or second";
         return Err(Refusal::invalid_job(codes::JOB_WITHOUT_TIME, EXPRESSION, None, message));
     };
-    let parts = PARTS.iter().enumerate().map(|(place, (name, first))| match sent(name) {
+    CronExpression::parse(&expression).map_err(|message| {
+        let (name, _) = PARTS[finest];
+        Refusal::invalid_job(codes::JOB_TIMES_INVALID, name, read_part(job, name), message)
+    })
+}
+
+/// Returns the times as one expression, which is not checked. Returns `None` without any time.
+pub fn find_expression(job: &Parameters) -> Option<String> {
+    let sent = job.get(EXPRESSION).map(str::to_owned);
+    sent.or_else(|| join_parts(job).map(|(_, expression)| expression))
+}
+
+/// Returns the value of a part. A day of the week stands in the place of a day of the month.
+fn read_part<'a>(job: &'a Parameters, name: &str) -> Option<&'a str> {
+    let stands_for_day = name == "job.dayOfMonth";
+    job.get(name).or_else(|| job.get(DAY_OF_WEEK).filter(|_| stands_for_day))
+}
+
+/// Joins the parts into an expression, and returns it with the place of the finest part that was sent. Returns `None`
+/// if none was sent.
+fn join_parts(job: &Parameters) -> Option<(usize, String)> {
+    let finest = PARTS.iter().position(|(name, _)| read_part(job, name).is_some())?;
+    let parts = PARTS.iter().enumerate().map(|(place, (name, first))| match read_part(job, name) {
         Some(value) => value,
         None if place < finest => first,
         None => "*",
     });
     let [second, minute, hour, day, month, year]: [&str; 6] = collect_parts(parts);
-    let expression = match day_of_week {
+    let expression = match job.get(DAY_OF_WEEK) {
         Some(_) => format!("{second} {minute} {hour} ? {month} {day} {year}"),
         None => format!("{second} {minute} {hour} {day} {month} ? {year}"),
     };
-    CronExpression::parse(&expression).map_err(|message| {
-        let (name, _) = PARTS[finest];
-        Refusal::invalid_job(codes::JOB_TIMES_INVALID, name, sent(name), message)
-    })
+    Some((finest, expression))
 }
 
 /// Collects the parts into an array.

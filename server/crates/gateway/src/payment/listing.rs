@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::id::{EntityId, PaymentId, RegistrationId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_shared::result::{ResultCode, codes};
@@ -83,6 +83,8 @@ pub struct ListFilter {
     pub reference: Option<String>,
     /// The customer's e-mail address, in lower case.
     pub mail: Option<String>,
+    /// The registration that the payments created or used.
+    pub registration: Option<RegistrationId>,
     /// The lowest amount, in hundredths.
     pub lowest: Option<i64>,
     /// The highest amount, in hundredths.
@@ -119,8 +121,11 @@ impl ListFilter {
 
     /// Returns the index that leads to the fewest payments.
     fn choose_index(&self) -> PaymentIndex {
-        use tillgate_store::SearchTerm::{LastFour, Mail};
-        if let Some(reference) = &self.reference {
+        use tillgate_store::SearchTerm::{LastFour, Mail, Registration};
+        // The registration is not decoded, so its index comes first.
+        if let Some(registration) = &self.registration {
+            PaymentIndex::Term(Registration(registration.clone()))
+        } else if let Some(reference) = &self.reference {
             PaymentIndex::Reference(reference.clone())
         } else if let Some(mail) = &self.mail {
             PaymentIndex::Term(Mail(mail.clone()))

@@ -48,6 +48,7 @@ pub(super) fn write_rows(connection: &Connection, payment: &Payment) -> Result<W
             .execute(params![entity, id, document])?;
     }
     write_connector_id(connection, payment)?;
+    search::write_registration_term(connection, payment)?;
     guards::link_checkout(connection, payment)?;
     guards::write_payment_link(connection, payment)?;
     let whole_document = stored.map(|_| encode_document(&Payment { shares: None, ..payment.clone() }));

@@ -1,8 +1,11 @@
-//! Search for payments by the terms that people know: the last four digits of an account, and an e-mail address.
+//! Search for payments by the terms that people know: the last four digits of an account, an e-mail address, and the
+//! registration that paid.
 //!
-//! The rows are written with a new payment and never change, because neither does.
+//! The rows are written with a new payment and never change, because neither does. The registration may be created when
+//! a pending payment ends.
 
 use rusqlite::{Connection, params};
+use tillgate_domain::id::RegistrationId;
 use tillgate_domain::payment::{Account, Payment};
 
 use crate::StoreError;
@@ -14,6 +17,8 @@ pub enum SearchTerm {
     LastFour(String),
     /// The customer's e-mail address, in any case.
     Mail(String),
+    /// The registration that a payment created or used.
+    Registration(RegistrationId),
 }
 
 impl SearchTerm {
@@ -22,6 +27,7 @@ impl SearchTerm {
         match self {
             Self::LastFour(digits) => format!("d{digits}"),
             Self::Mail(address) => format!("m{}", address.to_ascii_lowercase()),
+            Self::Registration(id) => format!("r{id}"),
         }
     }
 }
@@ -35,9 +41,23 @@ pub(super) fn write_terms(connection: &Connection, payment: &Payment) -> Result<
     };
     let mail = payment.parameters.get("customer.email").map(|mail| SearchTerm::Mail(mail.to_owned()));
     for term in last_four.map(SearchTerm::LastFour).into_iter().chain(mail) {
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3)")?
-            .execute(params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()])?;
+        write_term(connection, payment, &term)?;
     }
+    Ok(())
+}
+
+/// Writes the row by which a new or changed payment is found by its registration. Does nothing if it has none, or if the
+/// row is there.
+pub(super) fn write_registration_term(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+    match &payment.registration {
+        Some(registration) => write_term(connection, payment, &SearchTerm::Registration(registration.clone())),
+        None => Ok(()),
+    }
+}
+
+fn write_term(connection: &Connection, payment: &Payment, term: &SearchTerm) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("INSERT OR IGNORE INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3)")?
+        .execute(params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()])?;
     Ok(())
 }

@@ -181,9 +181,9 @@ fn write_registration(
 
 /// Writes the entry of a registration that a request has deleted. Those that end by themselves have none.
 fn record_end(context: &WriteContext<'_>, registration: &Registration) -> Result<(), StoreError> {
-    let (Some(_), Some(actor)) = (registration.ended, context.actor) else { return Ok(()) };
+    let (Some(_), Some(_)) = (registration.ended, context.actor) else { return Ok(()) };
     let now = context.sources.now();
-    let entry = AuditEntry::new(now, "registration delete", registration.id.as_str()).by(actor);
+    let entry = context.name_actor(AuditEntry::new(now, "registration delete", registration.id.as_str()));
     ledger::write_entry(context.connection, Some(&registration.entity), &entry, now)
 }
 

@@ -9,7 +9,7 @@ use super::*;
 use crate::conformance::samples::{empty_directory, sample_entity, sample_registration, sample_time, write_changes};
 use crate::{AdminStore, StoreErrorKind};
 
-fn sample_schedule(number: u8, next: i64) -> Schedule {
+pub(super) fn sample_schedule(number: u8, next: i64) -> Schedule {
     let id = ScheduleId::new(sample_time(0), [number; 9]);
     Schedule {
         id: id.clone(),
@@ -44,7 +44,7 @@ fn sample_run(attempt: u32) -> ScheduleRun {
 }
 
 /// Opens a store with one entity.
-fn open_store(folder: &std::path::Path) -> Store {
+pub(super) fn open_store(folder: &std::path::Path) -> Store {
     AdminStore::open(folder).unwrap().add_entity(&sample_entity(1), sample_time(0)).unwrap();
     Store::open(folder, empty_directory(), Sources::system()).unwrap()
 }
