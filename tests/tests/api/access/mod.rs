@@ -8,6 +8,7 @@ pub mod back_office_attacks;
 pub mod back_office_audit;
 pub mod back_office_deliveries;
 pub mod back_office_links;
+pub mod back_office_money;
 pub mod back_office_payment_acts;
 pub mod back_office_permissions;
 pub mod back_office_reads;

@@ -106,7 +106,6 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         let time = texts.date_time(&moment.to_zoned(zone.clone()));
         html! { (texts.fill("home.until", &[("time", &time)])) }
     };
-    let payment_address = |id: &str| Some(format!("{BASE}/payments/{id}"));
     let mut lines: Vec<(Timestamp, Task)> = Vec::new();
     for (payment, since) in &work.oldest_held {
         let deadline = since.checked_add(*review_lifetime).unwrap_or(Timestamp::MAX);
@@ -123,7 +122,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         let amount = format!("{} {}", texts.amount(&dispute.amount.to_string()), dispute.amount.currency().code());
         let task = Task {
             text: texts.fill("home.disputed_payment", &[("amount", &amount)]),
-            address: payment_address(dispute.payment.as_str()),
+            address: Some(format!("{BASE}/money/disputes/{}", dispute.id)),
             badge: badge(Tone::Warn, texts.get("home.dispute")),
             end: until(deadline),
         };

@@ -18,6 +18,8 @@ pub enum Section {
     Payments,
     /// Held payments.
     Reviews,
+    /// Disputes and settlements.
+    Money,
     /// Webhooks and callbacks.
     Deliveries,
     /// Entities, tokens and users.
@@ -104,6 +106,7 @@ impl Page<'_> {
             (Section::Home, P::ViewPayments, "", icon::home(), "layout.home"),
             (Section::Payments, P::ViewPayments, "/payments", icon::card(), "layout.payments"),
             (Section::Reviews, P::ViewReviews, "/reviews", icon::flag(), "reviews.title"),
+            (Section::Money, P::ViewMoney, "/money/disputes", icon::coins(), "money.title"),
             (Section::Deliveries, P::ViewDeliveries, "/deliveries", icon::send(), "deliveries.title"),
             (Section::Administration, P::ManageTokens, "/administration", icon::sliders(), "administration.title"),
         ];
