@@ -221,8 +221,9 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         let dispute = format!("/money/disputes/{disputed}");
         let accepting = format!("{dispute}#accept");
         let money = ["/money/disputes", "/money/disputes?view=won", &dispute, &accepting];
+        let lists_of_money = ["/money/settlements", "/money/files", "/money/unmatched"];
         let own = [&*detail, &*refund, &*account, &*settings];
-        for page in lists.into_iter().chain(audit).chain(own).chain(reviews).chain(money) {
+        for page in lists.into_iter().chain(audit).chain(own).chain(reviews).chain(money).chain(lists_of_money) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

@@ -1,9 +1,16 @@
-//! Money: disputes with the merchant's answers.
+//! Money: disputes with the merchant's answers, batches with their lines, reconciliation files, and
+//! lines of institutes' files that have no payment.
 
+mod areas;
 mod dispute_acts;
 mod dispute_list;
 mod dispute_page;
 mod evidence;
+mod files;
+mod settlement_list;
+mod settlement_page;
+mod unmatched_list;
+mod unmatched_page;
 
 use std::sync::Arc;
 
@@ -34,6 +41,14 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/money/disputes", VIEW),
     row("GET", "/money/disputes/{id}", VIEW),
     row("GET", "/money/disputes/{id}/evidence/{file}", VIEW),
+    row("GET", "/money/settlements", VIEW),
+    row("GET", "/money/settlements/{entity}/{day}/{currency}", VIEW),
+    row("GET", "/money/files", VIEW),
+    row("GET", "/money/files/{name}", VIEW),
+    row("GET", "/money/unmatched", VIEW),
+    row("GET", "/money/unmatched/{id}", VIEW),
+    row("POST", "/money/unmatched/{id}/match", CHANGE),
+    row("POST", "/money/unmatched/{id}/rejection", CHANGE),
     row("POST", "/money/disputes/{id}/representment", CHANGE),
     row("POST", "/money/disputes/{id}/acceptance", CHANGE),
 ];
@@ -44,6 +59,14 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/money/disputes", get(dispute_list::show_disputes))
         .route("/money/disputes/{id}", get(dispute_page::show_dispute))
         .route("/money/disputes/{id}/evidence/{file}", get(evidence::send_evidence))
+        .route("/money/settlements", get(settlement_list::show_batches))
+        .route("/money/settlements/{entity}/{day}/{currency}", get(settlement_page::show_batch))
+        .route("/money/files", get(files::show_files))
+        .route("/money/files/{name}", get(files::send_file))
+        .route("/money/unmatched", get(unmatched_list::show_lines))
+        .route("/money/unmatched/{id}", get(unmatched_page::show_line))
+        .route("/money/unmatched/{id}/match", post(unmatched_page::match_line))
+        .route("/money/unmatched/{id}/rejection", post(unmatched_page::reject_line))
         .route("/money/disputes/{id}/representment", post(dispute_acts::represent))
         .route("/money/disputes/{id}/acceptance", post(dispute_acts::accept))
 }
@@ -90,4 +113,17 @@ fn render_turn(texts: &Texts, dispute: &Dispute, now: Timestamp) -> Markup {
         _ => Tone::Calm,
     };
     badge(tone, &describe_time_left(texts, left))
+}
+
+/// Renders the end of a list: the number of rows, and the ways to its beginning and to more.
+fn render_list_end(texts: &Texts, first: Option<&str>, count: u64, next: Option<&str>) -> Markup {
+    html! {
+        div.pages {
+            span { (texts.fill("money.count", &[("count", &texts.number(count))])) }
+            div {
+                @if let Some(first) = first { a.button href=(first) { (texts.get("money.first")) } }
+                @if let Some(next) = next { a.button href=(next) rel="next" { (texts.get("money.more")) } }
+            }
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub mod back_office_reads;
 pub mod back_office_review_attacks;
 pub mod back_office_reviews;
 pub mod back_office_settings;
+pub mod back_office_settlements;
+pub mod back_office_unmatched;
 pub mod channels;
 pub mod entities;
 pub mod isolation;

@@ -10,7 +10,8 @@ use tillgate_domain::dispute::Dispute;
 use tillgate_gateway::dispute::user_act::DisputePage;
 use tillgate_store::dispute::list::{DisputePlace, DisputeView};
 
-use super::{money_text, render_turn, show_time, stage_badge};
+use super::areas::render_areas;
+use super::{money_text, render_list_end, render_turn, show_time, stage_badge};
 use crate::BASE;
 use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::list_address::{BEFORE, ListAddress};
@@ -45,7 +46,9 @@ pub(super) async fn show_disputes(office: Office, RawQuery(query): RawQuery) -> 
     let main = html! {
         div.title { h1 { (title) } }
         div.card {
-            div.filter { (render_views(texts, &address, view)) }
+            div.filter {
+                div.line { (render_areas(texts, "/money/disputes")) (render_views(texts, &address, view)) }
+            }
             @if page.disputes.is_empty() {
                 @if view == DisputeView::Open {
                     (empty(texts.get("disputes.none_open"), texts.get("disputes.none_open_advice")))
@@ -122,19 +125,7 @@ fn render_cells(texts: &Texts, dispute: &Dispute, zone: &TimeZone, now: Timestam
 /// Renders the end of the page: the number of disputes, and the way to more.
 fn render_pages(texts: &Texts, address: &ListAddress, page: &DisputePage) -> Markup {
     let count = u64::try_from(page.disputes.len()).unwrap_or(u64::MAX);
-    html! {
-        div.pages {
-            span { (texts.fill("disputes.count", &[("count", &texts.number(count))])) }
-            div {
-                @if address.find(BEFORE).is_some() {
-                    a.button href=(address.with(&[]).format()) { (texts.get("disputes.first")) }
-                }
-                @if let Some(next) = &page.next {
-                    a.button href=(address.with(&[(BEFORE, &next.to_string())]).format()) rel="next" {
-                        (texts.get("disputes.more"))
-                    }
-                }
-            }
-        }
-    }
+    let next = page.next.as_ref().map(|next| address.with(&[(BEFORE, &next.to_string())]).format());
+    let first = address.find(BEFORE).map(|_| address.with(&[]).format());
+    render_list_end(texts, first.as_deref(), count, next.as_deref())
 }

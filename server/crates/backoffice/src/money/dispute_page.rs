@@ -68,7 +68,8 @@ impl ShownDispute {
     /// Loads a dispute that the user may answer.
     ///
     /// # Errors
-    /// Same as [`ShownDispute::load`]; also the page about the missing permission, if the user may only see the dispute.
+    /// Same as [`ShownDispute::load`]; also the page about the missing permission, if the user may only see the
+    /// dispute.
     pub(super) async fn load_to_answer(office: &Office, id: &str) -> Result<Self, Box<Response>> {
         let view = Self::load(office, id).await?;
         if view.can_answer {

@@ -20,6 +20,9 @@ use crate::{Failure, Gateway};
 /// The answers of a merchant. Other steps are those of the institute.
 const ANSWERS: [DisputeAction; 2] = [DisputeAction::Represent, DisputeAction::Accept];
 
+/// An evidence file with its content.
+pub type OpenedEvidence = (Evidence, Zeroizing<Vec<u8>>);
+
 /// A page of disputes.
 #[derive(Debug)]
 pub struct DisputePage {
@@ -94,7 +97,7 @@ impl Gateway {
         &self,
         entities: &[EntityId],
         (dispute, file): (&DisputeId, &EvidenceId),
-    ) -> Result<Option<(Evidence, Zeroizing<Vec<u8>>)>, Failure> {
+    ) -> Result<Option<OpenedEvidence>, Failure> {
         let owned = self.store.load_dispute(dispute)?.filter(|dispute| entities.contains(&dispute.entity));
         let found = if owned.is_some() { self.store.load_evidence(file)? } else { None };
         let Some((evidence, parts)) = found.filter(|(evidence, _)| evidence.dispute == *dispute) else {
