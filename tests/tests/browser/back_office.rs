@@ -3,6 +3,7 @@
 
 use anyhow::Context as _;
 use jiff::Timestamp;
+use reqwest::Method;
 use thirtyfour::prelude::*;
 use tillgate_domain::access::one_time_code::{CodeSecret, step_at};
 use tillgate_tests::{Browser, CARD, MerchantClient, TestGateway, poll_until, run_in_browser};
@@ -141,6 +142,21 @@ async fn hold_payment(gateway: &TestGateway) -> anyhow::Result<String> {
     Ok(id)
 }
 
+/// Charges a payment back, and adds an evidence file. Returns the id of the dispute.
+async fn open_dispute(merchant: &MerchantClient) -> anyhow::Result<String> {
+    let paid = merchant.pay_by_card(&[("merchantTransactionId", HOSTILE)]).await?.id().to_owned();
+    let reason = [("paymentType", "CB"), ("chargebackResultCode", "000.100.203")];
+    merchant.post(&format!("v1/payments/{paid}"), &reason).await?;
+    let list = merchant.get("v1/disputes").await?;
+    let dispute = list.json["disputes"][0]["id"].as_str().context("no dispute")?.to_owned();
+    let path = format!("v1/disputes/{dispute}/evidence?entityId={}&name={}", merchant.entity_id, "proof-".repeat(20));
+    let request = merchant.bare_request(Method::POST, &path).bearer_auth(&merchant.token);
+    let pdf = b"%PDF-1.4\nproof\n%%EOF".to_vec();
+    let added = request.header("content-type", "application/pdf").body(pdf).send().await?;
+    assert_eq!(added.status(), 200, "{}", added.text().await?);
+    Ok(dispute)
+}
+
 /// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and
 /// right-to-left.
 async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
@@ -210,6 +226,7 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
     let merchant = gateway.create_merchant()?;
     let approved = make_payments(&merchant).await?;
     let held = hold_payment(&gateway).await?;
+    let disputed = open_dispute(&merchant).await?;
     for number in 0..50 {
         merchant.pay_by_card(&[("merchantTransactionId", &format!("order-2{number:03}"))]).await?;
     }
@@ -239,9 +256,14 @@ async fn every_page_is_small_accessible_and_within_its_policy() -> anyhow::Resul
         let settings = format!("{account}/settings");
         let review = format!("/reviews/{held}?done=review_approved");
         let reviews = ["/reviews", "/reviews?view=mine", "/reviews?view=all", &review];
+        let dispute = format!("/money/disputes/{disputed}");
+        let accepting = format!("{dispute}#accept");
+        let money = ["/money/disputes", "/money/disputes?view=won", &dispute, &accepting];
+        let lists_of_money = ["/money/settlements", "/money/files", "/money/unmatched"];
         let own = [&*detail, &*refund, &*account, &*settings];
         let customers = customers.iter().map(String::as_str);
-        for page in lists.into_iter().chain(audit).chain(own).chain(reviews).chain(customers) {
+        let money = money.into_iter().chain(lists_of_money);
+        for page in lists.into_iter().chain(audit).chain(own).chain(reviews).chain(money).chain(customers) {
             check_page(&browser, &format!("{}backoffice{page}", gateway.public_url())).await?;
         }
         Ok(())

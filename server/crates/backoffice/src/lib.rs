@@ -10,6 +10,7 @@ pub mod customer;
 pub mod delivery;
 pub mod home;
 pub mod layout;
+pub mod money;
 pub mod office;
 pub mod payment;
 pub mod review;
@@ -98,6 +99,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(administration::build_routes())
         .merge(customer::build_routes())
         .merge(delivery::build_routes())
+        .merge(money::build_routes())
         .merge(layout::build_routes())
         .fallback(access::show_missing_page)
         .layer(DefaultBodyLimit::max(BODY_LIMIT))

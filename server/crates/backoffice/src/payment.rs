@@ -19,6 +19,7 @@ use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::payment::listing::ListedState;
 
 pub use csv::RunningDownloads;
+pub(crate) use csv::watch_body;
 pub(crate) use steps::describe_receivable;
 
 use crate::OfficeState;

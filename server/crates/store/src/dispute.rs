@@ -3,6 +3,7 @@
 //! The dispute that follows from a payment is written in the same commit.
 
 pub mod evidence;
+pub mod list;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use tillgate_domain::payment::Payment;
 
 use super::changes::{Change, Stage, WriteContext};
 use super::document::{decode_document, encode_document};
-use super::{AdminStore, Changes, Sources, Store, StoreError, timer};
+use super::{AdminStore, Changes, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
 use crate::payment::load;
@@ -100,7 +101,7 @@ impl Change for DisputeChange {
         }
         timer::set_dispute_timer(connection, dispute.id.as_str(), dispute.entity.as_str(), dispute.next_timer())?;
         let has_step = matches!(event, Some(Event::DisputeCreated | Event::DisputeUpdated));
-        self.write_audit_entry(connection, sources, has_step)?;
+        self.write_audit_entry(context, has_step)?;
         let Some(event) = event else { return Ok(false) };
         let (_, action) = event.name().split_once(' ').unwrap_or_default();
         let document = encode_document(&DisputeEvent { dispute: dispute.clone(), action: action.to_owned() });
@@ -115,7 +116,8 @@ impl DisputeChange {
     }
 
     /// Writes the entry of a step, or of a change of the evidence. A reminder has none.
-    fn write_audit_entry(&self, connection: &Connection, sources: &Sources, has_step: bool) -> Result<(), StoreError> {
+    fn write_audit_entry(&self, context: &WriteContext<'_>, has_step: bool) -> Result<(), StoreError> {
+        let (connection, sources) = (context.connection, context.sources);
         let Self { dispute, evidence, .. } = self;
         let entry = match (dispute.steps.last().filter(|_| has_step), evidence) {
             (Some(step), _) => {
@@ -126,6 +128,10 @@ impl DisputeChange {
                 let paid_twice = dispute.double_payout_amount().filter(|_| step.action == DisputeAction::ChargeBack);
                 let entry = match paid_twice {
                     Some(amount) => entry.with_detail("doublePayout", amount.to_string()),
+                    None => entry,
+                };
+                let entry = match context.address {
+                    Some(address) => entry.with_detail("address", address.to_string()),
                     None => entry,
                 };
                 AuditEntry { actor: step.actor.clone(), ..entry }

@@ -1,5 +1,6 @@
 //! Settlements as rows: terms, rates, states, batches, and postponed entries.
 
+pub mod batch_list;
 pub mod booking_correction;
 pub mod file;
 pub mod ledger;

@@ -65,7 +65,8 @@ async fn the_navigation_has_the_areas_that_a_role_may_open() -> anyhow::Result<(
         let person = Person::enrol(&gateway, &mail, role.as_str(), Some(&shop.entity_id)).await?;
         let page = person.browser.get("/account").await?;
         let navigation = page.between("<nav class=\"nav\"", "</nav>").context("no navigation")?;
-        for path in ["", "/payments", "/reviews", "/customers/registrations", "/deliveries", "/administration"] {
+        let areas = ["", "/payments", "/reviews", "/customers/registrations", "/money/disputes", "/deliveries"];
+        for path in areas.into_iter().chain(["/administration"]) {
             let is_shown = navigation.contains(&format!("href=\"/backoffice{path}\""));
             let opened = person.browser.get(path).await?.status;
             assert_eq!(is_shown, opened == 200, "{role} {path} {opened}");

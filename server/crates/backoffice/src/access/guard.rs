@@ -32,6 +32,9 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
+/// Policy of a download.
+const FILE_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
+
 /// Serves a request if its route may be served to it, and sets the headers of the response.
 pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: Request, next: Next) -> Response {
     let client = OfficeClient::read(&state, request.headers(), request.extensions());
@@ -42,6 +45,10 @@ pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: R
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, value);
+    }
+    // A download is no page, and must not become one if a browser shows it.
+    if response.headers().contains_key(header::CONTENT_DISPOSITION) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, FILE_POLICY);
     }
     // Files set their own, because their addresses change with their content.
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

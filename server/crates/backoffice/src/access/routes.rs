@@ -39,6 +39,7 @@ const TABLES: &[&[OfficeRoute]] = &[
     crate::delivery::ROUTES,
     crate::home::ROUTES,
     crate::layout::ROUTES,
+    crate::money::ROUTES,
     crate::payment::ROUTES,
     crate::review::ROUTES,
     crate::search::ROUTES,

@@ -25,6 +25,11 @@ pub fn card() -> Markup {
     icon("M2 4.5A1 1 0 0 1 3 3.5h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H3a1 1 0 0 1-1-1Zm0 2h12M4.5 10h2")
 }
 
+/// Two coins.
+pub fn coins() -> Markup {
+    icon("M6 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm4.2-3.9A4 4 0 1 1 6.1 10.2")
+}
+
 /// A paper plane.
 pub fn send() -> Markup {
     icon("M14 2 7 9m7-7-4.5 12L7 9 2 6.5Z")

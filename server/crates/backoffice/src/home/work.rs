@@ -7,7 +7,7 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::{App, Failure};
-use tillgate_store::dispute::DisputeSelection;
+use tillgate_store::dispute::list::DisputeView;
 use tillgate_store::{MAX_COUNT, OpenWork};
 
 use crate::BASE;
@@ -67,19 +67,8 @@ impl WorkScope {
         }
         work.oldest_held.sort_by_key(|(_, since)| *since);
         work.oldest_held.truncate(LINES);
-        let mut disputes = match self.money.is_empty() {
-            // An empty selection would be one of all entities.
-            true => Vec::new(),
-            false => store.load_disputes(&DisputeSelection {
-                entities: self.money.clone(),
-                is_open: Some(true),
-                after: None,
-                limit: 100,
-            })?,
-        };
+        let mut disputes = store.load_dispute_view(&self.money, DisputeView::Open, None, LINES)?;
         disputes.retain(|dispute| dispute.deadline.is_some());
-        disputes.sort_by_key(|dispute| dispute.deadline);
-        disputes.truncate(LINES);
         Ok(LoadedWork { work, disputes, review_lifetime: app.gateway.options.review_lifetime })
     }
 }
@@ -106,7 +95,6 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         let time = texts.date_time(&moment.to_zoned(zone.clone()));
         html! { (texts.fill("home.until", &[("time", &time)])) }
     };
-    let payment_address = |id: &str| Some(format!("{BASE}/payments/{id}"));
     let mut lines: Vec<(Timestamp, Task)> = Vec::new();
     for (payment, since) in &work.oldest_held {
         let deadline = since.checked_add(*review_lifetime).unwrap_or(Timestamp::MAX);
@@ -123,7 +111,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         let amount = format!("{} {}", texts.amount(&dispute.amount.to_string()), dispute.amount.currency().code());
         let task = Task {
             text: texts.fill("home.disputed_payment", &[("amount", &amount)]),
-            address: payment_address(dispute.payment.as_str()),
+            address: Some(format!("{BASE}/money/disputes/{}", dispute.id)),
             badge: badge(Tone::Warn, texts.get("home.dispute")),
             end: until(deadline),
         };
@@ -137,7 +125,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
         (more, Tone::Held, "home.review", "home.more_held", Some(format!("{BASE}/reviews"))),
         (work.unknown, Tone::Warn, "home.outcome", "home.unknown", list("pending")),
         (work.failing, Tone::Bad, "home.delivery", "home.failing", Some(format!("{BASE}/deliveries"))),
-        (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", None),
+        (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", Some(format!("{BASE}/money/unmatched"))),
     ];
     for (number, tone, name, text, address) in counts {
         if number == 0 {

@@ -18,6 +18,8 @@ pub enum Section {
     Payments,
     /// Held payments.
     Reviews,
+    /// Disputes and settlements.
+    Money,
     /// Registrations and schedules.
     Customers,
     /// Webhooks and callbacks.
@@ -107,6 +109,7 @@ impl Page<'_> {
             (Section::Payments, P::ViewPayments, "/payments", icon::card(), "layout.payments"),
             (Section::Reviews, P::ViewReviews, "/reviews", icon::flag(), "reviews.title"),
             (Section::Customers, P::ViewCustomers, "/customers/registrations", icon::person(), "customers.title"),
+            (Section::Money, P::ViewMoney, "/money/disputes", icon::coins(), "money.title"),
             (Section::Deliveries, P::ViewDeliveries, "/deliveries", icon::send(), "deliveries.title"),
             (Section::Administration, P::ManageTokens, "/administration", icon::sliders(), "administration.title"),
         ];

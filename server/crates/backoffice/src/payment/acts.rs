@@ -110,8 +110,8 @@ fn parse_act(name: &str) -> Option<ModificationType> {
     acts.into_iter().find(|act| act_name(*act) == name)
 }
 
-/// Renders the links to the review and to the acts that are possible, and the button that asks the acquirer. A user who
-/// may not change the payment has the first one only.
+/// Renders the links to the review, to disputes and to the acts that are possible, and the button that asks the acquirer. A user who
+/// may not change the payment has the links only.
 pub(super) fn links(office: &Office, story: &PaymentStory) -> Markup {
     let (texts, payment) = (office.texts, &story.payment);
     let may_change = office.allows_on(Permission::ChangePayments, &payment.entity);
@@ -119,6 +119,9 @@ pub(super) fn links(office: &Office, story: &PaymentStory) -> Markup {
         div.actions {
             @if story.review.is_some() {
                 a.button href={ (BASE) "/reviews/" (payment.id) } { (texts.get("payment.review")) }
+            }
+            @for dispute in &story.disputes {
+                a.button href={ (BASE) "/money/disputes/" (dispute.id) } { (texts.get("step.dispute")) }
             }
             @for act in story.acts.iter().filter(|_| may_change) {
                 a.button href={ (BASE) "/payments/" (payment.id) "/" (act_name(*act)) } {

@@ -18,7 +18,7 @@ use tillgate_gateway::payment::listing::{ListPage, ListRow};
 use tillgate_gateway::{App, Failure};
 
 pub use download::RunningDownloads;
-use download::watch_body;
+pub(crate) use download::watch_body;
 
 use super::collect_ids;
 use super::filter::ListQuery;

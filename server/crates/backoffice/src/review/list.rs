@@ -175,7 +175,7 @@ pub(super) fn render_urgency(texts: &Texts, item: &QueueItem) -> Markup {
 }
 
 /// Returns the text of the time that is left: days and hours, hours and minutes, or minutes.
-fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
+pub(crate) fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
     if left <= SignedDuration::ZERO {
         return texts.get("reviews.left_over").to_owned();
     }

@@ -4,6 +4,7 @@ pub mod administration;
 pub mod decide;
 pub mod evidence;
 pub mod request;
+pub mod user_act;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -3,19 +3,72 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::RecordId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate_os::process;
 
 use crate::admin::Act;
 use crate::document::decode_document;
 use crate::settlement::file::{EntityScope, SettledParts};
 use crate::settlement::ledger;
 use crate::settlement::reconciliation;
-use crate::{AdminStore, StoreError};
+use crate::{AdminStore, Store, StoreError};
+
+/// Loads the first unmatched records after a record, in the order of their ids.
+fn load_queue(
+    connection: &Connection,
+    entities: Option<&EntityScope>,
+    after: Option<&RecordId>,
+    limit: usize,
+) -> Result<Vec<ReconciliationRecord>, StoreError> {
+    let query = "SELECT document FROM settlement_unmatched AS unmatched
+         JOIN reconciliation_record AS line ON line.id = unmatched.record
+         WHERE (?1 IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
+         ORDER BY unmatched.record LIMIT ?3";
+    let mut statement = connection.prepare_cached(query)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let after = after.map_or("", RecordId::as_str);
+    let mut rows = statement.query(params![entities.map(EntityScope::as_json), after, limit])?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+    }
+    Ok(records)
+}
+
+/// Loads a record by id.
+fn load_by_id(connection: &Connection, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
+    let query = "SELECT document FROM reconciliation_record WHERE id = ?1";
+    let document: Option<Vec<u8>> =
+        connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    Ok(document.map(|document| decode_document(&document)).transpose()?)
+}
+
+impl Store {
+    /// Loads the first unmatched records after a record, in the order of their ids. `entities` are those for which the
+    /// files were imported; without one there is none.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
+    pub fn load_unmatched_page(
+        &self,
+        entities: &EntityScope,
+        after: Option<&RecordId>,
+        limit: usize,
+    ) -> Result<Vec<ReconciliationRecord>, StoreError> {
+        self.run_read(|connection| load_queue(connection, Some(entities), after, limit))
+    }
+
+    /// Loads a record by id.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is damaged.
+    pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
+        self.run_read(|connection| load_by_id(connection, id))
+    }
+}
 
 impl AdminStore {
     /// Loads a record by id.
@@ -23,10 +76,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read, or the record is damaged.
     pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
-        let query = "SELECT document FROM reconciliation_record WHERE id = ?1";
-        let document: Option<Vec<u8>> =
-            self.connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0)).optional()?;
-        Ok(document.map(|document| decode_document(&document)).transpose()?)
+        load_by_id(&self.connection, id)
     }
 
     /// Loads the first unmatched records after a record, in the order of their ids. `entities` are those for which
@@ -40,19 +90,7 @@ impl AdminStore {
         after: Option<&RecordId>,
         limit: usize,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        let query = "SELECT document FROM settlement_unmatched AS unmatched
-             JOIN reconciliation_record AS line ON line.id = unmatched.record
-             WHERE (?1 IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
-             ORDER BY unmatched.record LIMIT ?3";
-        let mut statement = self.connection.prepare_cached(query)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let after = after.map_or("", RecordId::as_str);
-        let mut rows = statement.query(params![entities.map(EntityScope::as_json), after, limit])?;
-        let mut records = Vec::new();
-        while let Some(row) = rows.next()? {
-            records.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
-        }
-        Ok(records)
+        load_queue(&self.connection, entities, after, limit)
     }
 
     /// Writes the match of a record, removes it from the unmatched lines, and moves the money of its line. Belongs into
@@ -71,8 +109,12 @@ impl AdminStore {
         let payments = record.matching.iter().flat_map(|matching| &matching.payments);
         let payments: Vec<&str> = payments.map(|payment| payment.as_str()).collect();
         let entry = AuditEntry::new(time, "settlement match", record.id.as_str())
-            .by(process::describe_user())
+            .by(self.actor())
             .with_detail("payments", payments.join(" "));
+        let entry = match self.address() {
+            Some(address) => entry.with_detail("address", address.to_string()),
+            None => entry,
+        };
         let entry = AuditEntry { money, ..entry };
         ledger::write_entry(&self.connection, Some(&record.owner.account), &entry, Timestamp::now())
     }

@@ -18,14 +18,14 @@ pub struct RunningDownloads(Arc<Mutex<HashSet<UserId>>>);
 impl RunningDownloads {
     /// Starts a download of a user. Returns `None` if another download of the user is running, because several at once
     /// would fill the user's queue of long reads.
-    pub(super) fn start(&self, user: &UserId) -> Option<Download> {
+    pub(crate) fn start(&self, user: &UserId) -> Option<Download> {
         let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(user.clone());
         is_new.then(|| Download { running: self.clone(), user: user.clone() })
     }
 }
 
 /// A running download, which ends when it is dropped.
-pub(super) struct Download {
+pub(crate) struct Download {
     running: RunningDownloads,
     user: UserId,
 }
@@ -37,7 +37,7 @@ impl Drop for Download {
 }
 
 /// Builds a body whose receiver resolves when the body is dropped, which also happens when the client disconnects.
-pub(super) fn watch_body(channel: Channel<Bytes, Failure>) -> (Body, oneshot::Receiver<Infallible>) {
+pub(crate) fn watch_body(channel: Channel<Bytes, Failure>) -> (Body, oneshot::Receiver<Infallible>) {
     let (guard, dropped) = oneshot::channel();
     // The guard belongs to the closure, and the closure to the body.
     let body = channel.map_frame(move |frame| {

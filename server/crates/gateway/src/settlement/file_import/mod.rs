@@ -11,6 +11,7 @@ mod search;
 mod summary;
 mod take;
 pub mod unmatched;
+pub mod user_act;
 
 use std::io;
 

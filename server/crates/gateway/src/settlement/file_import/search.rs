@@ -69,6 +69,21 @@ pub enum Mismatch {
 }
 
 impl Mismatch {
+    /// Returns the name of the reason in texts for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotOfInstitute => "not_of_institute",
+            Self::OtherCurrency => "other_currency",
+            Self::OtherType => "other_type",
+            Self::OtherMerchant => "other_merchant",
+            Self::AlreadySettled => "already_settled",
+            Self::AboveOpenAmount => "above_open_amount",
+            Self::OtherChargeback => "other_chargeback",
+            Self::NoChargeback => "no_chargeback",
+            Self::AmountTooHigh => "amount_too_high",
+        }
+    }
+
     /// Returns the reason as a message about the payment.
     pub fn message(self) -> &'static str {
         match self {

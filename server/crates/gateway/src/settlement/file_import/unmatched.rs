@@ -39,6 +39,8 @@ pub struct MatchCandidate {
     pub open: i64,
     /// The reason why the line does not settle it. `None` if it does.
     pub mismatch: Option<&'static str>,
+    /// Name of that reason in texts for people.
+    pub mismatch_name: Option<&'static str>,
 }
 
 /// A decision about a line.
@@ -60,7 +62,8 @@ pub(super) fn load_candidates(
     let found = find_candidates(store, &scope, record, MAX_CANDIDATES)?;
     let describe = |(payment, mismatch): (Payment, Option<Mismatch>)| {
         let open = load_open_amount(store, &payment)?;
-        Ok(MatchCandidate { payment, open, mismatch: mismatch.map(Mismatch::message) })
+        let (message, name) = (mismatch.map(Mismatch::message), mismatch.map(Mismatch::name));
+        Ok(MatchCandidate { payment, open, mismatch: message, mismatch_name: name })
     };
     found.into_iter().map(describe).collect()
 }

@@ -1,0 +1,63 @@
+//! Downloads of evidence files. A browser stores the file and never shows or runs it.
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use tillgate_domain::access::role::Permission;
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::id::{DisputeId, EvidenceId};
+
+use crate::layout::response::add_page_headers;
+use crate::office::Office;
+use crate::payment::collect_ids;
+
+/// Handles `GET /money/disputes/{id}/evidence/{file}`.
+pub(super) async fn send_evidence(office: Office, Path((id, file)): Path<(String, String)>) -> Response {
+    let (Some(id), Some(file)) = (DisputeId::parse(&id), EvidenceId::parse(&file)) else {
+        return office.show_unknown();
+    };
+    let entities = collect_ids(&office.entities_with(Permission::ViewMoney));
+    // A file takes memory and computation, so one user must not open many at once.
+    let _place = office.app().gateway.evidence_places.take(office.signed_in.user.id.as_str()).await;
+    match office.read(move |app, _| app.gateway.open_evidence_of(&entities, (&id, &file))).await {
+        Ok(Some((evidence, content))) => build_file(&evidence, content.to_vec()),
+        Ok(None) => office.show_unknown(),
+        Err(failure) => office.show_failure(&failure),
+    }
+}
+
+/// Builds the response with a file.
+fn build_file(evidence: &Evidence, content: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(content));
+    add_page_headers(response.headers_mut());
+    let media_type = HeaderValue::from_static(evidence.media_type.as_str());
+    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, describe_attachment(&evidence.name));
+    response
+}
+
+/// Returns the header that names an attachment. Names are made safe when a file is stored; a letter with a meaning in a
+/// header is replaced here as well, because the header decides about what a browser does with the file.
+fn describe_attachment(name: &str) -> HeaderValue {
+    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ' ');
+    let safe: String = name.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
+    HeaderValue::from_str(&format!("attachment; filename=\"{safe}\"")).unwrap_or(HeaderValue::from_static("attachment"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_marks_of_a_header_stays_one_name() {
+        for (name, header) in [
+            ("receipt 1.pdf", "attachment; filename=\"receipt 1.pdf\""),
+            ("a\"; filename=evil.html", "attachment; filename=\"a__ filename_evil.html\""),
+            ("../x\r\nset-cookie: a=b", "attachment; filename=\".._x__set-cookie_ a_b\""),
+            ("\u{202e}gpj.é", "attachment; filename=\"_gpj._\""),
+        ] {
+            assert_eq!(describe_attachment(name), header);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Disputes for users of the back office: lists, one dispute with its files, and the merchant's answers. The user's
+//! right is checked again when an answer is decided.
+
+use jiff::Timestamp;
+use tillgate_domain::access::role::{Permission, Reach};
+use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::dispute::{Dispute, DisputeAction};
+use tillgate_domain::id::{DisputeId, EntityId, EvidenceId};
+use tillgate_shared::parameter::Parameters;
+use tillgate_store::dispute::list::{DisputePlace, DisputeView};
+use zeroize::Zeroizing;
+
+use super::decide::DisputeRequest;
+use super::evidence::open_parts;
+use crate::access::actor::Actor;
+use crate::administration::ActError;
+use crate::payment::response_recorder::ResponseRecorder;
+use crate::{Failure, Gateway};
+
+/// The answers of a merchant. Other steps are those of the institute.
+const ANSWERS: [DisputeAction; 2] = [DisputeAction::Represent, DisputeAction::Accept];
+
+/// An evidence file with its content.
+pub type OpenedEvidence = (Evidence, Zeroizing<Vec<u8>>);
+
+/// A page of disputes.
+#[derive(Debug)]
+pub struct DisputePage {
+    /// The disputes, each with the time by the clock of its entity.
+    pub disputes: Vec<(Dispute, Timestamp)>,
+    /// The place after which the next page begins. `None` if there is no more.
+    pub next: Option<DisputePlace>,
+}
+
+/// A dispute with its files.
+#[derive(Debug)]
+pub struct DisputeCase {
+    /// The dispute.
+    pub dispute: Dispute,
+    /// The files without their content, oldest first.
+    pub evidence: Vec<Evidence>,
+    /// The time by the clock of the entity.
+    pub now: Timestamp,
+}
+
+impl DisputeCase {
+    /// Returns the answers that are possible now.
+    pub fn possible_answers(&self) -> Vec<DisputeAction> {
+        let is_possible = |answer: &DisputeAction| self.dispute.position.after_action(*answer).is_some();
+        ANSWERS.into_iter().filter(is_possible).collect()
+    }
+}
+
+impl Gateway {
+    /// Loads a page of the disputes of some entities. Without an entity it is empty.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn list_dispute_view(
+        &self,
+        entities: &[EntityId],
+        (view, after): (DisputeView, Option<&DisputePlace>),
+        limit: usize,
+    ) -> Result<DisputePage, Failure> {
+        // One more than the page has, so that the last page has no link to an empty one.
+        let mut found = self.store.load_dispute_view(entities, view, after, limit.saturating_add(1))?;
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| has_more).map(DisputePlace::of);
+        let with_time = |dispute: Dispute| {
+            let now = self.now_of_id(&dispute.entity);
+            (dispute, now)
+        };
+        Ok(DisputePage { disputes: found.into_iter().map(with_time).collect(), next })
+    }
+
+    /// Loads a dispute of one of these entities with its files. Returns `None` if it belongs to none of them.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_dispute_case(&self, entities: &[EntityId], id: &DisputeId) -> Result<Option<DisputeCase>, Failure> {
+        let Some(dispute) = self.store.load_dispute(id)?.filter(|dispute| entities.contains(&dispute.entity)) else {
+            return Ok(None);
+        };
+        let evidence = self.store.load_evidence_list(&dispute.id)?;
+        let now = self.now_of_id(&dispute.entity);
+        Ok(Some(DisputeCase { dispute, evidence, now }))
+    }
+
+    /// Loads and opens a file of a dispute of one of these entities. Returns `None` if the dispute belongs to none of
+    /// them, or the file to another dispute. Takes milliseconds of computation, so it needs a place of
+    /// [`Gateway::evidence_places`].
+    ///
+    /// # Errors
+    /// If the store or the vault fails.
+    pub fn open_evidence_of(
+        &self,
+        entities: &[EntityId],
+        (dispute, file): (&DisputeId, &EvidenceId),
+    ) -> Result<Option<OpenedEvidence>, Failure> {
+        let owned = self.store.load_dispute(dispute)?.filter(|dispute| entities.contains(&dispute.entity));
+        let found = if owned.is_some() { self.store.load_evidence(file)? } else { None };
+        let Some((evidence, parts)) = found.filter(|(evidence, _)| evidence.dispute == *dispute) else {
+            return Ok(None);
+        };
+        let content = open_parts(&evidence, &parts, &self.vault)?;
+        Ok(Some((evidence, content)))
+    }
+
+    /// Answers a dispute for a user: contests it, sends the requested documents, or accepts it. A form that is sent
+    /// twice answers once.
+    ///
+    /// # Errors
+    /// If the user's session or right has ended; `note` or `dispute` by name if the answer is refused.
+    pub async fn answer_dispute(
+        &self,
+        actor: &Actor,
+        (owner, id): (&EntityId, &DisputeId),
+        action: DisputeAction,
+        note: &str,
+    ) -> Result<Dispute, ActError> {
+        self.check_right_of(actor, (Permission::ChangeMoney, &Reach::Entity(owner.clone())))?;
+        let unknown = || ActError::refuse("dispute", "there is no dispute with this id");
+        let owner = self.directory.find_entity(owner).ok_or_else(unknown)?;
+        let parameters = Parameters::from_iter([("note", note)]);
+        let request = DisputeRequest::from_merchant(action, &parameters, actor.name().to_owned())
+            .map_err(|refusal| ActError::from_refusal(&refusal, "dispute", |_| "note"))?;
+        let note = request.note.clone();
+        let recorder = ResponseRecorder::disabled().with_actor(actor.name()).with_address(actor.address());
+        match self.advance_dispute(&owner, id.as_str(), false, request, recorder).await {
+            Ok(dispute) => Ok(dispute),
+            Err(Failure::Refused(refusal)) => {
+                let is_same = |dispute: &Dispute| {
+                    dispute.steps.last().is_some_and(|step| {
+                        step.action == action && step.actor.as_deref() == Some(actor.name()) && step.note == note
+                    })
+                };
+                let answered = self.store.load_dispute(id)?.filter(is_same);
+                answered.ok_or_else(|| ActError::from_refusal(&refusal, "dispute", |_| "note"))
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+}
