@@ -79,13 +79,17 @@ async fn make_payments(merchant: &MerchantClient) -> anyhow::Result<String> {
 /// Stores a card with a hostile holder, pays with it and charges it by schedules. Returns the pages about it.
 async fn make_customers(merchant: &MerchantClient) -> anyhow::Result<Vec<String>> {
     let agreement = [("standingInstruction.mode", "INITIAL"), ("standingInstruction.source", "CIT")];
-    let fields = [("card.holder", HOSTILE), ("customer.email", "jane@shop.example"), ("customer.surname", "Jones")];
+    let markup = "<img src=x onerror=alert(1)>";
+    let fields = [("card.holder", markup), ("customer.givenName", "Jane"), ("customer.surname", "Jones")];
     let card: Vec<_> = CARD.iter().filter(|(name, _)| *name != "card.holder").copied().collect();
     let stored = merchant.post("v1/registrations", &[&card, &agreement[..], &fields].concat()).await?;
+    anyhow::ensure!(stored.status == 200, "{}", stored.text);
     let registration = stored.id().to_owned();
     let charge = [("amount", "12.00"), ("currency", "EUR")];
     let daily = [("paymentType", "SD"), ("registrationId", &*registration), ("job.hour", "06,18")];
-    let busy = merchant.post("scheduling/v1/schedules", &[&charge[..], &daily].concat()).await?.id().to_owned();
+    let busy = merchant.post("scheduling/v1/schedules", &[&charge[..], &daily].concat()).await?;
+    anyhow::ensure!(busy.status == 200, "{}", busy.text);
+    let busy = busy.id().to_owned();
     merchant.advance_clock("24h").await?;
     poll_until("the schedule runs", async || {
         let read = merchant.get(&format!("scheduling/v1/schedules/{busy}")).await?;
@@ -97,7 +101,7 @@ async fn make_customers(merchant: &MerchantClient) -> anyhow::Result<Vec<String>
         let pay = [&[("paymentType", "DB")], &charge[..]].concat();
         merchant.post(&format!("v1/registrations/{registration}/payments"), &pay).await?;
         merchant.post("v1/registrations", &CARD).await?;
-        let name = format!("{number} {HOSTILE}");
+        let name = format!("{number} {markup}");
         let times = if number % 2 == 0 { ("job.hour", "06,18") } else { ("job.expression", "0 0 9 ? * 6#3") };
         let job = [("paymentType", "SD"), ("registrationId", &*registration), ("job.name", &*name), times];
         last = merchant.post("scheduling/v1/schedules", &[&charge[..], &job].concat()).await?.id().to_owned();
