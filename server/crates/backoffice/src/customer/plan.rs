@@ -76,6 +76,10 @@ fn describe_times(texts: &Texts, (hour, minute, second): (&str, &str, &str)) -> 
         }
         _ => {
             let [hours, minutes, seconds] = [read_numbers(hour)?, read_numbers(minute)?, read_numbers(second)?];
+            // A schedule may name a value again and again, so the product of the lists has no limit of its own.
+            if hours.len().saturating_mul(minutes.len()).saturating_mul(seconds.len()) > MAX_TIMES {
+                return None;
+            }
             let mut times = Vec::new();
             for hour in &hours {
                 for (minute, second) in minutes.iter().flat_map(|it| seconds.iter().map(move |second| (it, second))) {
@@ -83,7 +87,7 @@ fn describe_times(texts: &Texts, (hour, minute, second): (&str, &str, &str)) -> 
                     times.push(format!("{hour:02}:{minute:02}{end}"));
                 }
             }
-            (times.len() <= MAX_TIMES).then(|| texts.fill("plan.times", &[("times", &times.join(", "))]))
+            Some(texts.fill("plan.times", &[("times", &times.join(", "))]))
         }
     }
 }

@@ -8,6 +8,7 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::id::{DisputeId, EvidenceId};
 
+use crate::access::Problem;
 use crate::layout::response::add_page_headers;
 use crate::office::Office;
 use crate::payment::collect_ids;
@@ -18,8 +19,10 @@ pub(super) async fn send_evidence(office: Office, Path((id, file)): Path<(String
         return office.show_unknown();
     };
     let entities = collect_ids(&office.entities_with(Permission::ViewMoney));
-    // A file takes memory and computation, so one user must not open many at once.
-    let _place = office.app().gateway.evidence_places.take(office.signed_in.user.id.as_str()).await;
+    // A file takes memory and computation, so one user must not open many at once. The places of the API stay free.
+    let Some(_download) = office.state.downloads.start(&office.signed_in.user.id) else {
+        return office.show_problem(&Problem::RunningDownload);
+    };
     match office.read(move |app, _| app.gateway.open_evidence_of(&entities, (&id, &file))).await {
         Ok(Some((evidence, content))) => build_file(&evidence, content.to_vec()),
         Ok(None) => office.show_unknown(),

@@ -36,7 +36,9 @@ pub(super) async fn show_batch(
         place => place.flatten(),
     };
     let (entities, wanted, place) = (office.entities_with(Permission::ViewMoney), key.clone(), after.clone());
-    let read = office.read(move |app, _| app.gateway.load_batch_lines(&entities, &wanted, place.as_ref(), PAGE_SIZE));
+    let read = office.read(move |app, cancelled| {
+        app.gateway.load_batch_lines(&entities, &wanted, place.as_ref(), PAGE_SIZE, cancelled)
+    });
     match read.await {
         Ok(Some(found)) => show_lines(&office, &key, after.is_some(), &found),
         Ok(None) => office.show_unknown(),

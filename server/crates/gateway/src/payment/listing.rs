@@ -96,8 +96,11 @@ impl ListFilter {
     fn matches(&self, payment: &ListedPayment<'_>) -> bool {
         let is = |wanted: &Option<String>, value: Option<&str>| wanted.as_deref().is_none_or(|it| value == Some(it));
         let state = || ListedState::of(payment.payment_type, payment.result);
-        let has_mail =
-            |mail: &String| payment.parameters.mail.as_deref().is_none_or(|it| it.eq_ignore_ascii_case(mail));
+        // Another index than that of the addresses says nothing about an attempt without one.
+        let is_found_by_mail = self.registration.is_none() && self.reference.is_none();
+        let has_mail = |mail: &String| {
+            payment.parameters.mail.as_deref().map_or(is_found_by_mail, |it| it.eq_ignore_ascii_case(mail))
+        };
         self.state.is_none_or(|wanted| state() == wanted)
             && self.payment_type.is_none_or(|wanted| payment.payment_type == wanted)
             && is(&self.brand, Some(&payment.brand))

@@ -104,6 +104,7 @@ impl Gateway {
         key: &BatchKey,
         after: Option<&LinePlace>,
         limit: usize,
+        cancelled: &Cancellation<'_>,
     ) -> Result<Option<BatchLines>, Failure> {
         let history = self.store.open_history()?;
         let owners = find_batch_owners(entities);
@@ -114,7 +115,11 @@ impl Gateway {
         let Some(currency) = Currency::parse(&key.currency) else { return Ok(None) };
         let settlement = settlement_id(key.day, currency, &key.entity);
         let owner = (&key.entity, &merchant);
-        let mut found = history.load_settlement_lines(owner, (&settlement, key.day), after, limit.saturating_add(1))?;
+        // A page with all lines of a batch has no need to look for more.
+        let total = usize::try_from(batch.totals.lines.saturating_add(batch.totals.failed)).unwrap_or(usize::MAX);
+        let is_cancelled = || cancelled.is_cancelled();
+        let wanted: (usize, &dyn Fn() -> bool) = (limit.saturating_add(1).min(total), &is_cancelled);
+        let mut found = history.load_settlement_lines(owner, (&settlement, key.day), after, wanted)?;
         let has_more = found.len() > limit;
         found.truncate(limit);
         let next = found.last().filter(|_| has_more).map(|(day, line)| (*day, line.id.clone()));

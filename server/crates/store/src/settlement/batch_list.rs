@@ -18,6 +18,9 @@ const NO_DAY: &str = "~";
 /// file of its day was complete.
 const LATE_DAYS: i64 = 31;
 
+/// Number of records that a statement reads.
+const PART: u32 = 500;
+
 /// Key of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BatchKey {
@@ -99,32 +102,45 @@ impl PaymentHistory {
     }
 
     /// Loads the lines of a settlement of an account after a place, in the order of their files. `day` is that of the
-    /// settlement.
+    /// settlement. Reads in parts, each a statement of its own, and ends early if `is_cancelled` returns true.
     pub fn load_settlement_lines(
         &self,
         (account, merchant): (&EntityId, &EntityId),
         (settlement, day): (&str, Date),
         after: Option<&LinePlace>,
-        limit: usize,
+        (limit, is_cancelled): (usize, &dyn Fn() -> bool),
     ) -> Result<Vec<(Date, ReconciliationRecord)>, StoreError> {
-        let query = "SELECT day, document FROM reconciliation_record
-             WHERE account = ?1 AND merchant = ?2 AND (day, id) > (?3, ?4) AND day <= ?5
-                 AND json_extract(CAST(document AS TEXT), '$.settlement.id') = ?6
-             ORDER BY day, id LIMIT ?7";
-        let (from, id) = match after {
-            Some((day, id)) => (day.to_string(), id.as_str()),
-            None => (day.to_string(), ""),
+        // The index of the account: that of the merchant would lead through the lines of all channels.
+        let query = "SELECT day, id, document FROM reconciliation_record
+             WHERE account = ?1 AND +merchant = ?2 AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6";
+        let last = day.checked_add(jiff::Span::new().days(LATE_DAYS)).unwrap_or(Date::MAX);
+        let mut place = match after {
+            // Before its day a batch has no line, so a place there would lead through everything earlier.
+            Some((from, _)) if *from < day || *from > last => return Ok(Vec::new()),
+            Some((from, id)) => (from.to_string(), id.to_string()),
+            None => (day.to_string(), String::new()),
         };
-        let last = day.checked_add(jiff::Span::new().days(LATE_DAYS)).unwrap_or(Date::MAX).to_string();
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut statement = self.connection().prepare_cached(query)?;
-        let values = params![account.as_str(), merchant.as_str(), from, id, last, settlement, limit];
-        let mut rows = statement.query(values)?;
         let mut lines = Vec::new();
-        while let Some(row) = rows.next()? {
-            lines.push((parse_day(&row.get::<_, String>(0)?)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
+        loop {
+            let values = params![account.as_str(), merchant.as_str(), place.0, place.1, last.to_string(), PART];
+            let mut rows = statement.query(values)?;
+            let mut count = 0;
+            while let Some(row) = rows.next()? {
+                count += 1;
+                place = (row.get(0)?, row.get(1)?);
+                let record: ReconciliationRecord = decode_document(&row.get::<_, Vec<u8>>(2)?)?;
+                if record.settlement.id == settlement {
+                    lines.push((parse_day(&place.0)?, record));
+                }
+                if lines.len() >= limit {
+                    return Ok(lines);
+                }
+            }
+            if count < PART || is_cancelled() {
+                return Ok(lines);
+            }
         }
-        Ok(lines)
     }
 }
 
