@@ -12,7 +12,7 @@ use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::dispute::{DisputeAction, DisputeStep};
 use tillgate_domain::id::DisputeId;
 use tillgate_domain::review::queue::MAX_NOTE;
-use tillgate_gateway::dispute::user_act::DisputeCase;
+use tillgate_gateway::dispute::user_act::DisputeDetails;
 
 use super::dispute_acts::{ACCEPTANCE, NOTE, REPRESENTMENT};
 use super::{money_text, render_turn, show_time, stage_badge, stage_text};
@@ -33,7 +33,7 @@ use crate::payment::filter::find_zone;
 
 /// A dispute as one user sees it.
 pub(super) struct ShownDispute {
-    pub(super) case: DisputeCase,
+    pub(super) case: DisputeDetails,
     owner: Arc<Entity>,
     zone: TimeZone,
     /// True if the user may answer.

@@ -110,8 +110,8 @@ fn parse_act(name: &str) -> Option<ModificationType> {
     acts.into_iter().find(|act| act_name(*act) == name)
 }
 
-/// Renders the links to the review, to disputes and to the acts that are possible, and the button that asks the acquirer. A user who
-/// may not change the payment has the links only.
+/// Renders the links to the review, to disputes and to the acts that are possible, and the button that asks the
+/// acquirer. A user who may not change the payment has the links only.
 pub(super) fn links(office: &Office, story: &PaymentStory) -> Markup {
     let (texts, payment) = (office.texts, &story.payment);
     let may_change = office.allows_on(Permission::ChangePayments, &payment.entity);

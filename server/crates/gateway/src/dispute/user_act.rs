@@ -34,7 +34,7 @@ pub struct DisputePage {
 
 /// A dispute with its files.
 #[derive(Debug)]
-pub struct DisputeCase {
+pub struct DisputeDetails {
     /// The dispute.
     pub dispute: Dispute,
     /// The files without their content, oldest first.
@@ -43,7 +43,7 @@ pub struct DisputeCase {
     pub now: Timestamp,
 }
 
-impl DisputeCase {
+impl DisputeDetails {
     /// Returns the answers that are possible now.
     pub fn possible_answers(&self) -> Vec<DisputeAction> {
         let is_possible = |answer: &DisputeAction| self.dispute.position.after_action(*answer).is_some();
@@ -78,13 +78,13 @@ impl Gateway {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn load_dispute_case(&self, entities: &[EntityId], id: &DisputeId) -> Result<Option<DisputeCase>, Failure> {
+    pub fn load_dispute_case(&self, entities: &[EntityId], id: &DisputeId) -> Result<Option<DisputeDetails>, Failure> {
         let Some(dispute) = self.store.load_dispute(id)?.filter(|dispute| entities.contains(&dispute.entity)) else {
             return Ok(None);
         };
         let evidence = self.store.load_evidence_list(&dispute.id)?;
         let now = self.now_of_id(&dispute.entity);
-        Ok(Some(DisputeCase { dispute, evidence, now }))
+        Ok(Some(DisputeDetails { dispute, evidence, now }))
     }
 
     /// Loads and opens a file of a dispute of one of these entities. Returns `None` if the dispute belongs to none of
