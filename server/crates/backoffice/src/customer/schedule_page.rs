@@ -48,8 +48,8 @@ pub(super) async fn show_schedule(office: Office, Path(id): Path<String>) -> Res
     }
 }
 
-/// Handles `POST /customers/schedules/{id}/end`: deschedules. The form has no fields, but an act is decided only when all
-/// of it has arrived.
+/// Handles `POST /customers/schedules/{id}/end`: deschedules. The form has no fields, but an act is decided only when
+/// all of it has arrived.
 pub(super) async fn end(office: Office, Path(id): Path<String>, _: Fields) -> Response {
     let page = match SchedulePage::load(&office, Permission::ChangeCustomers, &id).await {
         Ok(page) => page,
