@@ -46,8 +46,8 @@ pub(super) fn write_terms(connection: &Connection, payment: &Payment) -> Result<
     Ok(())
 }
 
-/// Writes the row by which a new or changed payment is found by its registration. Does nothing if it has none, or if the
-/// row is there.
+/// Writes the row by which a new or changed payment is found by its registration. Does nothing if it has none, or if
+/// the row is there.
 pub(super) fn write_registration_term(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
     match &payment.registration {
         Some(registration) => write_term(connection, payment, &SearchTerm::Registration(registration.clone())),
