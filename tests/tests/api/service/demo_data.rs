@@ -181,7 +181,7 @@ async fn afterwards_there_is_work_for_analysts_and_accountants() -> anyhow::Resu
     })?;
     let person = Person::enrol(&gateway, "robin@shop.example", "administrator", None).await?;
     let home = person.browser.get("").await?;
-    for text in ["Held payment", "Dispute about", "Settlement lines without a payment: 2"] {
+    for text in ["Held payment", "Dispute over", "Settlement lines without a payment: 2"] {
         assert!(home.page.contains(text), "{text}: {}", home.page);
     }
     Ok(())

@@ -34,6 +34,7 @@ pub(super) async fn show_tree(office: Office) -> Response {
                 }
                 a.button href={ (BASE) "/users" } { (texts.get("users.title")) }
             }
+            p { (texts.get("administration.advice")) }
         }
         section.card aria-labelledby="entities" {
             header { h2 id="entities" { (texts.get("administration.entities")) } }

@@ -135,7 +135,7 @@ pub(super) fn token_table(texts: &Texts, zone: &TimeZone, entity: &Entity, token
             html! { (token.scopes.join(", ")) },
             day(Some(token.created)),
             day(token.last_used),
-            day(token.expires),
+            token.expires.map_or_else(|| html! { (texts.get("token.never")) }, |end| day(Some(end))),
             state_badge(texts, token, is_valid),
             html! { @if token.revoked.is_none() { (revocation(texts, entity, token)) } },
         ]
