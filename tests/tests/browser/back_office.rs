@@ -167,6 +167,8 @@ async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
     for (width, scheme, direction) in [(1440, "light", "ltr"), (1440, "dark", "ltr"), (390, "light", "rtl")] {
         browser.resize_page(width, 900).await?;
         browser.set_color_scheme(scheme).await?;
+        // An address with a fragment would not be loaded again, and its colours would still be changing.
+        browser.goto("about:blank").await?;
         browser.goto(address).await?;
         browser.execute(format!("document.documentElement.dir = '{direction}'"), vec![]).await?;
         let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth").await?;
