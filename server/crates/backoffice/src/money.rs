@@ -27,7 +27,7 @@ use crate::OfficeState;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::{Tone, badge};
 use crate::layout::texts::Texts;
-use crate::review::describe_time_left;
+use crate::review::time_left_badge;
 
 const VIEW: Need = Need::Permission(Permission::ViewMoney);
 const CHANGE: Need = Need::Permission(Permission::ChangeMoney);
@@ -106,13 +106,7 @@ fn render_turn(texts: &Texts, dispute: &Dispute, now: Timestamp) -> Markup {
         };
     };
     let left = deadline.duration_since(now);
-    let (urgent, near) = LITTLE_TIME;
-    let tone = match left {
-        left if left < urgent => Tone::Bad,
-        left if left < near => Tone::Warn,
-        _ => Tone::Calm,
-    };
-    badge(tone, &describe_time_left(texts, left))
+    time_left_badge(texts, left, LITTLE_TIME)
 }
 
 /// Renders the end of a list: the number of rows, and the ways to its beginning and to more.

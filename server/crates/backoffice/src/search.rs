@@ -15,9 +15,10 @@ use tillgate_gateway::{App, Failure};
 use tillgate_store::Cancellation;
 
 use crate::access::routes::{Need, OfficeRoute, row};
+use crate::components::list_address::ListAddress;
 use crate::office::Office;
 use crate::payment::collect_ids;
-use crate::payment::filter::{Address, parse_amount};
+use crate::payment::filter::{begin_address, parse_amount};
 use crate::{BASE, OfficeState};
 
 /// The searched text.
@@ -53,7 +54,7 @@ async fn find(office: Office, Query(text): Query<SearchText>) -> Response {
             Err(failure) => return office.show_failure(&failure),
         }
     }
-    Redirect::to(&choose_filter(text).format("payments")).into_response()
+    Redirect::to(&choose_filter(text).format()).into_response()
 }
 
 /// Returns true if one of the entities has the payment. The read is a query for each entity, so it runs on a thread for
@@ -83,8 +84,8 @@ async fn find_of_customer(
 }
 
 /// Chooses the filter for a text by its form.
-fn choose_filter(text: &str) -> Address {
-    let list = Address::default();
+fn choose_filter(text: &str) -> ListAddress {
+    let list = begin_address();
     if text.is_empty() {
         list
     } else if text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -115,7 +116,7 @@ mod tests {
             ("12345", "/backoffice/payments?reference=12345"),
             ("", "/backoffice/payments"),
         ] {
-            assert_eq!(choose_filter(text).format("payments"), address, "{text}");
+            assert_eq!(choose_filter(text).format(), address, "{text}");
         }
     }
 }

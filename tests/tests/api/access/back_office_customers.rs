@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use serde_json::Value;
 use tillgate_tests::{CARD, MerchantClient, TestGateway, poll_until};
 
+use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::{Answer, Person};
 use crate::registration::registrations::{count_accounts, pay_by_registration};
 use crate::schedule::schedules::{AGREEMENT, create_schedule, read_schedule, register_card};
@@ -38,11 +39,7 @@ impl Shop {
 
     /// Returns the entries of the audit log with an action.
     fn audit_entries(&self, action: &str) -> anyhow::Result<Vec<Value>> {
-        let database = open_database(&self.gateway)?;
-        let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
-        let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        let entries: Vec<Value> =
-            documents.iter().map(|document| serde_json::from_str(document)).collect::<Result<_, _>>()?;
+        let entries = read_entries(&self.gateway, action)?;
         Ok(entries.into_iter().filter(|entry| entry["action"] == action).collect())
     }
 

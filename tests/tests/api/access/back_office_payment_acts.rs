@@ -5,9 +5,9 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
 
+use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::{Answer, Person};
 use crate::acquirer::payments::AcquirerScene;
-use crate::support::*;
 
 /// A shop, and somebody who runs it.
 struct Shop {
@@ -84,21 +84,13 @@ async fn a_preauthorisation_is_captured_in_parts_and_a_debit_is_refunded_and_rev
     let wrong = shop.merchant.pay_by_card(&[]).await?.id().to_owned();
     assert_done(&shop.act(&wrong, "reversal", "").await?, &wrong, "reversal_approved");
     // The audit log names the user and the address.
-    let entries: Vec<Value> = audit_entries(&shop.gateway)?;
+    let entries = read_entries(&shop.gateway, "")?;
     let user = Person::find_id(&shop.gateway, &shop.person.mail)?;
     let is_by_user =
         |entry: &&Value| entry["actor"] == format!("user {user}") && entry["details"]["address"] == "127.0.0.1";
     let by_user = entries.iter().filter(is_by_user);
     assert_eq!(by_user.count(), 4);
     Ok(())
-}
-
-/// Reads the entries of the audit log.
-fn audit_entries(gateway: &TestGateway) -> anyhow::Result<Vec<Value>> {
-    let database = open_database(gateway)?;
-    let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
-    let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(documents.iter().map(|document| serde_json::from_str(document)).collect::<Result<_, _>>()?)
 }
 
 #[tokio::test]

@@ -58,6 +58,12 @@ impl ListAddress {
 
     /// Formats the address.
     pub fn format(&self) -> String {
+        self.format_at(self.path)
+    }
+
+    /// Formats the address of something else with the same filters, such as a download of the list. `path` is below
+    /// [`BASE`].
+    pub fn format_at(&self, path: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for name in self.names.iter().chain([&BEFORE]) {
             if let Some(value) = self.values.get(*name) {
@@ -66,7 +72,7 @@ impl ListAddress {
         }
         let query = query.finish();
         let mark = if query.is_empty() { "" } else { "?" };
-        format!("{BASE}{}{mark}{query}", self.path)
+        format!("{BASE}{path}{mark}{query}")
     }
 
     /// Returns the number of these filters that have a value.

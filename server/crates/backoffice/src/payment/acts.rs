@@ -8,7 +8,7 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{ModificationType, Payment};
 use tillgate_gateway::payment::story::PaymentStory;
-use tillgate_gateway::payment::user_act::{ChangeablePayment, RequestedAct, parse_form_key};
+use tillgate_gateway::payment::user_act::{ChangeablePayment, MODIFICATIONS, RequestedAct, parse_form_key};
 use tillgate_shared::money::Amount;
 
 use super::collect_ids;
@@ -106,8 +106,7 @@ fn act_name(modification: ModificationType) -> &'static str {
 
 /// Parses the name of an act.
 fn parse_act(name: &str) -> Option<ModificationType> {
-    let acts = [ModificationType::Capture, ModificationType::Refund, ModificationType::Reversal];
-    acts.into_iter().find(|act| act_name(*act) == name)
+    MODIFICATIONS.into_iter().find(|act| act_name(*act) == name)
 }
 
 /// Renders the links to the review, to disputes and to the acts that are possible, and the button that asks the
@@ -170,7 +169,8 @@ impl ActPage {
     /// Shows the page. `typed` is the amount that was sent; without it the form has the largest one.
     fn show(&self, office: &Office, typed: Option<&str>, fault: Option<&str>) -> Response {
         let texts = office.texts;
-        let title = texts.get(self.title_key());
+        let title_key = format!("act.{}_title", self.name());
+        let title = texts.get(&title_key);
         let key = match office.app().gateway.new_form_key() {
             Ok(key) => key,
             Err(failure) => return office.show_failure(&failure),
@@ -192,14 +192,6 @@ impl ActPage {
         match fault {
             Some(fault) => office.show_fault(Section::Payments, title, fault, &main),
             None => office.show_page(Section::Payments, title, main),
-        }
-    }
-
-    fn title_key(&self) -> &'static str {
-        match self.modification {
-            ModificationType::Capture => "act.capture_title",
-            ModificationType::Refund => "act.refund_title",
-            _ => "act.reversal_title",
         }
     }
 

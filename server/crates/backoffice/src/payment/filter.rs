@@ -1,21 +1,23 @@
 //! Filter of the list in the address: every page of the list can be kept as a bookmark and sent to a colleague.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
+use maud::Markup;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{PaymentId, RegistrationId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_gateway::payment::listing::{ListFilter, ListedState};
 
-use crate::BASE;
+use crate::components::filter_bar::{FilterLink, tabs};
+use crate::components::list_address::{BEFORE, ListAddress};
+use crate::layout::texts::Texts;
 
-/// Maximum length of a value in the address.
-const MAX_VALUE: usize = 255;
+/// Path of the list below [`crate::BASE`].
+const PATH: &str = "/payments";
 /// Names of the filters, in the order of the address.
 const NAMES: [&str; 14] = [
     "period",
@@ -33,71 +35,28 @@ const NAMES: [&str; 14] = [
     "min",
     "max",
 ];
-/// Name of the place in the list.
-const BEFORE: &str = "before";
+/// Names of the filters that the form has, and no link beside it.
+const FORM: [&str; 11] =
+    ["from", "to", "type", "brand", "channel", "last4", "reference", "registration", "mail", "min", "max"];
 
 /// The periods that have a link.
-pub(crate) const PERIODS: [&str; 3] = ["today", "week", "month"];
+const PERIODS: [&str; 3] = ["today", "week", "month"];
 
-/// The values of an address.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Address(BTreeMap<String, String>);
+/// Begins the address of the list, without a filter.
+pub(crate) fn begin_address() -> ListAddress {
+    read_address("")
+}
 
-impl Address {
-    /// Reads the query of an address. Unknown names and empty or long values are left out.
-    pub(crate) fn read(query: &str) -> Self {
-        let pairs = form_urlencoded::parse(query.as_bytes());
-        let known = pairs.filter(|(name, value)| {
-            let is_known = NAMES.contains(&name.as_ref()) || name == BEFORE;
-            is_known && !value.trim().is_empty() && value.len() <= MAX_VALUE
-        });
-        Self(known.map(|(name, value)| (name.into_owned(), value.trim().to_owned())).collect())
-    }
-
-    /// Returns a value. It is empty if the address has none.
-    pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
-    }
-
-    /// Returns the address with other values. An empty value removes a filter, and the list begins anew.
-    #[must_use]
-    pub(crate) fn with(&self, changes: &[(&str, &str)]) -> Self {
-        let mut changed = self.clone();
-        changed.0.remove(BEFORE);
-        for (name, value) in changes {
-            if value.is_empty() {
-                changed.0.remove(*name);
-            } else {
-                changed.0.insert((*name).to_owned(), (*value).to_owned());
-            }
-        }
-        changed
-    }
-
-    /// Formats the address of the list, or of its CSV.
-    pub(crate) fn format(&self, path: &str) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        for name in NAMES.iter().chain([&BEFORE]) {
-            if let Some(value) = self.0.get(*name) {
-                query.append_pair(name, value);
-            }
-        }
-        let query = query.finish();
-        let mark = if query.is_empty() { "" } else { "?" };
-        format!("{BASE}/{path}{mark}{query}")
-    }
-
-    /// Returns the number of filters in the form that have a value.
-    pub(crate) fn count_filters(&self) -> usize {
-        self.0.keys().filter(|name| !["period", "state", BEFORE, "zone"].contains(&name.as_str())).count()
-    }
+/// Reads the query of the address of the list.
+fn read_address(query: &str) -> ListAddress {
+    ListAddress::read(PATH, &NAMES, query)
 }
 
 /// The filter of a list, and the mistakes in its address.
 #[derive(Debug)]
 pub(crate) struct ListQuery {
     /// The values as they were sent.
-    pub(crate) address: Address,
+    pub(crate) address: ListAddress,
     /// The time zone of the days.
     pub(crate) zone: TimeZone,
     /// The payments of the period, up to the place in the list.
@@ -113,7 +72,7 @@ pub(crate) struct ListQuery {
 impl ListQuery {
     /// Reads the filter of an address. `entities` are those whose payments the user may see.
     pub(crate) fn read(query: &str, entities: Vec<Arc<Entity>>, now: Timestamp) -> Self {
-        let address = Address::read(query);
+        let address = read_address(query);
         let mut mistakes = Vec::new();
         let mut check = |name: &'static str, is_valid: bool| {
             if !address.get(name).is_empty() && !is_valid {
@@ -166,9 +125,14 @@ impl ListQuery {
         self.mistakes.contains(&name)
     }
 
+    /// Returns the number of filters in the form that have a value.
+    pub(crate) fn count_filters(&self) -> usize {
+        self.address.count(&FORM)
+    }
+
     /// Returns the address of the page with older payments.
     pub(crate) fn older(&self, before: &PaymentId) -> String {
-        self.address.with(&[(BEFORE, before.as_str())]).format("payments")
+        self.address.with(&[(BEFORE, before.as_str())]).format()
     }
 
     /// Returns true if this is not the first page.
@@ -182,6 +146,17 @@ pub(crate) fn find_zone(name: &str, entities: &[Arc<Entity>]) -> TimeZone {
     let default =
         || entities.first().and_then(|entity| TimeZone::get(entity.zone_name()).ok()).unwrap_or(TimeZone::UTC);
     if name.is_empty() { default() } else { TimeZone::get(name).unwrap_or_else(|_| default()) }
+}
+
+/// Renders the links to the periods of a list.
+pub(crate) fn period_tabs(texts: &Texts, address: &ListAddress) -> Markup {
+    let period = |name: &str| FilterLink {
+        address: address.with(&[("period", name), ("from", ""), ("to", "")]).format(),
+        is_current: address.get("period") == name && (!name.is_empty() || address.get("from").is_empty()),
+        text: texts.get(&format!("period.{}", if name.is_empty() { "all" } else { name })).to_owned(),
+    };
+    let periods: Vec<_> = std::iter::once("").chain(PERIODS).map(period).collect();
+    tabs(texts.get("period.label"), &periods)
 }
 
 /// Returns the first and last day of a named period. `None` if there is no such period.
@@ -260,14 +235,14 @@ mod tests {
     fn mistakes_are_named_and_unknown_values_are_dropped() {
         let query = read("from=yesterday&state=lost&min=x&zone=Nowhere&channel=other&unknown=1&brand=VISA");
         assert_eq!(query.mistakes, ["zone", "from", "state", "min", "channel"]);
-        assert_eq!(query.address.format("payments").matches("unknown").count(), 0);
+        assert_eq!(query.address.format().matches("unknown").count(), 0);
         assert_eq!(query.filter.brand.as_deref(), Some("VISA"));
     }
 
     #[test]
     fn an_address_keeps_its_filters_and_escapes_them() {
-        let address = Address::read("reference=a%26b%3D%22&before=8a&state=held");
-        assert_eq!(address.with(&[("state", "")]).format("payments"), "/backoffice/payments?reference=a%26b%3D%22");
-        assert_eq!(address.count_filters(), 1);
+        let address = read_address("reference=a%26b%3D%22&before=8a&state=held");
+        assert_eq!(address.with(&[("state", "")]).format(), "/backoffice/payments?reference=a%26b%3D%22");
+        assert_eq!(address.count(&FORM), 1);
     }
 }

@@ -10,7 +10,7 @@ use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
 use tillgate_gateway::{App, Failure};
 use tillgate_store::Cancellation;
 
-use super::filter::{ListQuery, PERIODS};
+use super::filter::{ListQuery, period_tabs};
 use super::{collect_ids, describe_state, state_text, type_text};
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
@@ -59,7 +59,7 @@ fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
         div.title {
             h1 { (texts.get("payments.title")) }
             div.actions {
-                a.button href=(query.address.with(&[]).format("payments.csv")) download="payments.csv" {
+                a.button href=(query.address.with(&[]).format_at("/payments.csv")) download="payments.csv" {
                     (texts.get("payments.csv"))
                 }
             }
@@ -81,20 +81,14 @@ fn render_filters(texts: &Texts, query: &ListQuery) -> Markup {
     let address = &query.address;
     let link = |text: &str, name: &str, value: &str| FilterLink {
         text: text.to_owned(),
-        address: address.with(&[(name, value)]).format("payments"),
+        address: address.with(&[(name, value)]).format(),
         is_current: address.get(name) == value,
     };
     let all = link(texts.get("payments.all"), "state", "");
     let states = ListedState::ALL.map(|state| link(state_text(texts, state), "state", state.as_str()));
-    let period = |name: &str| FilterLink {
-        address: address.with(&[("period", name), ("from", ""), ("to", "")]).format("payments"),
-        is_current: address.get("period") == name && (!name.is_empty() || address.get("from").is_empty()),
-        text: texts.get(&format!("period.{}", if name.is_empty() { "all" } else { name })).to_owned(),
-    };
-    let periods: Vec<_> = std::iter::once("").chain(PERIODS).map(period).collect();
     let form = FilterForm {
         title: texts.get("payments.filters"),
-        active: address.count_filters(),
+        active: query.count_filters(),
         has_error: !query.mistakes.is_empty(),
         action: &format!("{BASE}/payments"),
         fields: render_fields(texts, query),
@@ -105,7 +99,7 @@ fn render_filters(texts: &Texts, query: &ListQuery) -> Markup {
         div.filter {
             div.line {
                 (tabs(texts.get("payments.state"), &std::iter::once(all).chain(states).collect::<Vec<_>>()))
-                (tabs(texts.get("period.label"), &periods))
+                (period_tabs(texts, address))
             }
             (form.render())
             @if query.has_mistake("state") || query.has_mistake("type") || query.has_mistake("channel") {
@@ -213,7 +207,7 @@ fn render_pages(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
             }
             div {
                 @if query.is_continued() {
-                    a.button href=(query.address.with(&[]).format("payments")) { (texts.get("payments.newest")) }
+                    a.button href=(query.address.with(&[]).format()) { (texts.get("payments.newest")) }
                 }
                 @if let Some(before) = &page.before {
                     a.button href=(query.older(before)) rel="next" {

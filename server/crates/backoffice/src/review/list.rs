@@ -165,7 +165,15 @@ pub(super) fn render_urgency(texts: &Texts, item: &QueueItem) -> Markup {
         let (tone, text) = describe_review_state(texts, item.review.state());
         return badge(tone, text);
     };
-    let (urgent, near) = LITTLE_TIME;
+    time_left_badge(texts, left, LITTLE_TIME)
+}
+
+/// Renders the time that is left. It is urgent below the first of the two limits, and near its end below the second.
+pub(crate) fn time_left_badge(
+    texts: &Texts,
+    left: SignedDuration,
+    (urgent, near): (SignedDuration, SignedDuration),
+) -> Markup {
     let tone = match left {
         left if left < urgent => Tone::Bad,
         left if left < near => Tone::Warn,
@@ -175,7 +183,7 @@ pub(super) fn render_urgency(texts: &Texts, item: &QueueItem) -> Markup {
 }
 
 /// Returns the text of the time that is left: days and hours, hours and minutes, or minutes.
-pub(crate) fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
+fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
     if left <= SignedDuration::ZERO {
         return texts.get("reviews.left_over").to_owned();
     }

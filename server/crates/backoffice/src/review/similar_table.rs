@@ -7,7 +7,7 @@ use tillgate_shared::format::mask::mask_card_numbers;
 use super::case::ReviewCase;
 use crate::components::table::{Column, Table};
 use crate::layout::texts::Texts;
-use crate::payment::filter::Address;
+use crate::payment::filter::begin_address;
 
 /// Renders the counts. A payment without any of the values has none.
 pub(super) fn render(texts: &Texts, case: &ReviewCase, similar: &[SimilarPayments]) -> Markup {
@@ -74,5 +74,5 @@ fn list_address(group: &SimilarPayments) -> Option<String> {
         SharedValue::Mail => "mail",
         SharedValue::Address | SharedValue::Network => return None,
     };
-    Some(Address::default().with(&[(name, &group.value)]).format("payments"))
+    Some(begin_address().with(&[(name, &group.value)]).format())
 }

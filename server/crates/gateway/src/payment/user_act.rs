@@ -19,7 +19,7 @@ use crate::payment::response_recorder::ResponseRecorder;
 use crate::{Failure, Gateway, random_bytes};
 
 /// The modifications that users may ask for. Chargebacks come from the shopper's bank.
-const MODIFICATIONS: [ModificationType; 3] =
+pub const MODIFICATIONS: [ModificationType; 3] =
     [ModificationType::Capture, ModificationType::Refund, ModificationType::Reversal];
 
 /// Beginning of the key of a form.

@@ -94,9 +94,7 @@ impl Store {
             Ok(found)
         })
     }
-}
 
-impl Store {
     /// Finds the entity whose configuration sends a callback that is in a failed list.
     pub fn find_callback_owner(&self, message: &str) -> Result<Option<EntityId>, StoreError> {
         self.run_read(|connection| {

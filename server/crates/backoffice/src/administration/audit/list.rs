@@ -18,7 +18,7 @@ use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::describe_receivable;
-use crate::payment::filter::PERIODS;
+use crate::payment::filter::period_tabs;
 
 /// Largest number of entities among which a list lets people choose. With more of them they type an id.
 const MAX_CHOICES: usize = 50;
@@ -81,12 +81,6 @@ fn render_filters(office: &Office, query: &AuditQuery) -> Markup {
         address: address.with(&[("view", name)]).format(),
         is_current: address.get("view") == name,
     };
-    let period = |name: &str| FilterLink {
-        address: address.with(&[("period", name), ("from", ""), ("to", "")]).format(),
-        is_current: address.get("period") == name && (!name.is_empty() || address.get("from").is_empty()),
-        text: texts.get(&format!("period.{}", if name.is_empty() { "all" } else { name })).to_owned(),
-    };
-    let periods: Vec<_> = std::iter::once("").chain(PERIODS).map(period).collect();
     let form = FilterForm {
         title: texts.get("payments.filters"),
         active: query.count_filters(),
@@ -100,7 +94,7 @@ fn render_filters(office: &Office, query: &AuditQuery) -> Markup {
         div.filter {
             div.line {
                 (tabs(texts.get("audit.view"), &[view("", texts.get("audit.acts")), view(ALL, texts.get("audit.all"))]))
-                (tabs(texts.get("period.label"), &periods))
+                (period_tabs(texts, address))
             }
             (form.render())
         }
