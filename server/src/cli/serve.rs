@@ -5,6 +5,7 @@ pub mod connection_options;
 pub mod ftp_options;
 pub mod ftp_user;
 pub mod lifetimes;
+pub mod log;
 pub mod office_options;
 pub mod place;
 pub mod ports;
@@ -57,7 +58,7 @@ pub(super) struct Serve {
 impl Serve {
     /// Opens the gateway, prints the address that it listens on, and serves until SIGTERM or SIGINT.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        self.settings.start_log();
+        let warnings = self.settings.start_log();
         create_runtime()?.block_on(async {
             let state = self.settings.open_gateway(&self.common.data).await?;
             let limits = self.settings.connection_limits();
@@ -65,7 +66,7 @@ impl Serve {
             let ftp = self.ftp.bind_server().await?;
             let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
-            let office = self.settings.open_office(&state)?;
+            let office = self.settings.open_office(&state, warnings)?;
             let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);
             self.print_addresses(&listener, ftp.as_ref(), setup)?;
             serve_until_stopped(state, office.pages, listener, limits, ftp, control, stop).await

@@ -1,10 +1,13 @@
 //! Administration: the entities as a tree, the account data of one with its ids, channels, access tokens and settings,
-//! and the audit log.
+//! the clock of a
+//! sandbox, the audit log, and the state of the whole gateway.
 
 mod account_data;
 mod audit;
+mod clock;
 mod entity_tree;
 mod settings;
+mod system;
 mod tokens;
 
 use std::sync::Arc;
@@ -24,6 +27,9 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}/settings", Need::Permission(Permission::ManageEntities)),
     row("POST", "/administration/entities/{id}/settings/{form}", Need::Permission(Permission::ManageEntities)),
+    row("GET", "/administration/entities/{id}/clock", Need::Permission(Permission::ManageEntities)),
+    row("POST", "/administration/entities/{id}/clock", Need::Permission(Permission::ManageEntities)),
+    row("GET", "/administration/system", Need::Permission(Permission::ViewSystem)),
     row("GET", "/administration/audit", Need::Permission(Permission::ViewAudit)),
     row("GET", "/administration/audit/{number}", Need::Permission(Permission::ViewAudit)),
     row("POST", "/administration/audit/check", Need::Permission(Permission::ViewAudit)),
@@ -38,6 +44,8 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/administration/entities/{id}/tokens/{user}/revoke", post(tokens::revoke_token))
         .route("/administration/entities/{id}/settings", get(settings::show_settings))
         .route("/administration/entities/{id}/settings/{form}", post(settings::change_settings))
+        .route("/administration/entities/{id}/clock", get(clock::show_clock).post(clock::advance_clock))
+        .route("/administration/system", get(system::show_system))
         .route("/administration/audit", get(audit::show_list))
         .route("/administration/audit/{number}", get(audit::show_entry))
         .route("/administration/audit/check", post(audit::check_chain))

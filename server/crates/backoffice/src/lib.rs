@@ -22,10 +22,12 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use ipnet::IpNet;
+use jiff::Timestamp;
 use tillgate_gateway::App;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_net::shares::Shares;
+use tillgate_os::warning_log::WarningLog;
 
 pub use access::routes::{Need, OfficeRoute, all_routes};
 pub use payment::RunningDownloads;
@@ -56,8 +58,12 @@ pub struct OfficeState {
     pub inquiries: Shares,
     /// Places for tests of receivers, by entity.
     pub receiver_tests: Shares,
-    /// Number of the build, for test events.
+    /// Number of the build.
     pub build: &'static str,
+    /// The warnings that this process has logged.
+    pub warnings: Arc<WarningLog>,
+    /// The time at which the server started.
+    pub started: Timestamp,
 }
 
 /// Number of acts of administrators that run at a time, and of those of one user. Each takes the write lock that

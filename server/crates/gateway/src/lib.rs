@@ -19,6 +19,7 @@ pub mod review;
 pub mod risk;
 pub mod schedule;
 pub mod settlement;
+pub mod system;
 mod three_ds;
 
 use std::sync::Arc;

@@ -63,6 +63,28 @@ pub fn sandbox_of(channel: &Channel) -> &'static Sandbox {
     found.unwrap_or(&IN_PROCESS[0]).sandbox
 }
 
+/// Payments that a connector takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectorUse {
+    /// Internal payments of sandboxes: it runs in this process.
+    Internal,
+    /// External payments of sandboxes.
+    External,
+    /// Real payments.
+    Live,
+}
+
+/// A connector of this gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectorInfo {
+    /// Its name, which `--connector` accepts.
+    pub name: String,
+    /// The payments that it takes.
+    pub takes: ConnectorUse,
+    /// True if it takes them for channels that name no connector.
+    pub is_default: bool,
+}
+
 /// The connectors of this gateway.
 pub struct Registry {
     /// The routes of internal payments, in the order of the table.
@@ -99,6 +121,27 @@ impl Registry {
     pub fn with_live(mut self, connector: Arc<dyn Connector>) -> Self {
         self.live.push(connector);
         self
+    }
+
+    /// Lists the connectors: internal, external and live ones.
+    pub fn list(&self) -> Vec<ConnectorInfo> {
+        let internal = self.internal.iter().enumerate().map(|(index, route)| ConnectorInfo {
+            name: route.connector.name().to_owned(),
+            takes: ConnectorUse::Internal,
+            is_default: index == 0,
+        });
+        let default = self.default_external.as_ref().map(|connector| connector.name());
+        let external = self.external.iter().map(|connector| ConnectorInfo {
+            name: connector.name().to_owned(),
+            takes: ConnectorUse::External,
+            is_default: default == Some(connector.name()),
+        });
+        let live = self.live.iter().map(|connector| ConnectorInfo {
+            name: connector.name().to_owned(),
+            takes: ConnectorUse::Live,
+            is_default: false,
+        });
+        internal.chain(external).chain(live).collect()
     }
 
     /// Returns the route of a channel's payments in a mode, by the table of this module. If it has no connector, the

@@ -25,6 +25,7 @@ pub mod entity_directory;
 mod entity_pages;
 mod error;
 mod fault;
+pub mod figures;
 pub mod form_build;
 mod group_commit;
 mod group_transaction;

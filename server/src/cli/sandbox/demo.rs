@@ -75,7 +75,7 @@ impl Demo {
     /// Creates the store, the demo merchant, its wallet key, its risk rules and its payments if they are missing.
     pub(in crate::cli) fn run(mut self) -> anyhow::Result<()> {
         self.settings.allow_loopback();
-        self.settings.start_log();
+        let warnings = self.settings.start_log();
         let shop_program = DemoShop::find_program()?;
         let merchant = ensure_demo_merchant(&self.common.data)?;
         let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
@@ -121,7 +121,7 @@ impl Demo {
                 },
             )?;
             started.shop.clone_from(&shop.public);
-            let office = self.settings.open_office(&state)?;
+            let office = self.settings.open_office(&state, warnings)?;
             started.first_administrator = office.setup_link(self.settings.public_url.as_deref(), gateway);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;

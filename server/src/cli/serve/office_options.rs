@@ -12,6 +12,7 @@ use tillgate_backoffice::{
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
+use tillgate_os::warning_log::WarningLog;
 
 /// Options of the back office.
 #[derive(Debug, Args)]
@@ -53,7 +54,7 @@ impl OpenOffice {
 
 impl OfficeOptions {
     /// Builds the pages, and the link for the first administrator if the store has no user.
-    pub(super) fn open_office(&self, state: &AppState) -> anyhow::Result<OpenOffice> {
+    pub(super) fn open_office(&self, state: &AppState, warnings: Arc<WarningLog>) -> anyhow::Result<OpenOffice> {
         if self.backoffice == Switch::Off {
             return Ok(OpenOffice::default());
         }
@@ -69,6 +70,8 @@ impl OfficeOptions {
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),
             build: tillgate_api::BUILD_NUMBER,
+            warnings,
+            started: state.gateway.now(),
         };
         Ok(OpenOffice {
             pages: Some((BASE, tillgate_backoffice::build_router(Arc::new(office)))),

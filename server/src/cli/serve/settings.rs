@@ -1,13 +1,12 @@
 //! Settings of the gateway: its options, and the gateway that they open.
 
-use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
 use rust_decimal::Decimal;
@@ -29,11 +28,13 @@ use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::OutgoingClient;
 use tillgate_os::clock::{Clock as _, SystemClock};
 use tillgate_os::id_clock::IdClock;
+use tillgate_os::warning_log::WarningLog;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::booking_correction::CorrectedBookings;
 use tillgate_store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
 use tillgate_vault::{Keyring, Vault};
 
+use super::log::{LogFormat, start_log};
 use super::value_parsers::{FormKey, parse_form_key, parse_node, parse_public_url};
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::open_store;
@@ -107,15 +108,6 @@ pub(in crate::cli) struct GatewaySettings {
     log_format: LogFormat,
 }
 
-/// Format of log lines.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LogFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
-
 impl GatewaySettings {
     /// Returns the limits of connections. Raises the process's limit of open files first, as far as the system allows.
     pub(in crate::cli) fn connection_limits(&self) -> ConnectionLimits {
@@ -123,8 +115,12 @@ impl GatewaySettings {
     }
 
     /// Opens the back office of a gateway.
-    pub(in crate::cli) fn open_office(&self, state: &AppState) -> anyhow::Result<OpenOffice> {
-        self.office.open_office(state)
+    pub(in crate::cli) fn open_office(
+        &self,
+        state: &AppState,
+        warnings: Arc<WarningLog>,
+    ) -> anyhow::Result<OpenOffice> {
+        self.office.open_office(state, warnings)
     }
 
     /// Allows messages to this machine itself, where the demo shop runs, in addition to the networks of the option.
@@ -228,19 +224,9 @@ impl GatewaySettings {
         FieldsUrl::new(fields, public).map(Some).map_err(|error| anyhow::anyhow!("--fields-url {fields} {error}"))
     }
 
-    /// Starts logging to the standard error stream, filtered by TILLGATE_LOG or at the level `info`.
-    pub(in crate::cli) fn start_log(&self) {
-        use tracing_subscriber::EnvFilter;
-        let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-        let log = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr)
-            .with_ansi(std::io::stderr().is_terminal());
-        // A second call in the same process changes nothing.
-        let _ = match self.log_format {
-            LogFormat::Text => log.try_init(),
-            LogFormat::Json => log.json().try_init(),
-        };
+    /// Starts logging as [`start_log`] does.
+    pub(in crate::cli) fn start_log(&self) -> Arc<WarningLog> {
+        start_log(self.log_format)
     }
 }
 

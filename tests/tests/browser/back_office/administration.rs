@@ -9,13 +9,13 @@ async fn the_pages_of_administration_are_small_accessible_and_within_their_polic
     let gateway = TestGateway::start()?;
     let merchant = gateway.create_merchant()?;
     let account = format!("/administration/entities/{}", merchant.entity_id);
-    let lists = ["/administration", "/users", "/account", "/components"];
+    let lists = ["/administration", "/administration/system", "/users", "/account", "/components"];
     let audit = [
         "/administration/audit",
         "/administration/audit?view=all",
         "/administration/audit?from=x",
         "/administration/audit/1",
     ];
-    let own = [format!("{account}/settings"), account];
+    let own = [format!("{account}/settings"), format!("{account}/clock"), account];
     check_pages(gateway, [&lists.map(str::to_owned)[..], &audit.map(str::to_owned), &own].concat()).await
 }

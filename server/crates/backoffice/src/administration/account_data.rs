@@ -12,6 +12,7 @@ use tillgate_gateway::access::entity::EntityOverview;
 use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_store::access::token::TokenInfo;
 
+use super::clock::may_move_clock;
 use super::entity_tree::{level_text, mode_badge};
 use super::tokens::{creation_form, token_table};
 use crate::BASE;
@@ -77,6 +78,11 @@ fn render_links(office: &Office, entity: &Entity) -> Markup {
             @if office.allows_on(Permission::ManageEntities, &entity.id) {
                 a.button href={ (BASE) "/administration/entities/" (entity.id) "/settings" } {
                     (office.texts.get("settings.link"))
+                }
+            }
+            @if may_move_clock(office, entity) {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/clock" } {
+                    (office.texts.get("clock.title"))
                 }
             }
             @if office.allows_on(Permission::ViewAudit, &entity.id) {

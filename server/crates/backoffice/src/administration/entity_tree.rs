@@ -32,6 +32,9 @@ pub(super) async fn show_tree(office: Office) -> Response {
                 @if office.signed_in.permissions.allows_somewhere(Permission::ViewAudit) {
                     a.button href={ (BASE) "/administration/audit" } { (texts.get("audit.title")) }
                 }
+                @if office.signed_in.permissions.allows_everywhere(Permission::ViewSystem) {
+                    a.button href={ (BASE) "/administration/system" } { (texts.get("system.title")) }
+                }
                 a.button href={ (BASE) "/users" } { (texts.get("users.title")) }
             }
             p { (texts.get("administration.advice")) }

@@ -131,12 +131,8 @@ impl Administration {
             let duration = entity.parse_clock_advance(by).map_err(refuse)?;
             let due = store.count_due_runs(&entity, duration, MAX_RUNS_OF_JUMP + 1)?;
             Refusal::check_runs_of_jump(by, due).map_err(refuse)?;
-            let moved = Changes::default().with_administrators_clock_move(
-                &entity,
-                duration,
-                store.actor().to_owned(),
-                is_served,
-            );
+            let who = (store.actor().to_owned(), store.address());
+            let moved = Changes::default().with_administrators_clock_move(&entity, duration, who, is_served);
             store.update_within(&RecordKeys::none(), |_| Ok((moved, ())))?.map_err(refuse)?;
             load_known_entity(store, id)
         })

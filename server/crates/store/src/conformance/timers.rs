@@ -161,7 +161,7 @@ pub(crate) async fn a_clock_that_is_moved_moves_what_has_begun(backend: impl Bac
     write_changes(&store, Changes::default().with_payment(later.clone())).await.unwrap();
     assert_eq!(due_subjects(&store, TimerKind::End, 100, 10), [of_channel.id.to_string(), later.id.to_string()]);
     // A command moves the clock the same way.
-    let moved = Changes::default().with_administrators_clock_move(&channel, by, "joe".to_owned(), true);
+    let moved = Changes::default().with_administrators_clock_move(&channel, by, ("joe".to_owned(), None), true);
     admin.update(&RecordKeys::none(), |_| Ok((moved, ()))).unwrap().unwrap();
     assert_eq!(admin.load_entity(&sample_entity(1).id).unwrap().unwrap().ahead, by * 2);
     assert_eq!(due_subjects(&store, TimerKind::End, 40, 10), [of_channel.id.to_string(), later.id.to_string()]);

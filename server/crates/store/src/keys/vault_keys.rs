@@ -22,7 +22,7 @@ pub struct VaultKeyRecord {
 }
 
 /// Loads the recorded keys, oldest first, including retired ones.
-fn load_key_records(connection: &Connection) -> Result<Vec<VaultKeyRecord>, StoreError> {
+pub(crate) fn load_key_records(connection: &Connection) -> Result<Vec<VaultKeyRecord>, StoreError> {
     let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
     let mut statement = connection.prepare_cached("SELECT id, created, retired FROM vault_key ORDER BY created, id")?;
     let rows = statement.query_map([], |row| {

@@ -1,5 +1,6 @@
 //! Clocks of sandbox entities. Moving a clock moves everything that has started by it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -23,8 +24,8 @@ const LATE: SignedDuration = SignedDuration::from_secs(2);
 struct ClockMove {
     clock: EntityId,
     by: SignedDuration,
-    /// The person who moves it, for the audit log. `None` for the merchant itself.
-    actor: Option<String>,
+    /// The person who moves it, with the address, for the audit log. `None` for the merchant itself.
+    actor: Option<(String, Option<IpAddr>)>,
     /// True if a gateway is running.
     is_served: bool,
 }
@@ -37,17 +38,17 @@ impl Changes {
         self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: None, is_served: true })
     }
 
-    /// Moves a clock as [`Changes::with_clock_move`] does, for an administrator. `is_served`: a gateway is running, so
-    /// that nothing is missed in the time that is left out.
+    /// Moves a clock as [`Changes::with_clock_move`] does, for the person `who` at an address. `is_served`: a gateway is
+    /// running, so that nothing is missed in the time that is left out.
     #[must_use]
     pub fn with_administrators_clock_move(
         self,
         entity: &Entity,
         by: SignedDuration,
-        actor: String,
+        who: (String, Option<IpAddr>),
         is_served: bool,
     ) -> Self {
-        self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: Some(actor), is_served })
+        self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: Some(who), is_served })
     }
 }
 
@@ -65,7 +66,12 @@ impl Change for ClockMove {
         }
         move_clock(connection, &self.clock, self.by)?;
         let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
-        let entry = AuditEntry { actor: self.actor.clone(), ..entry };
+        let (actor, address) = self.actor.clone().unzip();
+        let entry = match address.flatten() {
+            Some(address) => entry.with_detail("address", address.to_string()),
+            None => entry,
+        };
+        let entry = AuditEntry { actor, ..entry };
         ledger::write_entry(connection, Some(&self.clock), &entry, now)?;
         Ok(false)
     }

@@ -1,0 +1,104 @@
+//! Figures of the whole store for its operator: the size of its files, its schema, its queues and its vault keys.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::delivery::webhook::timestamp_from_milliseconds;
+use crate::keys::vault_keys::{VaultKeyRecord, load_key_records};
+use crate::payment::open_work::MAX_COUNT;
+use crate::store_file::{path_with_suffix, store_path};
+use crate::{Store, StoreError};
+
+/// Work of one kind that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingWork {
+    /// Number of waiting things, at most [`MAX_COUNT`].
+    pub waiting: u64,
+    /// Number of these that have failed before, at most [`MAX_COUNT`]. `None` if this kind is tried once.
+    pub failing: Option<u64>,
+    /// The earliest time at which one is due. It is in the past for a moment; for longer, something holds the work up.
+    pub next_due: Option<Timestamp>,
+}
+
+/// Figures of a store.
+#[derive(Debug, Clone)]
+pub struct StoreFigures {
+    /// The data folder.
+    pub folder: PathBuf,
+    /// Number of the latest migration.
+    pub schema: i64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes of the write-ahead log, whose content is not in the file yet.
+    pub log_bytes: u64,
+    /// Messages to webhooks, review callbacks and notification addresses.
+    pub messages: WaitingWork,
+    /// Reconciliation files to push.
+    pub pushes: WaitingWork,
+    /// Payments whose connector has to be asked for the outcome.
+    pub inquiries: WaitingWork,
+    /// The recorded vault keys, oldest first.
+    pub keys: Vec<VaultKeyRecord>,
+}
+
+impl Store {
+    /// Reads the figures. Each count is bounded.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_figures(&self) -> Result<StoreFigures, StoreError> {
+        let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+        let file_bytes = size(&store_path(&self.folder));
+        let log_bytes = size(&path_with_suffix(&self.folder, "-wal"));
+        self.readers.in_snapshot(|connection| {
+            Ok(StoreFigures {
+                folder: self.folder.clone(),
+                schema: connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+                file_bytes,
+                log_bytes,
+                messages: count_queue(connection, "message")?,
+                pushes: count_queue(connection, "file_delivery")?,
+                inquiries: count_inquiries(connection)?,
+                keys: load_key_records(connection)?,
+            })
+        })
+    }
+}
+
+/// Counts the waiting rows of a table whose rows have the columns `due` and `failures`.
+fn count_queue(connection: &Connection, table: &str) -> Result<WaitingWork, StoreError> {
+    let count = |condition: &str| {
+        let query = format!("SELECT count(*) FROM (SELECT 1 FROM {table} WHERE due IS NOT NULL{condition} LIMIT ?1)");
+        count_rows(connection, &query)
+    };
+    let query = format!("SELECT min(due) FROM {table} WHERE due IS NOT NULL");
+    Ok(WaitingWork {
+        waiting: count("")?,
+        failing: Some(count(" AND failures > 0")?),
+        next_due: find_time(connection, &query)?,
+    })
+}
+
+/// Counts the payments whose outcome is looked up.
+fn count_inquiries(connection: &Connection) -> Result<WaitingWork, StoreError> {
+    Ok(WaitingWork {
+        waiting: count_rows(connection, "SELECT count(*) FROM (SELECT 1 FROM timer WHERE kind = 'ask' LIMIT ?1)")?,
+        failing: None,
+        next_due: find_time(connection, "SELECT min(since) FROM timer WHERE kind = 'ask'")?,
+    })
+}
+
+/// Runs a query that counts at most as many rows as its parameter says.
+fn count_rows(connection: &Connection, query: &str) -> Result<u64, StoreError> {
+    let count: i64 = connection.prepare_cached(query)?.query_row(params![MAX_COUNT.cast_signed()], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// Runs a query for a time.
+fn find_time(connection: &Connection, query: &str) -> Result<Option<Timestamp>, StoreError> {
+    let found: Option<i64> = connection.prepare_cached(query)?.query_row([], |row| row.get(0))?;
+    Ok(found.map(timestamp_from_milliseconds))
+}
