@@ -1,0 +1,201 @@
+//! The morning walk of each role, by keyboard alone: Tab moves, Enter opens. What a walk has changed is read back by the
+//! API or the command line.
+
+use anyhow::Context as _;
+use serde_json::Value;
+use thirtyfour::prelude::*;
+use tillgate_tests::{Browser, MerchantClient, TestGateway, run_in_browser, run_in_firefox};
+
+use super::{become_administrator, become_user};
+
+/// Maximum number of steps by Tab to a control of a page.
+const MAX_STEPS: usize = 120;
+/// A VISA number whose payments are declined.
+const DECLINED_CARD: &str = "4200000000005512";
+/// Expression of the text by which a person knows the focused control: its own, or that of its label.
+const FOCUSED_TEXT: &str = "(control => (control?.labels?.[0] ?? control)?.textContent.trim() ?? '')\
+                            (document.activeElement)";
+
+/// Presses keys in the focused control.
+async fn press(browser: &Browser, keys: impl Into<TypingData>) -> anyhow::Result<()> {
+    Ok(browser.active_element().await?.send_keys(keys).await?)
+}
+
+/// Presses Tab until the control with this text has the focus.
+async fn tab_to(browser: &Browser, text: &str) -> anyhow::Result<()> {
+    let mut passed = Vec::new();
+    for _ in 0..MAX_STEPS {
+        press(browser, Key::Tab + "").await?;
+        let focused = browser.evaluate(FOCUSED_TEXT).await?;
+        if focused == text {
+            return Ok(());
+        }
+        passed.push(focused.as_str().unwrap_or_default().to_owned());
+    }
+    anyhow::bail!("no control {text} among {passed:?}")
+}
+
+/// Moves to a link or button by Tab, presses Enter, and waits until the page has this heading.
+async fn open(browser: &Browser, text: &str, heading: &str) -> anyhow::Result<()> {
+    tab_to(browser, text).await?;
+    press(browser, Key::Enter + "").await?;
+    wait_for_heading(browser, heading).await
+}
+
+async fn wait_for_heading(browser: &Browser, heading: &str) -> anyhow::Result<()> {
+    let wanted = serde_json::to_string(heading)?;
+    browser.wait_until(&format!("document.querySelector('h1')?.textContent.trim().startsWith({wanted})")).await
+}
+
+/// Moves to a field by Tab, and replaces its value.
+async fn fill(browser: &Browser, label: &str, value: &str) -> anyhow::Result<()> {
+    tab_to(browser, label).await?;
+    press(browser, Key::Control + "a").await?;
+    press(browser, value).await
+}
+
+/// Returns the text of the page.
+async fn page_text(browser: &Browser) -> anyhow::Result<String> {
+    Ok(browser.find(By::Id("main")).await?.text().await?)
+}
+
+/// Returns type and amount of the follow-up payments of a payment.
+async fn follow_ups(merchant: &MerchantClient, payment: &str) -> anyhow::Result<Vec<(Value, Value)>> {
+    let list = merchant.get(&format!("v1/query/{payment}?includeLinkedTransactions=true")).await?;
+    let records = list.json["payments"].as_array().cloned().unwrap_or_default();
+    let others = records.iter().filter(|record| record["id"] != payment);
+    Ok(others.map(|record| (record["paymentType"].clone(), record["amount"].clone())).collect())
+}
+
+/// Finds a declined payment by its last digits, and reads the reason.
+async fn look_up_decline(browser: &Browser) -> anyhow::Result<()> {
+    press(browser, "/").await?;
+    browser.wait_until("document.activeElement?.id === 'search'").await?;
+    press(browser, "5512" + Key::Enter).await?;
+    wait_for_heading(browser, "Payments").await?;
+    let link = browser.find(By::Css("tbody th a")).await?.text().await?;
+    tab_to(browser, link.lines().next().unwrap_or_default().trim()).await?;
+    press(browser, Key::Enter + "").await?;
+    browser.wait_until("location.pathname.includes('/payments/')").await?;
+    let text = page_text(browser).await?;
+    assert!(text.contains("Declined:") && text.contains("800.100."), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_merchant_sees_why_a_payment_was_declined_and_refunds_half_of_another() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
+    merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
+    run_in_browser(move |browser| async move {
+        become_user(&gateway, &browser, "merchant", &merchant.entity_id).await?;
+        look_up_decline(&browser).await?;
+        press(&browser, "/").await?;
+        press(&browser, paid.as_str() + Key::Enter).await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{paid}')")).await?;
+        open(&browser, "Refund", "Refund").await?;
+        fill(&browser, "Amount in EUR", "46.00").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until("location.search === '?done=refund_approved'").await?;
+        assert!(page_text(&browser).await?.contains("Refund: 46.00 EUR"));
+        assert_eq!(follow_ups(&merchant, &paid).await?, [("RF".into(), "46.00".into())]);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_accountant_opens_the_dispute_whose_time_ends_first_and_accepts_it() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
+    let reason = [("paymentType", "CB"), ("chargebackResultCode", "000.100.203")];
+    merchant.post(&format!("v1/payments/{paid}"), &reason).await?;
+    let list = merchant.get("v1/disputes").await?;
+    let dispute = list.json["disputes"][0]["id"].as_str().context("no dispute")?.to_owned();
+    run_in_browser(move |browser| async move {
+        become_user(&gateway, &browser, "accountant", &merchant.entity_id).await?;
+        let work = browser.find(By::Css(".tasks a")).await?.text().await?;
+        assert!(work.starts_with("Dispute over"), "{work}");
+        tab_to(&browser, &work).await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{dispute}')")).await?;
+        tab_to(&browser, "Accept the dispute").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until("location.hash === '#accept'").await?;
+        tab_to(&browser, "Accept the dispute").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until("location.search.startsWith('?done=')").await?;
+        let read = merchant.get(&format!("v1/disputes/{dispute}")).await?;
+        assert_eq!(read.json["stage"], "ACCEPTED", "{}", read.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_developer_creates_a_webhook_and_copies_its_key() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    run_in_browser(move |browser| async move {
+        become_user(&gateway, &browser, "developer", &merchant.entity_id).await?;
+        open(&browser, "Deliveries", "Deliveries").await?;
+        open(&browser, "New webhook", "New webhook").await?;
+        fill(&browser, "Address", "https://shop.example/hook").await?;
+        tab_to(&browser, "Create the webhook").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.query(By::Css("[data-copy]")).first().await.context("the key")?;
+        let hooks = gateway.run_command(&["webhook", "list", "--entity", &merchant.entity_id])?;
+        assert_eq!(hooks[0]["url"], "https://shop.example/hook", "{hooks}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_viewer_sees_a_payment_and_no_button_that_changes_it() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
+    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
+    run_in_browser(move |browser| async move {
+        become_user(&gateway, &browser, "viewer", &merchant.entity_id).await?;
+        look_up_decline(&browser).await?;
+        browser.goto(format!("{}backoffice/payments/{paid}", gateway.public_url())).await?;
+        let controls = "document.querySelectorAll('main form, main .actions a').length";
+        assert_eq!(browser.evaluate(controls).await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_administrator_makes_a_token_in_firefox_and_pays_with_it() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant()?;
+    run_in_firefox(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        let account = format!("{}backoffice/administration/entities/{}", gateway.public_url(), merchant.entity_id);
+        browser.goto(account).await?;
+        browser.find(By::Id("f-label")).await?.send_keys("web shop").await?;
+        for scope in ["scope-read", "scope-pay"] {
+            browser.execute(format!("document.querySelector('[name={scope}]').checked = true"), vec![]).await?;
+        }
+        browser.find(By::Css("form[action$='/tokens'] button")).await?.click().await?;
+        browser.wait_until("document.querySelector('#token code')").await?;
+        let token = browser.find(By::Css("#token code")).await?.text().await?;
+        assert_eq!(browser.evaluate("document.querySelectorAll('[data-copy]').length > 0").await?, true);
+        let client = MerchantClient::new(gateway.base_url(), merchant.entity_id.clone(), token);
+        tillgate_tests::poll_until("the gateway has read the token", async || {
+            let paid = client.pay_by_card(&[]).await?;
+            Ok((paid.status == 200).then_some(()))
+        })
+        .await?;
+        // The pages work as well in this browser: the search by key, and a payment.
+        press(&browser, "/").await?;
+        browser.wait_until("document.activeElement?.id === 'search'").await?;
+        Ok(())
+    })
+    .await
+}
