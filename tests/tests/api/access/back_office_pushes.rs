@@ -31,7 +31,7 @@ async fn a_server_is_set_gets_files_shows_its_failures_and_is_removed() -> anyho
     assert!(form.page.contains(&wrong) && !form.page.contains(PASSWORD), "{}", form.page);
     assert_eq!(browser.post("/deliveries/pushes/new", &fields(&*url)).await?.status, 303);
     wait_for_state(&gateway, &shop, "sent").await?;
-    assert_eq!(list_names(receiver.folder())?, [name.clone()]);
+    assert_eq!(list_names(receiver.folder())?, std::slice::from_ref(&name));
     std::fs::remove_file(receiver.folder().join(&name))?;
     let day = today().to_string();
     assert_eq!(browser.post(&format!("{page}/retry"), &[("day", &day)]).await?.status, 303);

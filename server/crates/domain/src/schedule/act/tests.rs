@@ -117,6 +117,26 @@ fn a_schedule_that_is_ended_before_its_requested_run_does_not_run() {
     assert_eq!(requested.with_deleted_registration().due(), None);
 }
 
+/// Does everything that is due. Returns the records.
+fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
+    let terms = schedule.terms().unwrap();
+    let mut runs = Vec::new();
+    loop {
+        let at = schedule.action_time(jumps, now);
+        let (next, run) = match schedule.next_action(&terms, at) {
+            NextAction::Run(due) => {
+                let payment = Some(PaymentId::new(at, [9; 9]));
+                let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
+                schedule.after_run(&terms, &due, result, &RetryPlan::default(), at)
+            }
+            NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),
+            _ => return (schedule, runs),
+        };
+        runs.push(run);
+        schedule = next;
+    }
+}
+
 proptest! {
     /// Pauses begin and end at any time, also while the gateway is down or its clock jumps.
     #[test]
@@ -125,25 +145,14 @@ proptest! {
         turns in prop::collection::vec((1_i64..20_000, any::<bool>(), any::<bool>()), 1..12),
     ) {
         let mut schedule = create_schedule(&[("job.minute", "0,20,40")], missed);
-        let terms = schedule.terms().unwrap();
         let (mut now, mut pauses, mut runs) = (schedule.created, Vec::new(), Vec::new());
         for (seconds, toggles, serves) in turns {
             let began = now;
             now += SignedDuration::from_secs(seconds);
-            let jumps = [ClockJump { began, ended: now }];
-            while serves {
-                let at = schedule.action_time(&jumps, now);
-                let (next, run) = match schedule.next_action(&terms, at) {
-                    NextAction::Run(due) => {
-                        let payment = Some(PaymentId::new(at, [9; 9]));
-                        let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
-                        schedule.after_run(&terms, &due, result, &RetryPlan::default(), at)
-                    }
-                    NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),
-                    _ => break,
-                };
-                runs.push(run);
-                schedule = next;
+            if serves {
+                let made;
+                (schedule, made) = run_due(schedule, &[ClockJump { began, ended: now }], now);
+                runs.extend(made);
             }
             // Nothing of the time before is left over, so the pause begins here.
             if toggles && serves && schedule.paused.is_none() {
