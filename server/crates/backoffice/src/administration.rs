@@ -1,14 +1,15 @@
-//! Administration: the entities as a tree, the account data of one with its ids, channels, access tokens and settings,
-//! the clock of a
-//! sandbox, the audit log, and the state of the whole gateway.
+//! Administration: the entities as a tree, the account data of one with its ids, channels, access tokens, FTP users,
+//! wallet keys, settings and clock, the audit log, and the state of the whole gateway.
 
 mod account_data;
 mod audit;
 mod clock;
 mod entity_tree;
+mod ftp_users;
 mod settings;
 mod system;
 mod tokens;
+mod wallet_keys;
 
 use std::sync::Arc;
 
@@ -25,6 +26,13 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
+    row("GET", "/administration/entities/{id}/ftp-users", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/ftp-users", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/ftp-users/{name}/revoke", Need::Permission(Permission::ManageTokens)),
+    row("GET", "/administration/entities/{id}/wallet-keys", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/wallet-keys", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/wallet-keys/token", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/wallet-keys/{key}/retire", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}/settings", Need::Permission(Permission::ManageEntities)),
     row("POST", "/administration/entities/{id}/settings/{form}", Need::Permission(Permission::ManageEntities)),
     row("GET", "/administration/entities/{id}/clock", Need::Permission(Permission::ManageEntities)),
@@ -42,6 +50,11 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/administration/entities/{id}", get(account_data::show_account_data))
         .route("/administration/entities/{id}/tokens", post(tokens::create_token))
         .route("/administration/entities/{id}/tokens/{user}/revoke", post(tokens::revoke_token))
+        .route("/administration/entities/{id}/ftp-users", get(ftp_users::show_users).post(ftp_users::create_user))
+        .route("/administration/entities/{id}/ftp-users/{name}/revoke", post(ftp_users::revoke_user))
+        .route("/administration/entities/{id}/wallet-keys", get(wallet_keys::show_keys).post(wallet_keys::create_key))
+        .route("/administration/entities/{id}/wallet-keys/token", post(wallet_keys::make_token))
+        .route("/administration/entities/{id}/wallet-keys/{key}/retire", post(wallet_keys::retire_key))
         .route("/administration/entities/{id}/settings", get(settings::show_settings))
         .route("/administration/entities/{id}/settings/{form}", post(settings::change_settings))
         .route("/administration/entities/{id}/clock", get(clock::show_clock).post(clock::advance_clock))

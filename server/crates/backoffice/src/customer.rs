@@ -4,6 +4,7 @@ mod entity_filter;
 mod plan;
 mod registration_page;
 mod registrations;
+mod schedule_acts;
 mod schedule_page;
 mod schedules;
 
@@ -37,6 +38,9 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/customers/schedules", VIEW),
     row("GET", "/customers/schedules/{id}", VIEW),
     row("POST", "/customers/schedules/{id}/end", CHANGE),
+    row("POST", "/customers/schedules/{id}/pause", CHANGE),
+    row("POST", "/customers/schedules/{id}/resume", CHANGE),
+    row("POST", "/customers/schedules/{id}/run", CHANGE),
 ];
 
 /// Builds the routes of the subject.
@@ -47,7 +51,10 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/customers/registrations/{id}/delete", post(registration_page::delete))
         .route("/customers/schedules", get(schedules::show_schedules))
         .route("/customers/schedules/{id}", get(schedule_page::show_schedule))
-        .route("/customers/schedules/{id}/end", post(schedule_page::end))
+        .route("/customers/schedules/{id}/end", post(schedule_acts::end))
+        .route("/customers/schedules/{id}/pause", post(schedule_acts::pause))
+        .route("/customers/schedules/{id}/resume", post(schedule_acts::resume))
+        .route("/customers/schedules/{id}/run", post(schedule_acts::run))
 }
 
 /// Renders the links to the lists of the area. `current` is the path of the page.
@@ -121,6 +128,7 @@ fn schedule_amount(texts: &Texts, schedule: &Schedule) -> String {
 fn schedule_badge(texts: &Texts, schedule: &Schedule) -> Markup {
     match schedule.ended {
         Some(reason) => badge(Tone::Calm, texts.get(&format!("ended.{}", reason.as_str()))),
+        None if schedule.paused.is_some() => badge(Tone::Held, texts.get("schedule.paused")),
         None if schedule.ends.is_some() => badge(Tone::Warn, texts.get("schedule.ending")),
         None => badge(Tone::Good, texts.get("schedule.active")),
     }

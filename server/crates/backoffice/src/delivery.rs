@@ -1,9 +1,10 @@
-//! Deliveries: webhooks with the attempts to deliver their messages, and callbacks about reviews that no attempt has
-//! delivered.
+//! Deliveries: webhooks with the attempts to deliver their messages, servers to which files are pushed, and callbacks
+//! about reviews that no attempt has delivered.
 
 mod callbacks;
 mod creation;
 mod overview;
+mod pushes;
 mod webhook_acts;
 mod webhook_page;
 
@@ -31,6 +32,11 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("POST", "/deliveries/callbacks/{message}/delete", CHANGE),
     row("GET", "/deliveries/new", CHANGE),
     row("POST", "/deliveries/new", CHANGE),
+    row("GET", "/deliveries/pushes/new", CHANGE),
+    row("POST", "/deliveries/pushes/new", CHANGE),
+    row("GET", "/deliveries/pushes/{id}", VIEW),
+    row("POST", "/deliveries/pushes/{id}/retry", CHANGE),
+    row("POST", "/deliveries/pushes/{id}/remove", CHANGE),
     row("GET", "/deliveries/{id}", VIEW),
     row("POST", "/deliveries/{id}/test", CHANGE),
     row("POST", "/deliveries/{id}/rotation", CHANGE),
@@ -45,6 +51,10 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/deliveries/callbacks/{message}/resubmit", post(callbacks::resubmit))
         .route("/deliveries/callbacks/{message}/delete", post(callbacks::delete))
         .route("/deliveries/new", get(creation::show_form).post(creation::create))
+        .route("/deliveries/pushes/new", get(pushes::show_form).post(pushes::set_server))
+        .route("/deliveries/pushes/{id}", get(pushes::show_server))
+        .route("/deliveries/pushes/{id}/retry", post(pushes::retry))
+        .route("/deliveries/pushes/{id}/remove", post(pushes::remove))
         .route("/deliveries/{id}", get(webhook_page::show_webhook))
         .route("/deliveries/{id}/test", post(webhook_acts::test))
         .route("/deliveries/{id}/rotation", post(webhook_acts::rotate))

@@ -28,6 +28,7 @@ use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_net::shares::Shares;
 use tillgate_os::warning_log::WarningLog;
+use zeroize::Zeroizing;
 
 pub use access::routes::{Need, OfficeRoute, all_routes};
 pub use payment::RunningDownloads;
@@ -58,12 +59,25 @@ pub struct OfficeState {
     pub inquiries: Shares,
     /// Places for tests of receivers, by entity.
     pub receiver_tests: Shares,
+    /// Checks of what logs in at servers of merchants.
+    pub push_logins: PushLoginChecks,
     /// Number of the build.
     pub build: &'static str,
     /// The warnings that this process has logged.
     pub warnings: Arc<WarningLog>,
     /// The time at which the server started.
     pub started: Timestamp,
+}
+
+/// Checks of what logs in at a server of a merchant, to which files are pushed. The crate of file transfers has them.
+#[derive(Debug, Clone, Copy)]
+pub struct PushLoginChecks {
+    /// Checks a password, and returns its stored form.
+    pub read_password: fn(&str) -> Result<Zeroizing<Vec<u8>>, String>,
+    /// Checks a private key, and returns its stored form.
+    pub read_private_key: fn(&str) -> Result<Zeroizing<Vec<u8>>, String>,
+    /// Returns true if a text has certificates in PEM, and all of them are valid.
+    pub has_certificates: fn(&str) -> bool,
 }
 
 /// Number of acts of administrators that run at a time, and of those of one user. Each takes the write lock that

@@ -96,6 +96,8 @@ impl Gateway {
             ended: None,
             next: None,
             open: None,
+            paused: None,
+            requested: None,
             version: 0,
         };
         check_payments(entity, &registration, &schedule)?;

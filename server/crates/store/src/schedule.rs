@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
-use tillgate_domain::schedule::{Schedule, ScheduleRun, ScheduleStep, StepType};
+use tillgate_domain::schedule::{Schedule, ScheduleAct, ScheduleRun, ScheduleStep, StepType};
 
 use super::changes::{Change, Stage, WriteContext};
 use super::document::{decode_document, encode_document};
@@ -40,6 +40,8 @@ struct ScheduleChange {
     schedule: Schedule,
     step: Option<ScheduleStep>,
     run: Option<RunWrite>,
+    /// The act of a person, with its time, for the audit log.
+    act: Option<(ScheduleAct, Timestamp)>,
 }
 
 /// Document of an event about a schedule: the schedule, and the run that the event reports.
@@ -69,14 +71,27 @@ impl Changes {
     #[must_use]
     pub fn with_schedule_step(self, schedule: &Schedule) -> Self {
         let step = Some(schedule.live.clone());
-        self.with(ScheduleChange { schedule: schedule.clone(), step, run: None })
+        self.with(ScheduleChange { schedule: schedule.clone(), step, run: None, act: None })
     }
 
     /// Writes a schedule after an attempt or its outcome, with the event of that. Without `run` nothing has happened
     /// but a look at its pending payment, and there is an event only if the schedule has ended.
     #[must_use]
     pub fn with_schedule_run(self, schedule: &Schedule, run: Option<RunWrite>) -> Self {
-        self.with(ScheduleChange { schedule: schedule.clone(), step: None, run })
+        self.with(ScheduleChange { schedule: schedule.clone(), step: None, run, act: None })
+    }
+
+    /// Writes a schedule after an act of a person at `now`, with the record of the occurrences that it skips.
+    #[must_use]
+    pub fn with_schedule_act(
+        self,
+        schedule: &Schedule,
+        act: ScheduleAct,
+        skipped: Option<ScheduleRun>,
+        now: Timestamp,
+    ) -> Self {
+        let run = skipped.map(RunWrite::New);
+        self.with(ScheduleChange { schedule: schedule.clone(), step: None, run, act: Some((act, now)) })
     }
 }
 
@@ -106,6 +121,10 @@ impl Change for ScheduleChange {
                 StepType::Deschedule => "schedule end",
             };
             let entry = context.name_actor(AuditEntry::new(step.at, action, id));
+            ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
+        }
+        if let Some((act, now)) = self.act {
+            let entry = context.name_actor(AuditEntry::new(now, act.action(), id));
             ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
         }
         if let Some(write) = &self.run {
@@ -166,7 +185,7 @@ pub(super) fn end_schedules(
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
-        wrote_message |= ScheduleChange { schedule, step: None, run: None }.apply(&context)?;
+        wrote_message |= ScheduleChange { schedule, step: None, run: None, act: None }.apply(&context)?;
     }
     Ok(wrote_message)
 }

@@ -7,12 +7,25 @@ use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::AppState;
 use tillgate_backoffice::{
-    BASE, OfficeState, RunningDownloads, create_act_places, create_inquiry_places, create_test_places,
+    BASE, OfficeState, PushLoginChecks, RunningDownloads, create_act_places, create_inquiry_places, create_test_places,
 };
+use tillgate_file_transfer::file_push::load_ca_certificates;
+use tillgate_file_transfer::file_push::secret::PushSecret;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
 use tillgate_os::warning_log::WarningLog;
+
+/// The checks of what logs in at servers of merchants.
+const PUSH_LOGINS: PushLoginChecks = PushLoginChecks {
+    read_password: |text| {
+        PushSecret::parse_password(text).map(|secret| secret.to_bytes()).map_err(|error| error.to_string())
+    },
+    read_private_key: |text| {
+        PushSecret::parse_private_key(text).map(|secret| secret.to_bytes()).map_err(|error| error.to_string())
+    },
+    has_certificates: |text| load_ca_certificates(text).is_some(),
+};
 
 /// Options of the back office.
 #[derive(Debug, Args)]
@@ -69,6 +82,7 @@ impl OfficeOptions {
             acts: create_act_places(),
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),
+            push_logins: PUSH_LOGINS,
             build: tillgate_api::BUILD_NUMBER,
             warnings,
             started: state.gateway.now(),

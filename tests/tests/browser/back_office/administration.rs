@@ -16,6 +16,9 @@ async fn the_pages_of_administration_are_small_accessible_and_within_their_polic
         "/administration/audit?from=x",
         "/administration/audit/1",
     ];
-    let own = [format!("{account}/settings"), format!("{account}/clock"), account];
+    gateway.run_command(&["ftp-user", "create", "--entity", &merchant.entity_id])?;
+    gateway.run_command(&["wallet-key", "create", "--entity", &merchant.entity_id])?;
+    let below = ["settings", "clock", "ftp-users", "wallet-keys"].map(|page| format!("{account}/{page}"));
+    let own = [&below[..], &[account]].concat();
     check_pages(gateway, [&lists.map(str::to_owned)[..], &audit.map(str::to_owned), &own].concat()).await
 }

@@ -1,4 +1,4 @@
-//! Webhooks and their messages.
+//! Webhooks with their messages, and servers for pushed files.
 
 use tillgate_tests::TestGateway;
 
@@ -7,6 +7,14 @@ use super::check_pages;
 #[tokio::test]
 async fn the_pages_of_deliveries_are_small_accessible_and_within_their_policy() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
-    gateway.create_merchant()?;
-    check_pages(gateway, ["/deliveries", "/deliveries/new"].map(str::to_owned).to_vec()).await
+    let shop = gateway.create_merchant()?;
+    let folder = tempfile::tempdir()?;
+    let password = folder.path().join("password");
+    std::fs::write(&password, "secret")?;
+    let (url, password) = ("ftps://bakery@files.example/daily", password.display().to_string());
+    let server = ["--entity", &shop.entity_id, "--url", url, "--password-file", &password];
+    gateway.run_command(&[&["file-push", "set"], &server[..]].concat())?;
+    let server = format!("/deliveries/pushes/{}", shop.entity_id);
+    let pages = ["/deliveries", "/deliveries/new", "/deliveries/pushes/new", &server];
+    check_pages(gateway, pages.map(str::to_owned).to_vec()).await
 }

@@ -10,6 +10,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_gateway::access::entity::EntityOverview;
 use tillgate_gateway::administration::{ActError, Administration};
+use tillgate_gateway::settlement::reconciliation::has_files;
 use tillgate_store::access::token::TokenInfo;
 
 use super::clock::may_move_clock;
@@ -71,10 +72,30 @@ pub(super) async fn show_entity(office: &Office, entity: &Arc<Entity>, fault: Op
     }
 }
 
+/// Renders the head of a page below the account data of an entity.
+pub(super) fn entity_title(texts: &Texts, entity: &Entity, title: &str) -> Markup {
+    html! {
+        div.title {
+            p.crumb {
+                a href={ (BASE) "/administration" } { (texts.get("administration.title")) } " › "
+                (entity_link(entity))
+            }
+            h1 { (title) }
+            (mode_badge(texts, entity))
+        }
+    }
+}
+
 /// Renders the links to the other pages about an entity that the user may open.
 fn render_links(office: &Office, entity: &Entity) -> Markup {
     html! {
         div.actions {
+            @if has_files(entity.level) {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/ftp-users" } { (office.texts.get("ftp.title")) }
+            }
+            @if entity.level.allows_payments() {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/wallet-keys" } { (office.texts.get("wallet.title")) }
+            }
             @if office.allows_on(Permission::ManageEntities, &entity.id) {
                 a.button href={ (BASE) "/administration/entities/" (entity.id) "/settings" } {
                     (office.texts.get("settings.link"))

@@ -1,4 +1,4 @@
-//! The page of a schedule: its times in words, its next and past runs, its requests, and the act that ends it.
+//! The page of a schedule: its times in words, its next and past runs, and its requests.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use maud::{Markup, html};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::ScheduleId;
-use tillgate_domain::schedule::{MissedRuns, RunOutcome, ScheduleRun, ScheduleStep};
+use tillgate_domain::schedule::act::SKIPPED_IN_PAUSE;
+use tillgate_domain::schedule::{MissedRuns, RunOutcome, Schedule, ScheduleRun, ScheduleStep};
 use tillgate_gateway::schedule::ScheduleDetails;
 
-use super::{free_text, plan, schedule_amount, schedule_badge, time};
+use super::{free_text, plan, schedule_acts, schedule_amount, schedule_badge, time};
 use crate::BASE;
-use crate::access::Fields;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
-use crate::components::dialog::Dialog;
 use crate::components::facts::{facts, summary};
+use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
@@ -33,7 +33,7 @@ const NEXT_RUNS: usize = 5;
 const LINES: usize = 50;
 
 /// A schedule with its owner and its next runs.
-struct SchedulePage {
+pub(super) struct SchedulePage {
     details: ScheduleDetails,
     owner: Option<Arc<Entity>>,
     zone: TimeZone,
@@ -48,29 +48,12 @@ pub(super) async fn show_schedule(office: Office, Path(id): Path<String>) -> Res
     }
 }
 
-/// Handles `POST /customers/schedules/{id}/end`: deschedules. The form has no fields, but an act is decided only when
-/// all of it has arrived.
-pub(super) async fn end(office: Office, Path(id): Path<String>, _: Fields) -> Response {
-    let page = match SchedulePage::load(&office, Permission::ChangeCustomers, &id).await {
-        Ok(page) => page,
-        Err(refused) => return *refused,
-    };
-    let schedule = &page.details.schedule;
-    match office.app().gateway.end_schedule(&office.actor(), (&schedule.entity, &schedule.id)).await {
-        Ok(ended) => {
-            let done = if ended.is_active() { "schedule_ending" } else { "schedule_ended" };
-            office.lead_to(&format!("/customers/schedules/{}", schedule.id), done)
-        }
-        Err(error) => office.show_refusal(&error, async |message| page.show(&office, Some(message))).await,
-    }
-}
-
 impl SchedulePage {
     /// Loads a schedule on whose entity the user has a permission.
     ///
     /// # Errors
     /// The page for a schedule that does not exist, which is also that for a schedule of another tenant.
-    async fn load(office: &Office, permission: Permission, id: &str) -> Result<Self, Box<Response>> {
+    pub(super) async fn load(office: &Office, permission: Permission, id: &str) -> Result<Self, Box<Response>> {
         let Some(id) = ScheduleId::parse(id) else { return Err(Box::new(office.show_unknown())) };
         let entities = collect_ids(&office.entities_with(permission));
         let read = move |app: &tillgate_gateway::App, _: &tillgate_store::Cancellation<'_>| {
@@ -88,20 +71,25 @@ impl SchedulePage {
         Ok(Self { details, owner, zone, next })
     }
 
+    /// Returns the schedule.
+    pub(super) fn schedule(&self) -> &Schedule {
+        &self.details.schedule
+    }
+
     /// Shows the page. `fault` is the reason why an act was refused.
-    fn show(&self, office: &Office, fault: Option<&str>) -> Response {
+    pub(super) fn show(&self, office: &Office, fault: Option<&str>) -> Response {
         let (texts, schedule) = (office.texts, &self.details.schedule);
         let title = texts.get("schedule.title");
-        let can_end = schedule.is_active() && schedule.ends.is_none();
         let may_change = office.allows_on(Permission::ChangeCustomers, &schedule.entity);
         let main = html! {
             div.title {
                 p.crumb { a href={ (BASE) "/customers/schedules" } { (texts.get("schedules.title")) } }
                 h1 { (schedule_amount(texts, schedule)) }
                 (schedule_badge(texts, schedule))
-                @if can_end && may_change { (render_end(texts, &schedule.id)) }
+                @if may_change { (schedule_acts::render(texts, schedule)) }
                 p { (copyable(texts, schedule.id.as_str())) }
             }
+            (self.render_state(texts))
             (summary(&[
                 (texts.get("schedules.plan"), Some(plan::render(texts, schedule))),
                 (texts.get("schedule.zone"), Some(html! { (schedule.zone) })),
@@ -134,11 +122,27 @@ impl SchedulePage {
         }
     }
 
+    /// Renders a notice about a pause, or about a run that begins.
+    fn render_state(&self, texts: &Texts) -> Markup {
+        let schedule = self.schedule();
+        if let Some(paused) = schedule.paused.filter(|_| schedule.is_active()) {
+            let since = texts.date_time(&paused.to_zoned(self.zone.clone()));
+            return notice(Tone::Warn, &html! { (texts.fill("schedule.paused_text", &[("time", &since)])) });
+        }
+        if schedule.requested.as_ref().is_some_and(|requested| requested.waits) {
+            return notice(Tone::Calm, &html! { (texts.get("schedule.run_waits")) });
+        }
+        html! {}
+    }
+
     fn render_next(&self, texts: &Texts) -> Markup {
         html! {
             section.card aria-labelledby="next" {
                 header { h2 id="next" { (texts.get("schedule.next")) } }
                 div.body {
+                    @if self.schedule().paused.is_some() && !self.next.is_empty() {
+                        p.soft { (texts.get("schedule.next_paused")) }
+                    }
                     @if self.next.is_empty() {
                         p.soft { (texts.get("schedule.no_next")) }
                     } @else {
@@ -193,7 +197,7 @@ impl SchedulePage {
                 html! { @if let Some(payment) = link { a href={ (BASE) "/payments/" (payment) } { (planned) } } @else { (planned) } },
                 html! {
                     (outcome_badge(texts, run.outcome))
-                    @if run.outcome != RunOutcome::Charged { span.soft.small.reason { (self.describe_reason(run)) } }
+                    @if run.outcome != RunOutcome::Charged { span.soft.small.reason { (Self::describe_reason(texts, run)) } }
                 },
                 html! { (texts.number(u64::from(run.attempt))) },
                 html! { (time(texts, &self.zone, run.at)) },
@@ -216,8 +220,9 @@ impl SchedulePage {
     }
 
     /// Returns the reason of an outcome.
-    fn describe_reason(&self, run: &ScheduleRun) -> Markup {
+    fn describe_reason(texts: &Texts, run: &ScheduleRun) -> Markup {
         match run.reason.as_deref() {
+            Some(SKIPPED_IN_PAUSE) => html! { (texts.get("schedule.skipped_in_pause")) },
             Some(reason) => free_text(Some(reason)).unwrap_or_default(),
             None => html! { (run.code.description()) },
         }
@@ -251,20 +256,4 @@ fn outcome_badge(texts: &Texts, outcome: RunOutcome) -> Markup {
         RunOutcome::Skipped => Tone::Calm,
     };
     badge(tone, texts.get(&format!("run.{}", outcome.as_str())))
-}
-
-/// Renders the button that ends a schedule, with its question.
-fn render_end(texts: &Texts, id: &ScheduleId) -> Markup {
-    let content = html! { p.soft { (texts.get("schedule.end_text")) } };
-    let title = texts.get("schedule.end_question");
-    let dialog = Dialog { name: "end", title, content, close: texts.get("schedule.keep") };
-    let act = html! {
-        form action={ (BASE) "/customers/schedules/" (id) "/end" } method="post" {
-            button.danger type="submit" { (texts.get("schedule.end")) }
-        }
-    };
-    html! {
-        div.actions { (dialog.opener("quiet", texts.get("schedule.end"))) }
-        (dialog.render(&act))
-    }
 }

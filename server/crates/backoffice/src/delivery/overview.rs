@@ -1,4 +1,4 @@
-//! The webhooks of a user's entities, and the callbacks that failed.
+//! The webhooks of a user's entities, the servers to which files are pushed, and the callbacks that failed.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_store::delivery::webhook::Webhook;
 
-use super::callbacks;
+use super::{callbacks, pushes};
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
 use crate::components::notice::notice;
@@ -20,6 +20,8 @@ use crate::payment::collect_ids;
 
 /// Largest number of webhooks on the page.
 const MAX_WEBHOOKS: usize = 200;
+/// Largest number of servers on the page.
+const MAX_PUSHES: usize = 100;
 /// Largest number of failed callbacks on the page.
 const MAX_FAILED: u32 = 100;
 
@@ -36,16 +38,19 @@ pub(super) async fn show(office: &Office, fault: Option<&str>) -> Response {
     let loaded = office
         .read(move |app, _| {
             let store = &app.gateway.store;
-            Ok((store.load_webhooks(&ids, MAX_WEBHOOKS)?, store.load_failed_callbacks(&ids, MAX_FAILED)?))
+            let pushes = store.load_push_targets(&ids, MAX_PUSHES)?;
+            Ok((store.load_webhooks(&ids, MAX_WEBHOOKS)?, pushes, store.load_failed_callbacks(&ids, MAX_FAILED)?))
         })
         .await;
-    let (webhooks, failed) = match loaded {
+    let (webhooks, pushes, failed) = match loaded {
         Ok(loaded) => loaded,
         Err(failure) => return office.show_failure(&failure),
     };
     let title = texts.get("deliveries.title");
     let may_create = !office.entities_with(Permission::ChangeDeliveries).is_empty();
-    let is_cut = webhooks.len() == MAX_WEBHOOKS || failed.len() == usize::try_from(MAX_FAILED).unwrap_or(usize::MAX);
+    let is_cut = webhooks.len() == MAX_WEBHOOKS
+        || pushes.len() == MAX_PUSHES
+        || failed.len() == usize::try_from(MAX_FAILED).unwrap_or(usize::MAX);
     let main = html! {
         div.title {
             h1 { (title) }
@@ -62,6 +67,7 @@ pub(super) async fn show(office: &Office, fault: Option<&str>) -> Response {
                 (webhook_table(texts, &entities, &webhooks))
             }
         }
+        (pushes::render_list(texts, &entities, &pushes, may_create))
         (callbacks::render(office, &entities, &failed))
     };
     match fault {

@@ -25,7 +25,9 @@ impl Schedule {
     /// connector has no part in the jumps.
     pub fn action_time(&self, jumps: &[ClockJump], now: Timestamp) -> Timestamp {
         let awaits_payment = self.open.as_ref().is_some_and(|open| open.pending.is_some());
-        let Some(due) = self.due().filter(|due| *due <= now && !awaits_payment) else { return now };
+        // Occurrences of a pause are skipped together.
+        let is_now = awaits_payment || self.paused.is_some();
+        let Some(due) = self.due().filter(|due| *due <= now && !is_now) else { return now };
         match jumps.iter().find(|jump| jump.ended >= due) {
             Some(jump) if jump.began < due => due,
             Some(jump) => jump.began.min(now),
@@ -36,6 +38,8 @@ impl Schedule {
     /// Returns the number of occurrences up to a time that have not run, but at most `limit`.
     pub fn count_due_runs(&self, terms: &ScheduleTerms, until: Timestamp, limit: u64) -> u64 {
         let mut next = self.next.filter(|_| self.is_active());
+        // One record has all that a pause skips.
+        let limit = if self.paused.is_some() { limit.min(1) } else { limit };
         let mut count = 0;
         while let Some(occurrence) = next.filter(|next| *next <= until && count < limit) {
             count += 1;

@@ -1,6 +1,7 @@
 //! Schedules: payments that a registration makes at planned times. Everything here is a pure function of the schedule,
 //! its parameters and a moment.
 
+pub mod act;
 mod clock_jump;
 pub mod expression;
 pub mod period;
@@ -13,6 +14,7 @@ pub mod terms;
 mod test_schedule;
 pub mod timing;
 
+pub use act::{ActRefusal, RequestedRun, ScheduleAct};
 pub use clock_jump::{ClockJump, MAX_RUNS_OF_JUMP};
 pub use record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun, ScheduleStep, StepType};
 pub use terms::{MissedRuns, ScheduleTerms};

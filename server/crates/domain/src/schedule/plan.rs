@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::act::SKIPPED_IN_PAUSE;
 use super::record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun};
 use super::retry::RetryPlan;
 use super::terms::{MissedRuns, ScheduleTerms};
@@ -63,6 +64,9 @@ impl Schedule {
             return NextAction::Nothing;
         }
         let next = self.next.filter(|next| *next <= now);
+        if let Some(occurrence) = self.waiting_run().filter(|requested| *requested <= now && self.open.is_none()) {
+            return NextAction::Run(DueRun { occurrence, attempt: 1, since: None });
+        }
         match (&self.open, next) {
             (Some(OpenRun { pending: Some(payment), due, .. }), _) if *due <= now => {
                 NextAction::CheckPayment(payment.clone())
@@ -79,6 +83,9 @@ impl Schedule {
     /// Determines the run of the first occurrence that is due, by the treatment of missed ones.
     fn choose_missed(&self, terms: &ScheduleTerms, next: Timestamp, now: Timestamp) -> NextAction {
         let run = |occurrence| DueRun { occurrence, attempt: 1, since: Some(next).filter(|next| *next != occurrence) };
+        if self.paused.is_some() {
+            return NextAction::Skip(run(terms.recurrence.latest_until(next, now)));
+        }
         match self.missed {
             MissedRuns::All => NextAction::Run(run(next)),
             MissedRuns::Once => NextAction::Run(run(terms.recurrence.latest_until(next, now))),
@@ -137,7 +144,8 @@ impl Schedule {
             payment,
             retry,
         };
-        let schedule = Self { next, open, ..self.clone() };
+        let requested = self.begin_requested(due.occurrence);
+        let schedule = Self { next, open, requested, ..self.clone() };
         (schedule.with_outcome(outcome, code), run)
     }
 
@@ -150,7 +158,7 @@ impl Schedule {
             since: due.since,
             outcome: RunOutcome::Skipped,
             code: codes::REQUEST_SUCCEEDED,
-            reason: None,
+            reason: self.paused.map(|_| SKIPPED_IN_PAUSE.to_owned()),
             payment: None,
             retry: None,
         };
@@ -184,7 +192,7 @@ impl Schedule {
         let payment = open.pending.clone();
         let result = RunResult { code, payment, is_approved, reason: None };
         let (mut schedule, mut changed) = self.after_run(terms, &due, result, retries, now);
-        if code == codes::OUTCOME_UNCERTAIN && due.attempt <= MAX_REPEATS {
+        if code == codes::OUTCOME_UNCERTAIN && due.attempt <= MAX_REPEATS && self.paused.is_none() {
             let repeat = OpenRun { pending: None, due: now, is_repeat: true, ..open.clone() };
             changed.retry = Some(now);
             schedule = Self { open: Some(repeat), ended: None, ..schedule };
@@ -222,6 +230,9 @@ impl Schedule {
         retries: &RetryPlan,
         now: Timestamp,
     ) -> Option<Timestamp> {
+        if self.paused.is_some() {
+            return None;
+        }
         let earlier = usize::try_from(attempt).ok()?.checked_sub(1)?;
         let at = now.checked_add(retries.wait_after(code, earlier)?).ok()?;
         let is_before = |limit: Option<Timestamp>| limit.is_none_or(|limit| at < limit);

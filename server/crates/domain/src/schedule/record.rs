@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::{ResultCode, codes};
 
+use super::act::RequestedRun;
 use super::period::second_before;
 use super::terms::{MissedRuns, ScheduleTerms, merge_job};
 use crate::id::{EntityId, PaymentId, RegistrationId, ScheduleId};
@@ -137,6 +138,12 @@ pub struct Schedule {
     /// The run that has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open: Option<OpenRun>,
+    /// The time since which it is paused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Timestamp>,
+    /// The latest run that a person has asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<RequestedRun>,
     /// Number of writes. A decision that was prepared for another version is refused.
     pub version: u64,
 }
@@ -209,7 +216,7 @@ impl Schedule {
         let due = match &self.open {
             Some(open) if open.pending.is_some() => Some(open.due),
             Some(open) => Some(self.next.map_or(open.due, |next| next.min(open.due))),
-            None => self.next,
+            None => self.next.into_iter().chain(self.waiting_run()).min(),
         };
         due.filter(|_| self.is_active())
     }
@@ -292,6 +299,7 @@ impl Schedule {
         Ok(Self {
             next: self.next.filter(runs_until),
             open: next.open.clone().filter(|open| open.due < ends || open.pending.is_some()),
+            requested: if ends > now { self.requested.clone() } else { self.drop_requested() },
             ..next
         }
         .with_completion())
@@ -300,7 +308,7 @@ impl Schedule {
     /// Returns the schedule as ended for a reason. Nothing runs any more.
     #[must_use]
     pub fn with_end(&self, reason: EndReason) -> Self {
-        Self { ended: Some(reason), next: None, open: None, ..self.clone() }
+        Self { ended: Some(reason), next: None, open: None, requested: self.drop_requested(), ..self.clone() }
     }
 
     /// Returns the schedule as ended with its registration, without the data of the shopper.
@@ -314,7 +322,8 @@ impl Schedule {
     /// Returns the schedule, as ended if it has nothing to do any more.
     #[must_use]
     pub fn with_completion(self) -> Self {
-        if self.next.is_some() || self.open.is_some() || self.ended.is_some() {
+        let has_work = self.next.is_some() || self.open.is_some() || self.waiting_run().is_some();
+        if has_work || self.ended.is_some() {
             return self;
         }
         let reason = if self.ends.is_some() { EndReason::Descheduled } else { EndReason::Completed };

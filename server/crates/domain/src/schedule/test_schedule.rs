@@ -25,6 +25,8 @@ pub(super) fn create_schedule(job: &[(&str, &str)], missed: MissedRuns) -> Sched
         ended: None,
         next: None,
         open: None,
+        paused: None,
+        requested: None,
         version: 0,
     };
     schedule.next = Some(schedule.terms().unwrap().first_run(&schedule.job, created).unwrap());

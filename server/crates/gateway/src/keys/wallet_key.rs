@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::keys::wallet::StoredWalletKey;
+pub use tillgate_vault::wallet::Derivation as TokenDerivation;
 use tillgate_vault::wallet::{Derivation, PublicWalletKey, Token, WalletTokenContent};
 
 use super::wallet::{generate_key, seal_key};

@@ -194,25 +194,36 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
+    pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
+        self.run_read(|connection| load_deliveries(connection, entity, limit))
+    }
+}
+
 impl AdminStore {
     /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT day, due, failures, sent, tried, fault FROM file_delivery WHERE entity = ?1
-             ORDER BY day DESC LIMIT ?2",
-        )?;
-        let deliveries = statement.query_map(params![entity.as_str(), limit], |row| {
-            let time =
-                |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(timestamp_from_milliseconds));
-            let (next, sent, tried) = (time(1)?, time(3)?, time(4)?);
-            let state = match (sent, next) {
-                (_, Some(_)) => "waiting",
-                (Some(_), None) => "sent",
-                (None, None) => "failed",
-            };
-            let day = parse_day(&row.get::<_, String>(0)?)?;
-            Ok(DeliveryStatus { day, state, failures: row.get(2)?, tried, sent, next, fault: row.get(5)? })
-        })?;
-        Ok(deliveries.collect::<Result<_, _>>()?)
+        load_deliveries(&self.connection, entity, limit)
     }
+}
+
+fn load_deliveries(connection: &Connection, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, due, failures, sent, tried, fault FROM file_delivery WHERE entity = ?1
+         ORDER BY day DESC LIMIT ?2",
+    )?;
+    let deliveries = statement.query_map(params![entity.as_str(), limit], |row| {
+        let time =
+            |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(timestamp_from_milliseconds));
+        let (next, sent, tried) = (time(1)?, time(3)?, time(4)?);
+        let state = match (sent, next) {
+            (_, Some(_)) => "waiting",
+            (Some(_), None) => "sent",
+            (None, None) => "failed",
+        };
+        let day = parse_day(&row.get::<_, String>(0)?)?;
+        Ok(DeliveryStatus { day, state, failures: row.get(2)?, tried, sent, next, fault: row.get(5)? })
+    })?;
+    Ok(deliveries.collect::<Result<_, _>>()?)
 }

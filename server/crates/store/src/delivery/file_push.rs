@@ -11,7 +11,7 @@ use crate::admin::Act;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::error::unreadable_column;
 use crate::keys::sealed::read_sealed;
-use crate::{AdminStore, StoreError};
+use crate::{AdminStore, Store, StoreError};
 
 /// A server in its stored form.
 #[derive(Debug, Clone)]
@@ -154,24 +154,44 @@ impl AdminStore {
 
     /// Loads the servers of an entity or of all, in the order of the entities.
     pub fn load_push_targets(&self, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT entity, url, host_key, changed,
-                 (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NOT NULL),
-                 (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NULL AND sent IS NULL)
-             FROM file_push WHERE ?1 IS NULL OR entity = ?1 ORDER BY entity",
-        )?;
-        let targets = statement.query_map([entity.map(EntityId::as_str)], |row| {
-            Ok(PushTargetInfo {
-                entity_id: read_entity(row, 0)?,
-                url: row.get(1)?,
-                host_key: row.get(2)?,
-                changed: timestamp_from_milliseconds(row.get(3)?),
-                waiting: read_count(row, 4)?,
-                failed: read_count(row, 5)?,
-            })
-        })?;
-        Ok(targets.collect::<Result<_, _>>()?)
+        load_targets(&self.connection, entity)
     }
+}
+
+impl Store {
+    /// Loads the servers of entities, in the order of the entities. At most `limit`.
+    pub fn load_push_targets(&self, entities: &[EntityId], limit: usize) -> Result<Vec<PushTargetInfo>, StoreError> {
+        self.run_read(|connection| {
+            let mut found = Vec::new();
+            for entity in entities {
+                if found.len() >= limit {
+                    break;
+                }
+                found.extend(load_targets(connection, Some(entity))?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+fn load_targets(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT entity, url, host_key, changed,
+             (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NOT NULL),
+             (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NULL AND sent IS NULL)
+         FROM file_push WHERE ?1 IS NULL OR entity = ?1 ORDER BY entity",
+    )?;
+    let targets = statement.query_map([entity.map(EntityId::as_str)], |row| {
+        Ok(PushTargetInfo {
+            entity_id: read_entity(row, 0)?,
+            url: row.get(1)?,
+            host_key: row.get(2)?,
+            changed: timestamp_from_milliseconds(row.get(3)?),
+            waiting: read_count(row, 4)?,
+            failed: read_count(row, 5)?,
+        })
+    })?;
+    Ok(targets.collect::<Result<_, _>>()?)
 }
 
 /// Queues the complete files of an entity from a day on, also those that were sent or given up.

@@ -25,6 +25,8 @@ pub(super) fn sample_schedule(number: u8, next: i64) -> Schedule {
         ended: None,
         next: Some(sample_time(next)),
         open: None,
+        paused: None,
+        requested: None,
         version: 0,
     }
 }
