@@ -11,6 +11,7 @@ mod administration;
 mod customers;
 mod deliveries;
 mod money;
+mod passkeys;
 mod payments;
 mod reviews;
 
@@ -35,7 +36,8 @@ fn decode_secret(text: &str) -> Option<CodeSecret> {
 }
 
 /// Accepts the invitation of the first administrator, whose link the gateway has printed, and opens the first page.
-async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<()> {
+/// Returns the secret of the administrator's authenticator app.
+async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<CodeSecret> {
     let log = gateway.read_log();
     let (_, link) = log.split_once("/backoffice/invitation/").context("the link of the first administrator")?;
     let token = link.split(|it: char| it.is_whitespace() || it == '"').next().unwrap_or_default();
@@ -57,7 +59,7 @@ async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyho
     browser.query(By::Css(".recovery")).first().await.context("the recovery codes")?;
     browser.goto(format!("{}backoffice", gateway.public_url())).await?;
     browser.query(By::Css("nav.nav [aria-current=page]")).first().await.context("the first page")?;
-    Ok(())
+    Ok(secret)
 }
 
 /// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and

@@ -231,7 +231,9 @@ impl GatewaySettings {
     /// Starts logging to the standard error stream, filtered by TILLGATE_LOG or at the level `info`.
     pub(in crate::cli) fn start_log(&self) {
         use tracing_subscriber::EnvFilter;
-        let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+        // The check of passkeys logs what anybody may send as errors of its own. The gateway logs what matters of it.
+        let usual = "info,webauthn_rs=off,webauthn_rs_core=off";
+        let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
         let log = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
