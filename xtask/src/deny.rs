@@ -65,6 +65,8 @@ struct Advisory {
 /// Rules and advisories to check against.
 struct Rules {
     licenses: BTreeSet<String>,
+    /// Licences that are allowed for one crate only: the crate and the licence.
+    exceptions: BTreeSet<(String, String)>,
     registries: Vec<String>,
     banned: Vec<String>,
     ignored: Vec<String>,
@@ -91,9 +93,16 @@ impl Rules {
             let found = snapshot.get(name).and_then(toml::Value::as_array);
             found.with_context(|| format!("advisories.toml has no list {name}"))
         };
+        let mut exceptions = BTreeSet::new();
+        for row in list("licenses", "exceptions")? {
+            let package = row.get("crate").and_then(toml::Value::as_str).context("an exception has no crate")?;
+            let allowed = row.get("allow").and_then(toml::Value::as_array).context("an exception allows nothing")?;
+            exceptions.extend(texts(allowed.clone(), "").into_iter().map(|license| (package.to_owned(), license)));
+        }
         let taken = snapshot.get("taken").and_then(toml::Value::as_str).context("advisories.toml has no day taken")?;
         Ok(Self {
             licenses: texts(list("licenses", "allow")?, "").into_iter().collect(),
+            exceptions,
             registries: texts(list("sources", "allow-registry")?, ""),
             banned: texts(list("bans", "deny")?, "crate"),
             ignored: texts(list("advisories", "ignore")?, "id"),
@@ -163,12 +172,16 @@ fn check_licenses(metadata: &Value, rules: &Rules) -> Vec<String> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let foreign = packages.iter().filter(|package| !package["source"].is_null());
     let fault = |package: &Value| {
-        let title = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        let name = package["name"].as_str()?;
+        let title = format!("{name} {}", package["version"].as_str()?);
         let Some(license) = package["license"].as_str() else { return Some(format!("{title} names no licence")) };
         let Ok(expression) = Expression::parse_mode(license, ParseMode::LAX) else {
             return Some(format!("{title} has a licence that cannot be read: {license}"));
         };
-        let allowed = expression.evaluate(|requirement| rules.licenses.contains(&requirement.to_string()));
+        let allowed = expression.evaluate(|requirement| {
+            let license = requirement.to_string();
+            rules.licenses.contains(&license) || rules.exceptions.contains(&(name.to_owned(), license))
+        });
         (!allowed).then(|| format!("{title} has the licence {license}"))
     };
     foreign.filter_map(fault).collect()
@@ -183,7 +196,8 @@ mod tests {
     /// Returns rules with a banned crate, and with an advisory and an ignored one for the crate `broken`.
     fn sample_rules() -> Rules {
         let deny = r#"
-            licenses = { allow = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"] }
+            licenses.allow = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"]
+            licenses.exceptions = [{ crate = "shared", allow = ["MPL-2.0"] }]
             sources = { allow-registry = ["https://github.com/rust-lang/crates.io-index"] }
             bans = { deny = [{ crate = "openssl-sys" }] }
             advisories = { ignore = [{ id = "RUSTSEC-2000-0002", reason = "a test" }] }
@@ -287,6 +301,17 @@ mod tests {
             ]);
             let faults = check_licenses(&json!({ "packages": packages }), &sample_rules());
             assert_eq!(faults.is_empty(), allowed, "{license}: {faults:?}");
+        }
+    }
+
+    #[test]
+    fn an_exception_allows_a_licence_for_one_crate() {
+        for (name, license, allowed) in
+            [("shared", "MPL-2.0", true), ("other", "MPL-2.0", false), ("shared", "MPL-1.1", false)]
+        {
+            let packages = json!([{ "name": name, "version": "1.0.0", "source": CRATES_IO, "license": license }]);
+            let faults = check_licenses(&json!({ "packages": packages }), &sample_rules());
+            assert_eq!(faults.is_empty(), allowed, "{name} {license}: {faults:?}");
         }
     }
 

@@ -11,6 +11,7 @@ mod administration;
 mod customers;
 mod deliveries;
 mod money;
+mod passkeys;
 mod payments;
 mod reviews;
 mod walks;
@@ -36,7 +37,8 @@ fn decode_secret(text: &str) -> Option<CodeSecret> {
 }
 
 /// Accepts the invitation of the first administrator, whose link the gateway has printed, and opens the first page.
-async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<()> {
+/// Returns the secret of the administrator's authenticator app.
+async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<CodeSecret> {
     let log = gateway.read_log();
     let (_, link) = log.split_once("/backoffice/invitation/").context("the link of the first administrator")?;
     let token = link.split(|it: char| it.is_whitespace() || it == '"').next().unwrap_or_default();
@@ -51,11 +53,16 @@ async fn become_user(gateway: &TestGateway, browser: &Browser, role: &str, entit
     let created = gateway.run_command(&[&arguments[..], &["--public-url", &url]].concat())?;
     let link = created["link"].as_str().context("no link")?;
     let token = link.rsplit('/').next().unwrap_or_default().to_owned();
-    accept_invitation(gateway, browser, &token, &mail).await
+    accept_invitation(gateway, browser, &token, &mail).await.map(drop)
 }
 
 /// Accepts an invitation, and opens the first page.
-async fn accept_invitation(gateway: &TestGateway, browser: &Browser, token: &str, mail: &str) -> anyhow::Result<()> {
+async fn accept_invitation(
+    gateway: &TestGateway,
+    browser: &Browser,
+    token: &str,
+    mail: &str,
+) -> anyhow::Result<CodeSecret> {
     browser.goto(format!("{}backoffice/invitation/{token}", gateway.public_url())).await?;
     let secret = browser.find(By::Id("secret")).await?.text().await?;
     let secret = decode_secret(&secret).context("the secret of the app")?;
@@ -77,7 +84,7 @@ async fn accept_invitation(gateway: &TestGateway, browser: &Browser, token: &str
     browser.query(By::Css(".recovery")).first().await.context("the recovery codes")?;
     browser.goto(format!("{}backoffice", gateway.public_url())).await?;
     browser.query(By::Css("nav.nav [aria-current=page]")).first().await.context("the first page")?;
-    Ok(())
+    Ok(secret)
 }
 
 /// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and

@@ -21,6 +21,11 @@ use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::gallery;
 use crate::office::Office;
 
+/// Returns the address of the script of the pages with passkeys.
+pub(crate) fn passkey_script_address() -> String {
+    assets::passkey_script_address()
+}
+
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/assets/{name}", Need::Nothing),

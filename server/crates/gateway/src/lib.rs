@@ -114,6 +114,9 @@ pub enum Failure {
     /// The process is stopping and has interrupted the work.
     #[error("the work was interrupted")]
     Interrupted,
+    /// A challenge for a passkey cannot be made.
+    #[error("a challenge for a passkey cannot be made")]
+    Challenge,
     /// The system provides no random bytes.
     #[error("the system gives no random bytes")]
     Random,

@@ -9,10 +9,13 @@ use jiff::Timestamp;
 use tillgate_os::warning_log::WarningLog;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
+
+/// Crates that check passkeys. They log what anybody may send as errors of their own; the gateway logs what matters.
+const PASSKEY_CHECKS: [&str; 2] = ["webauthn_rs", "webauthn_rs_core"];
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -27,7 +30,8 @@ pub(super) enum LogFormat {
 /// the warnings, which has them whatever the filter says. A second call in the same process changes nothing.
 pub(super) fn start_log(format: LogFormat) -> Arc<WarningLog> {
     let warnings = Arc::new(WarningLog::default());
-    let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let usual = PASSKEY_CHECKS.iter().fold("info".to_owned(), |filter, target| format!("{filter},{target}=off"));
+    let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
     let lines = tracing_subscriber::fmt::layer::<Registry>()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
@@ -35,7 +39,9 @@ pub(super) fn start_log(format: LogFormat) -> Arc<WarningLog> {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().boxed(),
     };
-    let kept = WarningLayer(Arc::clone(&warnings)).with_filter(LevelFilter::WARN);
+    let own = Targets::new().with_default(LevelFilter::WARN);
+    let own = PASSKEY_CHECKS.iter().fold(own, |own, target| own.with_target(*target, LevelFilter::OFF));
+    let kept = WarningLayer(Arc::clone(&warnings)).with_filter(own);
     let _ = tracing_subscriber::registry().with(lines.with_filter(filter)).with(kept).try_init();
     warnings
 }

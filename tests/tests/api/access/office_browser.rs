@@ -80,18 +80,28 @@ impl OfficeBrowser {
 
     /// Sends a request to a path of the back office, such as `/users`.
     pub async fn send(&self, method: Method, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<Answer> {
+        let body = (method == Method::POST).then(|| encode_form(fields.iter().copied()));
+        self.send_body(method, path, body.map(|body| ("application/x-www-form-urlencoded", body))).await
+    }
+
+    /// Sends a JSON document, as the script of passkeys does.
+    pub async fn post_json(&self, path: &str, document: &serde_json::Value) -> anyhow::Result<Answer> {
+        self.send_body(Method::POST, path, Some(("application/json", document.to_string()))).await
+    }
+
+    /// Sends a request with a body of a content type.
+    pub async fn send_body(&self, method: Method, path: &str, body: Option<(&str, String)>) -> anyhow::Result<Answer> {
         let url = if path.starts_with("http") { path.to_owned() } else { format!("{}/backoffice{path}", self.base) };
         let cookies = self.lock().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
-        let mut request = self.client.request(method.clone(), url);
+        let mut request = self.client.request(method, url);
         if !cookies.is_empty() {
             request = request.header("cookie", cookies);
         }
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        if method == Method::POST {
-            let body = encode_form(fields.iter().copied());
-            request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        if let Some((kind, body)) = body {
+            request = request.header("content-type", kind).body(body);
         }
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
+use serde::Deserialize;
 use tillgate_domain::access::password::PasswordFault;
 use tillgate_domain::access::role::Permission;
 use tillgate_gateway::Failure;
@@ -16,6 +17,8 @@ use super::client::OfficeClient;
 use super::fields::Fields;
 use super::inputs::Input;
 use super::invitation::{render_recovery_codes, render_secret};
+use super::own_passkeys::render_passkeys;
+use super::passkey_form::{allow_requests, passkey_script};
 use super::problem::Problem;
 use super::signed_in::SignedIn;
 use crate::components::badge::Tone;
@@ -24,13 +27,27 @@ use crate::components::table::{Column, Table};
 use crate::layout::page::{Page, Section};
 use crate::{BASE, OfficeState};
 
+/// Query of the page.
+#[derive(Deserialize)]
+pub(super) struct AccountQuery {
+    /// The act that has led to the page.
+    #[serde(default)]
+    done: String,
+}
+
 /// Shows the account.
 pub(super) async fn show_account(
     State(state): State<Arc<OfficeState>>,
     client: OfficeClient,
     signed_in: SignedIn,
+    Query(query): Query<AccountQuery>,
 ) -> Response {
-    render_account(&state, &client, &signed_in, StatusCode::OK, None)
+    let done = match &*query.done {
+        "passkey_added" => Some((Tone::Good, "passkey.added")),
+        "passkey_removed" => Some((Tone::Good, "passkey.was_removed")),
+        _ => None,
+    };
+    render_account(&state, &client, &signed_in, StatusCode::OK, done)
 }
 
 /// Ends a session of the user.
@@ -88,24 +105,37 @@ pub(super) async fn change_factor(
     }
 }
 
-fn render_fault(state: &OfficeState, client: &OfficeClient, signed_in: &SignedIn, fault: OwnAccountFault) -> Response {
-    let (status, key) = match fault {
-        OwnAccountFault::Expired => (StatusCode::UNAUTHORIZED, "sign_in.expired"),
-        OwnAccountFault::TooMany => (StatusCode::TOO_MANY_REQUESTS, "sign_in.too_many"),
-        OwnAccountFault::Busy => (StatusCode::SERVICE_UNAVAILABLE, "sign_in.busy"),
-        OwnAccountFault::Factor => (StatusCode::UNPROCESSABLE_ENTITY, "sign_in.wrong_code"),
-        OwnAccountFault::NewCode => (StatusCode::UNPROCESSABLE_ENTITY, "account.wrong_new_code"),
-        OwnAccountFault::Password(fault) => (
-            StatusCode::UNPROCESSABLE_ENTITY,
-            match fault {
-                PasswordFault::TooShort => "password.too_short",
-                PasswordFault::TooLong => "password.too_long",
-                PasswordFault::Personal => "password.personal",
-                PasswordFault::Common => "password.common",
-            },
-        ),
-    };
+/// Renders the account with the fault of what was sent.
+pub(super) fn render_fault(
+    state: &OfficeState,
+    client: &OfficeClient,
+    signed_in: &SignedIn,
+    fault: OwnAccountFault,
+) -> Response {
+    let (status, key) = describe_fault(fault);
     render_account(state, client, signed_in, status, Some((Tone::Bad, key)))
+}
+
+/// Returns the status of a fault, and the key of its text.
+pub(super) fn describe_fault(fault: OwnAccountFault) -> (StatusCode, &'static str) {
+    let key = match fault {
+        OwnAccountFault::Expired => return (StatusCode::UNAUTHORIZED, "sign_in.expired"),
+        OwnAccountFault::TooMany => return (StatusCode::TOO_MANY_REQUESTS, "sign_in.too_many"),
+        OwnAccountFault::Busy => return (StatusCode::SERVICE_UNAVAILABLE, "sign_in.busy"),
+        OwnAccountFault::Factor => "sign_in.wrong_code",
+        OwnAccountFault::NewCode => "account.wrong_new_code",
+        OwnAccountFault::PasskeyName => "passkey.name_fault",
+        OwnAccountFault::TooManyPasskeys => "passkey.too_many",
+        OwnAccountFault::UnknownPasskey => "passkey.unknown",
+        OwnAccountFault::Challenge => "passkey.not_added",
+        OwnAccountFault::Password(fault) => match fault {
+            PasswordFault::TooShort => "password.too_short",
+            PasswordFault::TooLong => "password.too_long",
+            PasswordFault::Personal => "password.personal",
+            PasswordFault::Common => "password.common",
+        },
+    };
+    (StatusCode::UNPROCESSABLE_ENTITY, key)
 }
 
 /// Renders the account, with a notice about an act.
@@ -118,9 +148,11 @@ fn render_account(
 ) -> Response {
     let texts = client.texts;
     let title = texts.get("account.title");
-    let parts = render_sessions(state, client, signed_in)
-        .and_then(|sessions| Ok((sessions, render_factor_form(state, client, signed_in)?)));
-    let (sessions, factor) = match parts {
+    let parts = render_sessions(state, client, signed_in).and_then(|sessions| {
+        let passkeys = render_passkeys(state, client, signed_in)?;
+        Ok((sessions, passkeys, render_factor_form(state, client, signed_in)?))
+    });
+    let (sessions, passkeys, factor) = match parts {
         Ok(parts) => parts,
         Err(error) => return Problem::failed(&error).render(texts, Some(&signed_in.user)),
     };
@@ -132,6 +164,7 @@ fn render_account(
             p { a href={ (BASE) "/users" } { (texts.get("users.title")) } }
         }
         (sessions)
+        (passkeys)
         h2 { (texts.get("account.change_password")) }
         p { (texts.get("account.ends_others")) }
         form action={ (BASE) "/account/password" } method="post" {
@@ -144,9 +177,10 @@ fn render_account(
             button type="submit" { (texts.get("account.change_password")) }
         }
         (factor)
+        (passkey_script())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
-    (status, page.render()).into_response()
+    allow_requests((status, page.render()).into_response())
 }
 
 /// Returns the input of a credential.

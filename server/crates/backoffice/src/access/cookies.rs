@@ -1,4 +1,4 @@
-//! Cookies of the back office: the session, and the mark of a known browser.
+//! Cookies of the back office: the session, the mark of a known browser, and the challenge of a passkey.
 //!
 //! Over HTTPS their names begin with `__Host-`: no other host and no plain HTTP response can set them. On the loopback
 //! interface, where the demo runs without TLS, they have neither the prefix nor `Secure`: Chromium accepts both there,
@@ -8,6 +8,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 
 /// Time for which a browser is known, in seconds: a year.
 const DEVICE_AGE: u32 = 365 * 24 * 3600;
+/// Time for which the challenge of a passkey is kept, in seconds. The gateway refuses a later answer by itself.
+const CHALLENGE_AGE: u32 = 300;
 
 /// A cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub(super) enum Cookie {
     Session,
     /// Mark of a browser in which a user has signed in.
     Device,
+    /// Token of the challenge that waits for a passkey.
+    Challenge,
 }
 
 impl Cookie {
@@ -25,6 +29,8 @@ impl Cookie {
             (Self::Session, false) => "tillgate-session",
             (Self::Device, true) => "__Host-tillgate-device",
             (Self::Device, false) => "tillgate-device",
+            (Self::Challenge, true) => "__Host-tillgate-challenge",
+            (Self::Challenge, false) => "tillgate-challenge",
         }
     }
 
@@ -43,6 +49,7 @@ impl Cookie {
             // It ends with the browser.
             Self::Session => String::new(),
             Self::Device => format!("; Max-Age={DEVICE_AGE}"),
+            Self::Challenge => format!("; Max-Age={CHALLENGE_AGE}"),
         };
         let secure = if is_secure { "; Secure" } else { "" };
         let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}", self.name(is_secure));

@@ -8,7 +8,11 @@ mod fields;
 mod guard;
 mod inputs;
 mod invitation;
+mod json_body;
+mod own_passkeys;
 mod own_path;
+mod passkey_form;
+mod passkey_sign_in;
 mod problem;
 pub mod routes;
 mod sign_in;
@@ -36,12 +40,19 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("POST", "/sign-in", Need::Nothing),
     row("GET", "/sign-in/factor", Need::Nothing),
     row("POST", "/sign-in/factor", Need::Nothing),
+    row("POST", "/sign-in/factor/challenge", Need::Nothing),
+    row("POST", "/sign-in/factor/passkey", Need::Nothing),
+    row("POST", "/sign-in/passkey", Need::Nothing),
+    row("POST", "/sign-in/passkey/challenge", Need::Nothing),
     row("POST", "/sign-out", Need::Nothing),
     row("GET", "/invitation/{token}", Need::Nothing),
     row("POST", "/invitation/{token}", Need::Nothing),
     row("GET", "/account", Need::SignedIn),
     row("POST", "/account/password", Need::SignedIn),
     row("POST", "/account/factor", Need::SignedIn),
+    row("POST", "/account/passkeys", Need::SignedIn),
+    row("POST", "/account/passkeys/challenge", Need::SignedIn),
+    row("POST", "/account/passkeys/remove", Need::SignedIn),
     row("POST", "/account/sessions", Need::SignedIn),
     row("GET", "/users", Need::Permission(Permission::ManageUsers)),
     row("POST", "/users", Need::Permission(Permission::ManageUsers)),
@@ -56,11 +67,18 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
     Router::new()
         .route("/sign-in", get(sign_in::show_sign_in).post(sign_in::receive_password))
         .route("/sign-in/factor", get(sign_in::show_factor).post(sign_in::receive_factor))
+        .route("/sign-in/factor/challenge", post(passkey_sign_in::begin_second))
+        .route("/sign-in/factor/passkey", post(passkey_sign_in::finish_second))
+        .route("/sign-in/passkey", post(passkey_sign_in::finish))
+        .route("/sign-in/passkey/challenge", post(passkey_sign_in::begin))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/invitation/{token}", get(invitation::show_invitation).post(invitation::accept))
         .route("/account", get(account::show_account))
         .route("/account/password", post(account::change_password))
         .route("/account/factor", post(account::change_factor))
+        .route("/account/passkeys", post(own_passkeys::add))
+        .route("/account/passkeys/challenge", post(own_passkeys::begin))
+        .route("/account/passkeys/remove", post(own_passkeys::remove))
         .route("/account/sessions", post(account::revoke_session))
         .route("/users", get(users::list_users).post(users::create_user))
         .route("/users/{id}", get(users::show_user))

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use maud::html;
+use maud::{Markup, html};
 use serde::Deserialize;
 use tillgate_domain::access::user::SessionStage;
+use tillgate_gateway::access::passkey::RelyingParty;
 use tillgate_gateway::access::sign_in::{ConfirmedSession, SignInRefusal, check_password, confirm_session};
 
 use super::client::OfficeClient;
@@ -15,11 +16,11 @@ use super::cookies::Cookie;
 use super::fields::Fields;
 use super::inputs::Input;
 use super::own_path::own_path;
+use super::passkey_form::{PasskeyForm, allow_requests, passkey_script};
 use super::problem::Problem;
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
 use crate::layout::page::{Page, Section};
-use crate::layout::texts::Texts;
 use crate::{BASE, OfficeState};
 
 /// Query of the pages.
@@ -32,10 +33,12 @@ pub(super) struct SignInQuery {
 
 /// A form of the sign-in, with the reason why it is shown again.
 struct SignInForm<'a> {
-    texts: &'a Texts,
+    client: &'a OfficeClient,
     next: &'a str,
     mail: &'a str,
     refusal: Option<SignInRefusal>,
+    /// True if the second factor can be a passkey.
+    has_passkey: bool,
 }
 
 impl SignInForm<'_> {
@@ -57,8 +60,14 @@ impl SignInForm<'_> {
         })
     }
 
-    fn render(&self, title_key: &str, wrong: &'static str, inputs: &[Input<'_>], action: &str) -> Response {
-        let texts = self.texts;
+    fn render(
+        &self,
+        (title_key, wrong): (&str, &'static str),
+        inputs: &[Input<'_>],
+        action: &str,
+        passkey: &Markup,
+    ) -> Response {
+        let texts = self.client.texts;
         let title = texts.get(title_key);
         let main = html! {
             h1 { (title) }
@@ -68,14 +77,23 @@ impl SignInForm<'_> {
                 @for input in inputs { (input.render()) }
                 button type="submit" { (texts.get("sign_in.continue")) }
             }
+            (passkey)
+            (passkey_script())
         };
         let page = Page { texts, title, section: Section::Other, user: None, search: "", main };
-        (self.status(), page.render()).into_response()
+        allow_requests((self.status(), page.render()).into_response())
+    }
+
+    /// Renders the button of a passkey, if the address of the page has a host name.
+    fn render_passkey(&self, (challenge, action): (&'static str, &'static str), button: &'static str) -> Markup {
+        let inputs = html! { input type="hidden" name="next" value=(self.next); };
+        let form = PasskeyForm { texts: self.client.texts, call: "get", challenge, action, button, inputs };
+        html! { @if RelyingParty::of_origin(&self.client.base).is_some() { (form.render()) } }
     }
 
     /// Renders the form of mail address and password.
     fn render_password(&self) -> Response {
-        let texts = self.texts;
+        let texts = self.client.texts;
         let mail = Input {
             name: "mail",
             label: texts.get("sign_in.mail"),
@@ -93,12 +111,13 @@ impl SignInForm<'_> {
             has_focus: !self.mail.is_empty(),
             ..Input::default()
         };
-        self.render("sign_in.title", "sign_in.wrong", &[mail, password], "/sign-in")
+        let passkey = self.render_passkey(("/sign-in/passkey/challenge", "/sign-in/passkey"), "passkey.sign_in");
+        self.render(("sign_in.title", "sign_in.wrong"), &[mail, password], "/sign-in", &passkey)
     }
 
     /// Renders the form of the second factor.
     fn render_factor(&self) -> Response {
-        let texts = self.texts;
+        let texts = self.client.texts;
         let code = Input {
             name: "code",
             label: texts.get("sign_in.code"),
@@ -108,7 +127,9 @@ impl SignInForm<'_> {
             has_focus: true,
             ..Input::default()
         };
-        self.render("sign_in.factor_title", "sign_in.wrong_code", &[code], "/sign-in/factor")
+        let paths = ("/sign-in/factor/challenge", "/sign-in/factor/passkey");
+        let passkey = html! { @if self.has_passkey { (self.render_passkey(paths, "passkey.use")) } };
+        self.render(("sign_in.factor_title", "sign_in.wrong_code"), &[code], "/sign-in/factor", &passkey)
     }
 }
 
@@ -122,7 +143,7 @@ pub(super) async fn show_sign_in(
     if find_stage(&state, &client) == Some(SessionStage::Confirmed) {
         return Redirect::to(next).into_response();
     }
-    SignInForm { texts: client.texts, next, mail: "", refusal: None }.render_password()
+    SignInForm { client: &client, next, mail: "", refusal: None, has_passkey: false }.render_password()
 }
 
 /// Checks mail address and password, and leads to the second factor.
@@ -137,7 +158,8 @@ pub(super) async fn receive_password(
     let token = match checked {
         Ok(Ok(token)) => token,
         Ok(Err(refusal)) => {
-            return SignInForm { texts: client.texts, next, mail, refusal: Some(refusal) }.render_password();
+            let form = SignInForm { client: &client, next, mail, refusal: Some(refusal), has_passkey: false };
+            return form.render_password();
         }
         Err(error) => return Problem::failed(&error).render(client.texts, None),
     };
@@ -162,7 +184,8 @@ pub(super) async fn show_factor(
     let next = own_path(&query.next);
     match find_stage(&state, &client) {
         Some(SessionStage::Unconfirmed) => {
-            SignInForm { texts: client.texts, next, mail: "", refusal: None }.render_factor()
+            let has_passkey = has_passkey(&state, &client);
+            SignInForm { client: &client, next, mail: "", refusal: None, has_passkey }.render_factor()
         }
         Some(SessionStage::Confirmed) => Redirect::to(next).into_response(),
         _ => Redirect::to(&format!("{BASE}/sign-in")).into_response(),
@@ -185,7 +208,8 @@ pub(super) async fn receive_factor(
             response
         }
         Ok(Err(refusal)) => {
-            let form = SignInForm { texts: client.texts, next, mail: "", refusal: Some(refusal) };
+            let has_passkey = has_passkey(&state, &client);
+            let form = SignInForm { client: &client, next, mail: "", refusal: Some(refusal), has_passkey };
             if refusal == SignInRefusal::Expired { form.render_password() } else { form.render_factor() }
         }
         Err(error) => Problem::failed(&error).render(client.texts, None),
@@ -215,4 +239,11 @@ pub(super) async fn sign_out(State(state): State<Arc<OfficeState>>, client: Offi
 /// Returns the stage of the browser's session. `None` if it has none, or the store cannot be read.
 fn find_stage(state: &OfficeState, client: &OfficeClient) -> Option<SessionStage> {
     state.app.gateway.find_session(client.token.as_ref()?).ok()?.map(|found| found.stage)
+}
+
+/// Returns true if the browser's session waits for a second factor that can be a passkey.
+fn has_passkey(state: &OfficeState, client: &OfficeClient) -> bool {
+    let (Some(party), Some(session)) = (RelyingParty::of_origin(&client.base), &client.token) else { return false };
+    // The form of the code is of use without the passkeys.
+    state.app.gateway.find_factors(&party, session).is_ok_and(|known| !known.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Style sheet, script and icon. Their addresses contain a hash of their content, so that browsers keep them for ever.
+//! Style sheet, scripts and icon. Their addresses contain a hash of their content, so that browsers keep them for ever.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
@@ -19,24 +19,27 @@ pub(super) struct Asset {
 const STYLE: &str = include_str!("../../assets/office.css");
 /// The script of all pages.
 const SCRIPT: &str = include_str!("../../assets/office.js");
+/// The script of the pages with passkeys.
+const PASSKEYS: &str = include_str!("../../assets/passkey.js");
 /// The icon of the browser's tab.
 const ICON: &str = include_str!("../../assets/icon.svg");
 
 /// The files, in the order of the functions below.
-static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
-        Asset::new("css", "text/css; charset=utf-8", STYLE),
-        Asset::new("js", "text/javascript; charset=utf-8", SCRIPT),
-        Asset::new("svg", "image/svg+xml", ICON),
+        Asset::new("office", "css", "text/css; charset=utf-8", STYLE),
+        Asset::new("office", "js", "text/javascript; charset=utf-8", SCRIPT),
+        Asset::new("office", "svg", "image/svg+xml", ICON),
+        Asset::new("passkey", "js", "text/javascript; charset=utf-8", PASSKEYS),
     ]
 });
 
 impl Asset {
-    fn new(ending: &str, media_type: &'static str, content: &'static str) -> Self {
+    fn new(name: &str, ending: &str, media_type: &'static str, content: &'static str) -> Self {
         // The hash distinguishes versions of our own files, so it need not be a cryptographic one.
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
-        Self { name: format!("office-{:016x}.{ending}", hasher.finish()), media_type, content }
+        Self { name: format!("{name}-{:016x}.{ending}", hasher.finish()), media_type, content }
     }
 
     /// Finds a file by the last part of its address.
@@ -51,18 +54,24 @@ impl Asset {
 
 /// Returns the address of the style sheet.
 pub(super) fn style_address() -> String {
-    let [style, _, _] = &*ASSETS;
+    let [style, ..] = &*ASSETS;
     style.address()
 }
 
 /// Returns the address of the script.
 pub(super) fn script_address() -> String {
-    let [_, script, _] = &*ASSETS;
+    let [_, script, ..] = &*ASSETS;
     script.address()
 }
 
 /// Returns the address of the icon.
 pub(super) fn icon_address() -> String {
-    let [_, _, icon] = &*ASSETS;
+    let [_, _, icon, _] = &*ASSETS;
     icon.address()
+}
+
+/// Returns the address of the script of the pages with passkeys.
+pub(super) fn passkey_script_address() -> String {
+    let [_, _, _, script] = &*ASSETS;
+    script.address()
 }

@@ -8,6 +8,7 @@ pub mod entity;
 pub mod inheritance;
 pub mod level;
 pub mod one_time_code;
+pub mod passkey;
 pub mod password;
 pub mod role;
 pub mod scope;

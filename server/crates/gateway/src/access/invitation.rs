@@ -181,6 +181,7 @@ pub async fn accept_invitation(
         .with(&user.id, UserChange::SetPassword { salt, hash })
         .with(&user.id, UserChange::SetSecret { sealed, step })
         .with(&user.id, UserChange::SetRecovery(hashes))
+        .with(&user.id, UserChange::RemovePasskeys)
         .with(&user.id, UserChange::SetFailures(Default::default()))
         .with(&user.id, UserChange::ForgetDevices)
         .with(&user.id, UserChange::SetState(UserState::Active))

@@ -4,9 +4,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tillgate_domain::access::one_time_code::CodeSecret;
 use tillgate_domain::access::password::{PasswordFault, check_password};
 use tillgate_domain::access::user::{SessionStage, User, UserState};
+use tillgate_domain::id::UserId;
+use tillgate_store::access::passkey::StoredPasskey;
 use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 use tillgate_store::access::user_session::StoredSession;
@@ -35,6 +38,14 @@ pub enum OwnAccountFault {
     Password(PasswordFault),
     /// The code of the new authenticator app is wrong.
     NewCode,
+    /// The name of the passkey is not possible.
+    PasskeyName,
+    /// The user has as many passkeys as are possible.
+    TooManyPasskeys,
+    /// The passkey to remove is not one of the user's.
+    UnknownPasskey,
+    /// The answer of the passkey is wrong, or it comes too late.
+    Challenge,
 }
 
 impl Gateway {
@@ -70,16 +81,15 @@ impl Gateway {
         Ok(derive_secret(&self.vault, &input))
     }
 
-    /// Writes a change of a user's credentials, if the second factor is right. A wrong factor gets an entry as
-    /// well.
-    async fn change_credentials(
+    /// Writes the changes of an act of a signed-in user, if the second factor is right. A wrong factor gets an entry in
+    /// the audit log. An act that is refused does not use the factor up.
+    pub(super) async fn act_with_factor(
         &self,
         limits: &SignInLimits,
         found: &FoundSession,
         code: &str,
-        action: &'static str,
         address: IpAddr,
-        changes: Vec<UserChange>,
+        act: impl FnOnce(&User, &[StoredPasskey]) -> Result<UserChanges, OwnAccountFault> + Send + 'static,
     ) -> Result<Result<(), OwnAccountFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
         let counter = limits.count_in_session(found.session.number);
@@ -101,18 +111,40 @@ impl Gateway {
                     .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user));
                 return Ok((refused, Err(OwnAccountFault::Factor)));
             };
-            let written = factor.use_up(UserChanges::default(), id);
-            let written = changes.into_iter().fold(written, |written, change| written.with(id, change));
-            let written = written
-                .with(id, UserChange::EndSessions { kept: Some(number), now })
-                .with(id, UserChange::CloseInvitations(now))
-                .with(id, UserChange::ForgetDevices)
-                .with_entry(owner(&stored.user), actor.entry(now, action, &stored.user));
-            Ok((written, Ok(())))
+            let changes = act(&stored.user, &input.passkeys)?;
+            Ok((factor.use_up(UserChanges::default(), id).followed_by(changes), Ok(())))
         };
         let outcome = self.store.change_user_by(Some(number), UserKey::Id(found.user.id.clone()), decide).await?;
         Ok(outcome.and_then(|outcome| outcome))
     }
+
+    /// Writes a change of a user's credentials, if the second factor is right.
+    async fn change_credentials(
+        &self,
+        limits: &SignInLimits,
+        found: &FoundSession,
+        code: &str,
+        (action, address): (&'static str, IpAddr),
+        changes: Vec<UserChange>,
+    ) -> Result<Result<(), OwnAccountFault>, Failure> {
+        let (now, number, actor) = (self.now(), found.session.number, Actor::of_user(&found.user.id, address));
+        let act = move |user: &User, _: &[StoredPasskey]| {
+            let written = UserChanges::default();
+            let written = changes.into_iter().fold(written, |written, change| written.with(&user.id, change));
+            let written = end_other_access(written, &user.id, number, now);
+            Ok(written.with_entry(owner(user), actor.entry(now, action, user)))
+        };
+        self.act_with_factor(limits, found, code, address, act).await
+    }
+}
+
+/// Adds the changes that follow a change of a credential: what somebody else may hold of the user ends, and only one
+/// session goes on.
+pub(super) fn end_other_access(changes: UserChanges, user: &UserId, kept: i64, now: Timestamp) -> UserChanges {
+    changes
+        .with(user, UserChange::EndSessions { kept: Some(kept), now })
+        .with(user, UserChange::CloseInvitations(now))
+        .with(user, UserChange::ForgetDevices)
 }
 
 /// Changes the password of a signed-in user.
@@ -137,7 +169,7 @@ pub async fn change_password(
     let Some(_place) = limits.wait() else { return Ok(Err(OwnAccountFault::Busy)) };
     let (salt, hash) = hash_new_password(app, &format!("user {}", found.user.id), password).await?;
     let changes = vec![UserChange::SetPassword { salt, hash }];
-    app.gateway.change_credentials(limits, found, code, "user password", address, changes).await
+    app.gateway.change_credentials(limits, found, code, ("user password", address), changes).await
 }
 
 /// Changes the authenticator app of a signed-in user to the offered secret, and replaces the recovery codes. Returns
@@ -161,6 +193,6 @@ pub async fn change_factor(
     let sealed = gateway.vault.seal(&code_record(&found.user.id), secret.as_bytes())?;
     let (codes, hashes) = make_recovery_codes()?;
     let changes = vec![UserChange::SetSecret { sealed, step }, UserChange::SetRecovery(hashes)];
-    let changed = gateway.change_credentials(limits, found, code, "user factor", address, changes).await?;
+    let changed = gateway.change_credentials(limits, found, code, ("user factor", address), changes).await?;
     Ok(changed.map(|()| codes))
 }

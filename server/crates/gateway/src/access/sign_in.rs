@@ -119,7 +119,7 @@ fn device_content(user: &UserId, epoch: i64, device: &str) -> String {
 }
 
 /// Returns the id of a browser that is known to belong to a user.
-fn known_device(vault: &Vault, user: &StoredUser, cookie: &str) -> Option<String> {
+pub(super) fn known_device(vault: &Vault, user: &StoredUser, cookie: &str) -> Option<String> {
     let (device, proof) = cookie.split_once('.')?;
     let proof: [u8; 36] = decode_hex(proof)?;
     vault
@@ -187,7 +187,7 @@ pub async fn check_password(
     Ok(started.map(|()| token))
 }
 
-fn may_sign_in(stored: &StoredUser) -> bool {
+pub(super) fn may_sign_in(stored: &StoredUser) -> bool {
     stored.user.state == UserState::Active && stored.secret.is_some()
 }
 

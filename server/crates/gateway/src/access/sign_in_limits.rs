@@ -17,6 +17,8 @@ const PER_NETWORK: u32 = 60;
 const PER_MAIL: u32 = 20;
 /// Wrong passwords and codes in an hour from a known browser.
 const PER_DEVICE: u32 = 20;
+/// Challenges for passkeys in an hour for a network. Each is a row of the store for some minutes.
+const CHALLENGES: u32 = 300;
 /// Passwords that wait for their hash at a time. Further ones are refused at once, so that a flood holds no memory.
 const MAX_WAITING: usize = 128;
 
@@ -25,6 +27,7 @@ pub struct SignInLimits {
     networks: WrongCredentials,
     mails: WrongCredentials,
     devices: Arc<WrongCredentials>,
+    challenges: WrongCredentials,
     waiting: AtomicUsize,
 }
 
@@ -72,6 +75,7 @@ impl Default for SignInLimits {
             networks: WrongCredentials::new(PER_NETWORK),
             mails: WrongCredentials::new(PER_MAIL),
             devices: Arc::new(WrongCredentials::new(PER_DEVICE)),
+            challenges: WrongCredentials::new(CHALLENGES),
             waiting: AtomicUsize::new(0),
         }
     }
@@ -87,6 +91,23 @@ impl SignInLimits {
     /// can keep a signed-in user from changing a password that has become known.
     pub(super) fn count_in_session(&self, number: i64) -> FactorCounter {
         FactorCounter { devices: Arc::clone(&self.devices), key: format!("session {number}") }
+    }
+
+    /// Counts a challenge for a passkey. Returns false if there were too many for the network.
+    pub(super) fn count_challenge(&self, address: IpAddr, now: Timestamp) -> bool {
+        self.challenges.record_attempt(address, now).is_ok()
+    }
+
+    /// Returns true if there were too many wrong answers of passkeys, or wrong passwords, from a network.
+    pub(super) fn are_passkeys_refused(&self, address: IpAddr, now: Timestamp) -> bool {
+        self.networks.is_reached(address, now)
+    }
+
+    /// Counts a wrong answer of a passkey without a user name. It counts for no user, because the id of a passkey is no
+    /// secret, and somebody who knows it must not keep its user out.
+    pub(super) fn record_wrong_passkey(&self, address: IpAddr, now: Timestamp) {
+        // The limit is checked before an answer, so a counter that is full needs no answer here.
+        let _ = self.networks.record_attempt(address, now);
     }
 
     /// Takes a place for a password that waits. Returns `None` if too many wait.

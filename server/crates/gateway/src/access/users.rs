@@ -262,6 +262,8 @@ fn decide_act(input: UserInput, act: &UserAct, context: ActContext<'_>) -> Resul
                 .with(&id, UserChange::EndSessions { kept: None, now })
                 .with(&id, UserChange::CloseInvitations(now))
                 .with(&id, UserChange::CloseMadeInvitations(now))
+                // A device may be the reason, and a user who is enabled again adds those that are left.
+                .with(&id, UserChange::RemovePasskeys)
                 .with(&id, UserChange::ForgetDevices);
             (changes, actor.entry(now, "user disable", &user))
         }

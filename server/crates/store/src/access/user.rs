@@ -10,6 +10,7 @@ use tillgate_domain::access::user::{FactorFailures, User, UserState};
 use tillgate_domain::id::{EntityId, UserId};
 use tillgate_vault::Sealed;
 
+use crate::access::passkey::{StoredPasskey, load_passkeys};
 use crate::access::user_change::UserChange;
 use crate::access::user_session::{self, StoredInvitation, StoredSession, TokenHash};
 use crate::delivery::webhook::timestamp_from_milliseconds;
@@ -75,6 +76,8 @@ pub struct LoadedUser {
 pub struct UserInput {
     /// The selected user, if there is one.
     pub found: Option<LoadedUser>,
+    /// The passkeys of the selected user.
+    pub passkeys: Vec<StoredPasskey>,
     /// The number of users in the store.
     pub user_count: u64,
     /// The user who acts, with the session. `None` if the act has none, or the session is unknown.
@@ -211,7 +214,9 @@ fn decide_and_write<T, E>(
          WHERE role = 'administrator' AND reach = '*' AND state = 'active'",
     )?;
     let user_count = count("SELECT count(*) FROM user")?;
-    let input = UserInput { found: load_user(connection, key)?, user_count, actor, administrators };
+    let found = load_user(connection, key)?;
+    let passkeys = found.as_ref().map(|found| load_passkeys(connection, &found.stored.user.id)).transpose()?;
+    let input = UserInput { found, passkeys: passkeys.unwrap_or_default(), user_count, actor, administrators };
     match decide(input) {
         Ok((changes, value)) => {
             changes.apply(connection)?;

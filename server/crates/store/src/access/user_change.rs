@@ -9,11 +9,15 @@ use tillgate_domain::id::UserId;
 use tillgate_vault::Sealed;
 
 use crate::StoreError;
+use crate::access::passkey::{StoredPasskey, add_passkey};
 use crate::access::user::milliseconds;
 use crate::access::user_session::TokenHash;
 
 /// Time for which a session that is over is kept, for the questions of an investigation.
 const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
+
+/// Statement that removes all passkeys of a user.
+const REMOVE_PASSKEYS: &str = "DELETE FROM passkey WHERE user = ?1";
 
 /// A change of a user.
 #[derive(Debug, Clone)]
@@ -36,8 +40,23 @@ pub enum UserChange {
         /// The step that was used.
         step: i64,
     },
-    /// Removes password, second factor and recovery codes.
+    /// Removes password, second factor, recovery codes and passkeys.
     ClearCredentials,
+    /// Adds a passkey.
+    AddPasskey(Box<StoredPasskey>),
+    /// Stores a sign-in with a passkey.
+    UsePasskey {
+        /// The id of the passkey.
+        id: String,
+        /// The key with its new counter.
+        key: Vec<u8>,
+        /// The time.
+        now: Timestamp,
+    },
+    /// Removes the passkey with this id.
+    RemovePasskey(String),
+    /// Removes all passkeys of the user.
+    RemovePasskeys,
     /// Sets the recovery codes.
     SetRecovery(Vec<RecoveryHash>),
     /// Marks a step of the one-time codes, and all before it, as used.
@@ -127,8 +146,16 @@ impl UserChange {
             Self::ClearCredentials => {
                 let statement = "UPDATE user SET salt = x'', hash = x'', sealed = x'', step = NULL, recovery = x'',
                      failures = 0, failed = NULL WHERE id = ?1";
-                run(statement, params![user])
+                run(statement, params![user])?;
+                run(REMOVE_PASSKEYS, params![user])
             }
+            Self::AddPasskey(passkey) => add_passkey(connection, passkey),
+            Self::UsePasskey { id, key, now } => {
+                let statement = "UPDATE passkey SET key = ?3, used = ?4 WHERE user = ?1 AND id = ?2";
+                run(statement, params![user, id, key, milliseconds(*now)])
+            }
+            Self::RemovePasskey(id) => run("DELETE FROM passkey WHERE user = ?1 AND id = ?2", params![user, id]),
+            Self::RemovePasskeys => run(REMOVE_PASSKEYS, params![user]),
             Self::SetRecovery(hashes) => {
                 run("UPDATE user SET recovery = ?2 WHERE id = ?1", params![user, hashes.concat()])
             }

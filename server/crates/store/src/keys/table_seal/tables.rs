@@ -22,6 +22,8 @@ pub(super) const SEALED: &[&str] = &[
     "ftp_user",
     "fx_rate",
     "page",
+    "passkey",
+    "passkey_challenge",
     "payment",
     "payment_connector_id",
     "payment_link",
@@ -70,6 +72,8 @@ pub(super) const SEALED: &[&str] = &[
 const VERSIONS: &[(&str, Range<u32>)] = &[
     ("review_request", 51..55),
     ("unmasked_index", 53..u32::MAX),
+    ("passkey", 61..u32::MAX),
+    ("passkey_challenge", 61..u32::MAX),
     ("user", 56..u32::MAX),
     ("user_invitation", 56..u32::MAX),
     ("user_role", 56..u32::MAX),
