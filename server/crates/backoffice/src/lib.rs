@@ -25,6 +25,7 @@ use ipnet::IpNet;
 use tillgate_gateway::App;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
+use tillgate_gateway::settlement::file_import::kept::KeptUploads;
 use tillgate_net::shares::Shares;
 
 pub use access::routes::{Need, OfficeRoute, all_routes};
@@ -52,6 +53,8 @@ pub struct OfficeState {
     pub downloads: RunningDownloads,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
+    /// Uploaded files between their preview and their import.
+    pub uploads: KeptUploads,
     /// Places for inquiries at acquirers, by user.
     pub inquiries: Shares,
     /// Places for tests of receivers, by entity.

@@ -12,6 +12,7 @@ use tillgate_backoffice::{
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
+use tillgate_gateway::settlement::file_import::kept::KeptUploads;
 
 /// Options of the back office.
 #[derive(Debug, Args)]
@@ -66,6 +67,7 @@ impl OfficeOptions {
             setup,
             downloads: RunningDownloads::default(),
             acts: create_act_places(),
+            uploads: KeptUploads::default(),
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),
             build: tillgate_api::BUILD_NUMBER,
