@@ -1,6 +1,7 @@
 //! Components of pages: one file for each. All return markup whose texts are escaped.
 
 pub mod badge;
+pub mod bar_chart;
 pub mod chart;
 pub mod copy;
 pub mod dialog;

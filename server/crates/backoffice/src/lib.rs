@@ -26,6 +26,7 @@ use jiff::Timestamp;
 use tillgate_gateway::App;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
+use tillgate_gateway::settlement::file_import::kept::KeptUploads;
 use tillgate_net::shares::Shares;
 use tillgate_os::warning_log::WarningLog;
 use zeroize::Zeroizing;
@@ -55,6 +56,8 @@ pub struct OfficeState {
     pub downloads: RunningDownloads,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
+    /// Uploaded files between their preview and their import.
+    pub uploads: KeptUploads,
     /// Places for inquiries at acquirers, by user.
     pub inquiries: Shares,
     /// Places for tests of receivers, by entity.

@@ -1,12 +1,17 @@
 //! Money: disputes with the merchant's answers, batches with their lines, reconciliation files, and
 //! lines of institutes' files that have no payment.
 
+mod account;
 mod areas;
 mod dispute_acts;
 mod dispute_list;
 mod dispute_page;
+mod entity_choice;
 mod evidence;
 mod files;
+mod imports;
+mod ledger;
+mod report;
 mod settlement_list;
 mod settlement_page;
 mod unmatched_list;
@@ -15,12 +20,14 @@ mod unmatched_page;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::{Dispute, DisputeStage};
+use tillgate_gateway::settlement::file_import::kept::MAX_UPLOAD;
 use tillgate_shared::money::Amount;
 
 use crate::OfficeState;
@@ -36,6 +43,9 @@ const CHANGE: Need = Need::Permission(Permission::ChangeMoney);
 const LITTLE_TIME: (SignedDuration, SignedDuration) =
     (SignedDuration::from_hours(2 * 24), SignedDuration::from_hours(7 * 24));
 
+/// Room for the fields and the mapping beside a file, in bytes.
+const FORM_ROOM: usize = 128 * 1024;
+
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/money/disputes", VIEW),
@@ -45,6 +55,15 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/money/settlements/{entity}/{day}/{currency}", VIEW),
     row("GET", "/money/files", VIEW),
     row("GET", "/money/files/{name}", VIEW),
+    row("GET", "/money/reports", VIEW),
+    row("GET", "/money/reports/{report}", VIEW),
+    row("GET", "/money/reports/{report}/csv", VIEW),
+    row("GET", "/money/ledger", VIEW),
+    row("GET", "/money/ledger/{entity}/{account}/{currency}", VIEW),
+    row("GET", "/money/imports", VIEW),
+    row("POST", "/money/imports", CHANGE),
+    row("POST", "/money/imports/confirmation", CHANGE),
+    row("POST", "/money/disputes/{id}/evidence", CHANGE),
     row("GET", "/money/unmatched", VIEW),
     row("GET", "/money/unmatched/{id}", VIEW),
     row("POST", "/money/unmatched/{id}/match", CHANGE),
@@ -63,12 +82,27 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/money/settlements/{entity}/{day}/{currency}", get(settlement_page::show_batch))
         .route("/money/files", get(files::show_files))
         .route("/money/files/{name}", get(files::send_file))
+        .route("/money/reports", get(report::show_reports))
+        .route("/money/reports/{report}", get(report::show_report))
+        .route("/money/reports/{report}/csv", get(report::send_csv))
+        .route("/money/ledger", get(ledger::show_balances))
+        .route("/money/ledger/{entity}/{account}/{currency}", get(account::show_account))
+        .route("/money/imports/confirmation", post(imports::import_file))
+        .merge(build_upload_routes())
         .route("/money/unmatched", get(unmatched_list::show_lines))
         .route("/money/unmatched/{id}", get(unmatched_page::show_line))
         .route("/money/unmatched/{id}/match", post(unmatched_page::match_line))
         .route("/money/unmatched/{id}/rejection", post(unmatched_page::reject_line))
         .route("/money/disputes/{id}/representment", post(dispute_acts::represent))
         .route("/money/disputes/{id}/acceptance", post(dispute_acts::accept))
+}
+
+/// Builds the routes that take files, whose bodies are larger than other forms.
+fn build_upload_routes() -> Router<Arc<OfficeState>> {
+    Router::new()
+        .route("/money/imports", get(imports::show_imports).post(imports::receive_file))
+        .route("/money/disputes/{id}/evidence", post(evidence::add_evidence))
+        .layer(DefaultBodyLimit::max(MAX_UPLOAD + FORM_ROOM))
 }
 
 /// Formats an amount with its currency.

@@ -187,6 +187,11 @@ impl RecordId {
         }
         Self::new(now, random)
     }
+
+    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+    pub fn creation_time(&self) -> Option<Timestamp> {
+        parse_time(self.0.get(2..14)?)
+    }
 }
 
 impl DisputeId {

@@ -7,6 +7,7 @@ pub mod transaction_csv;
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
 
@@ -83,7 +84,7 @@ impl TotalsColumns {
 /// The values of a row, without those of columns that were not requested. Rows are sorted by them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TotalsKey {
-    /// The day, in UTC.
+    /// The day, in the time zone of the report.
     pub day: Option<String>,
     /// Code of the brand.
     pub brand: Option<String>,
@@ -128,6 +129,8 @@ pub fn format_hundredths(sum: i128) -> String {
 pub struct TotalsReport {
     /// The columns by which they are divided.
     pub columns: TotalsColumns,
+    /// Time zone of the days. UTC without one.
+    pub zone: Option<TimeZone>,
     /// The rows.
     pub rows: BTreeMap<TotalsKey, PaymentTotal>,
 }
@@ -135,7 +138,14 @@ pub struct TotalsReport {
 impl TotalsReport {
     /// Makes a report without payments.
     pub fn new(columns: TotalsColumns) -> Self {
-        Self { columns, rows: BTreeMap::new() }
+        Self { columns, zone: None, rows: BTreeMap::new() }
+    }
+
+    /// Makes a report without payments, whose days are those of a time zone.
+    pub fn in_zone(columns: TotalsColumns, zone: TimeZone) -> Self {
+        // Days in UTC need no conversion of each time.
+        let zone = Some(zone).filter(|zone| *zone != TimeZone::UTC);
+        Self { columns, zone, rows: BTreeMap::new() }
     }
 }
 
@@ -144,7 +154,7 @@ impl PaymentReport for TotalsReport {
         let has = |column| self.columns.contains(column);
         let key = TotalsKey {
             currency: payment.amount.currency().code(),
-            day: has(TotalsColumn::Day).then(|| payment.created.day().to_owned()),
+            day: has(TotalsColumn::Day).then(|| day_of(payment, self.zone.as_ref())),
             brand: has(TotalsColumn::Brand).then(|| payment.brand.to_string()),
             payment_type: has(TotalsColumn::PaymentType).then(|| payment.payment_type.code()),
             result: has(TotalsColumn::Result).then_some(payment.result),
@@ -155,6 +165,12 @@ impl PaymentReport for TotalsReport {
     fn row_count(&self) -> usize {
         self.rows.len()
     }
+}
+
+/// Returns the day of a payment in a time zone, or in UTC without one.
+fn day_of(payment: &ReportedPayment<'_>, zone: Option<&TimeZone>) -> String {
+    let in_zone = zone.and_then(|zone| payment.created.day_in(zone));
+    in_zone.unwrap_or_else(|| payment.created.day().to_owned())
 }
 
 /// Numbers of attempts to authorize payments, by outcome.

@@ -1,6 +1,7 @@
 //! Settles the payments of an entity: one batch for each settlement cut-off that has passed, written part by part. Each
 //! part is prepared from the ledger without the writer, and continues from the state that the part before left.
 
+pub mod account;
 pub mod batch_list;
 mod entries;
 pub mod file_import;

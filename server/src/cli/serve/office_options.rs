@@ -14,6 +14,7 @@ use tillgate_file_transfer::file_push::secret::PushSecret;
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
 use tillgate_gateway::access::users::invitation_path;
+use tillgate_gateway::settlement::file_import::kept::KeptUploads;
 use tillgate_os::warning_log::WarningLog;
 
 /// The checks of what logs in at servers of merchants.
@@ -80,6 +81,7 @@ impl OfficeOptions {
             setup,
             downloads: RunningDownloads::default(),
             acts: create_act_places(),
+            uploads: KeptUploads::default(),
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),
             push_logins: PUSH_LOGINS,

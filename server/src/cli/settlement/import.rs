@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 use tillgate_domain::settlement::file_format::FileMapping;
-use tillgate_gateway::settlement::file_import::{ImportRequest, ImportSummary, ReportedFault};
+use tillgate_gateway::settlement::file_import::{FileSource, ImportRequest, ImportSummary, ReportedFault};
 use tillgate_os::process;
 
 use crate::cli::CommonOptions;
@@ -65,7 +65,7 @@ impl ImportFile {
         let administration = self.common.open_administration()?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let request = ImportRequest {
-            file: &file,
+            file: FileSource::File(&file),
             institute: &self.institute,
             entity: &entity,
             mapping: &mapping,

@@ -17,6 +17,9 @@ use tokio::net::TcpStream;
 /// A password that the rules accept.
 pub const PASSWORD: &str = "umbrella gravel nineteen tulips";
 
+/// The line between the parts of a form with files.
+const BOUNDARY: &str = "----office-form-boundary";
+
 /// An answer of the back office.
 pub struct Answer {
     /// The status.
@@ -103,6 +106,42 @@ impl OfficeBrowser {
         if let Some((kind, body)) = body {
             request = request.header("content-type", kind).body(body);
         }
+        self.receive(request).await
+    }
+
+    /// Sends a form with files: each has the name of its field, its own name, and its content.
+    pub async fn upload(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        files: &[(&str, &str, &[u8])],
+    ) -> anyhow::Result<Answer> {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let head = format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend_from_slice(head.as_bytes());
+        }
+        for (field, name, content) in files {
+            let head = format!(
+                "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
+                 content-type: text/html\r\n\r\n"
+            );
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+        let mut request = self.client.post(format!("{}/backoffice{path}", self.base));
+        request = request.header("cookie", format!("tillgate-session={}", self.session()));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let request = request.header("content-type", format!("multipart/form-data; boundary={BOUNDARY}")).body(body);
+        self.receive(request).await
+    }
+
+    /// Sends a request, and keeps the cookies of its answer.
+    async fn receive(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Answer> {
         let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         for value in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {

@@ -1,4 +1,4 @@
-//! Disputes, settlements and settlement lines without a payment.
+//! Disputes, settlements, settlement lines without a payment, the ledger and reports.
 
 use anyhow::Context as _;
 use reqwest::Method;
@@ -26,8 +26,22 @@ async fn the_pages_of_money_are_small_accessible_and_within_their_policy() -> an
     let gateway = TestGateway::start()?;
     let merchant = gateway.create_merchant()?;
     let dispute = format!("/money/disputes/{}", open_dispute(&merchant).await?);
-    let lists =
-        ["/money/disputes", "/money/disputes?view=won", "/money/settlements", "/money/files", "/money/unmatched"];
-    let own = [dispute.clone(), format!("{dispute}#accept")];
+    let lists = [
+        "/money/disputes",
+        "/money/disputes?view=won",
+        "/money/settlements",
+        "/money/files",
+        "/money/unmatched",
+        "/money/imports",
+        "/money/ledger",
+        "/money/reports",
+        "/money/reports/totals",
+        "/money/reports/totals?group=paymentType,result",
+        "/money/reports/authorizations",
+        "/money/reports/chargebacks?period=week",
+        "/money/reports/fees?from=x",
+    ];
+    let account = format!("/money/ledger/{}/receivable/EUR", merchant.entity_id);
+    let own = [dispute.clone(), format!("{dispute}#accept"), account];
     check_pages(gateway, [&lists.map(str::to_owned)[..], &own].concat()).await
 }

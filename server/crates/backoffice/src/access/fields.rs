@@ -16,6 +16,16 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 pub struct Fields(Vec<(String, Zeroizing<String>)>);
 
 impl Fields {
+    /// Creates the fields of a form that was read from another kind of body.
+    pub(super) fn from_pairs(pairs: Vec<(String, Zeroizing<String>)>) -> Self {
+        Self(pairs)
+    }
+
+    /// Returns all values of a field that may be sent several times, such as a checkbox.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// Returns the value of a field, and an empty text if it is missing.
     pub fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)

@@ -17,6 +17,7 @@ mod problem;
 pub mod routes;
 mod sign_in;
 mod signed_in;
+mod upload;
 mod user_forms;
 mod users;
 
@@ -33,6 +34,7 @@ pub use guard::guard_request;
 pub use problem::{Problem, show_missing_page};
 use routes::{Need, OfficeRoute, row};
 pub use signed_in::SignedIn;
+pub use upload::{SentFile, Upload};
 
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[

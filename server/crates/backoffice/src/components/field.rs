@@ -65,6 +65,15 @@ impl Field<'_> {
         })
     }
 
+    /// Renders a control that chooses a file. A file can also be dropped on it. `accepted` are the file types that the
+    /// browser offers first.
+    pub fn file(&self, accepted: &str) -> Markup {
+        self.row(&html! {
+            input id={ "f-" (self.name) } name=(self.name) type="file" accept=(accepted) required[self.is_required]
+                aria-invalid=[self.error.map(|_| "true")] aria-describedby=[self.description()];
+        })
+    }
+
     /// Renders a list of options.
     pub fn select(&self, options: &[Choice<'_>]) -> Markup {
         self.row(&html! {

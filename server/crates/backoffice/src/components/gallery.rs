@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 
 use super::badge::{Tone, badge, count};
+use super::bar_chart::{Point, by_name, over_time};
 use super::copy::copyable;
 use super::dialog::Dialog;
 use super::facts::{drawer, facts, summary};
@@ -33,7 +34,23 @@ pub fn render(texts: &Texts) -> Markup {
         (sample_notices())
         section.card { header { h2 { "Empty list" } } (empty("No payments", "Choose another period or remove a filter.")) }
         (drawer("Details that open", false, &html! { p { (HOSTILE) } }))
+        (sample_charts())
         (sample_dialog())
+    }
+}
+
+fn sample_charts() -> Markup {
+    let point = |label: &str, value: i64| Point { label: label.to_owned(), text: format!("{value}.00"), value };
+    let days = [("1 Nov", 420), ("2 Nov", 380), ("3 Nov", -60), ("4 Nov", 0), ("5 Nov", 510), ("6 Nov", 455)];
+    let brands = [("VISA", 812), ("MASTER", 433), ("A brand with a long name", 4), (HOSTILE, -40)];
+    html! {
+        section.card {
+            header { h2 { "Bar charts" } }
+            div.report {
+                (over_time(&days.map(|(day, value)| point(day, value)), "Paid out, EUR"))
+                (by_name(&brands.map(|(brand, value)| point(brand, value)), "Amount by brand, EUR"))
+            }
+        }
     }
 }
 

@@ -7,10 +7,13 @@ use crate::components::filter_bar::{FilterLink, tabs};
 use crate::layout::texts::Texts;
 
 /// The lists: path and key of the text.
-const AREAS: [(&str, &str); 4] = [
+const AREAS: [(&str, &str); 7] = [
     ("/money/disputes", "disputes.title"),
     ("/money/settlements", "settlements.title"),
+    ("/money/ledger", "ledger.title"),
+    ("/money/reports", "reports.title"),
     ("/money/files", "files.title"),
+    ("/money/imports", "imports.title"),
     ("/money/unmatched", "unmatched.title"),
 ];
 

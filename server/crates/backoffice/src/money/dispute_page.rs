@@ -15,6 +15,7 @@ use tillgate_domain::review::queue::MAX_NOTE;
 use tillgate_gateway::dispute::user_act::DisputeDetails;
 
 use super::dispute_acts::{ACCEPTANCE, NOTE, REPRESENTMENT};
+use super::evidence::FILE;
 use super::{money_text, render_turn, show_time, stage_badge, stage_text};
 use crate::BASE;
 use crate::components::badge::Tone;
@@ -30,6 +31,9 @@ use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
+
+/// The file types that a browser offers for evidence. The gateway decides by the content.
+const EVIDENCE_TYPES: &str = "application/pdf,image/jpeg,image/png";
 
 /// A dispute as one user sees it.
 pub(super) struct ShownDispute {
@@ -94,6 +98,11 @@ impl ShownDispute {
         }
     }
 
+    /// Shows the page with the fault of a file that was refused.
+    pub(super) fn show_file_fault(&self, office: &Office, fault: &str) -> Response {
+        self.show(office, "", Some(fault))
+    }
+
     fn render(&self, office: &Office, typed: &str) -> Markup {
         let texts = office.texts;
         html! {
@@ -108,6 +117,7 @@ impl ShownDispute {
                 div.stack {
                     (self.render_answers(texts, typed))
                     (self.render_evidence(office))
+                    (self.render_upload(texts))
                     (self.render_facts(texts))
                 }
             }
@@ -225,6 +235,29 @@ impl ShownDispute {
         html! { section.card { (Table { caption, hides_caption: false, is_linked: false, columns, rows }.render()) } }
     }
 
+    /// Renders the form that adds a file, for somebody who may answer.
+    fn render_upload(&self, texts: &Texts) -> Markup {
+        if !self.can_answer || self.case.dispute.position.stage.has_ended() {
+            return html! {};
+        }
+        let file = Field {
+            name: FILE,
+            label: texts.get("dispute_page.file"),
+            hint: Some(texts.get("dispute_page.file_hint")),
+            is_required: true,
+            ..Field::default()
+        };
+        html! {
+            section.card aria-labelledby="upload" {
+                header { h2 id="upload" { (texts.get("dispute_page.upload")) } }
+                form method="post" action={ (BASE) (self.path()) "/evidence" } enctype="multipart/form-data" {
+                    (file.file(EVIDENCE_TYPES))
+                    div.acts { button type="submit" { (texts.get("dispute_page.upload_button")) } }
+                }
+            }
+        }
+    }
+
     /// Renders the forms of the answers that are possible, for somebody who may answer.
     fn render_answers(&self, texts: &Texts, typed: &str) -> Markup {
         let answers = self.case.possible_answers();
@@ -277,7 +310,7 @@ impl ShownDispute {
 
 /// Renders the token, program or user that acted. Only the user's own id becomes a name, because the people of the
 /// operator are none of a tenant's business.
-fn render_actor(office: &Office, actor: &str) -> Markup {
+pub(super) fn render_actor(office: &Office, actor: &str) -> Markup {
     let user = &office.signed_in.user;
     match actor.strip_prefix("user ").filter(|id| *id == user.id.as_str()) {
         Some(_) => html! { (user.name) },

@@ -1,4 +1,4 @@
-//! Downloads of evidence files. A browser stores the file and never shows or runs it.
+//! Evidence files: their upload, and their downloads, which a browser stores and never shows or runs.
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -8,10 +8,14 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::id::{DisputeId, EvidenceId};
 
-use crate::access::Problem;
+use super::dispute_page::ShownDispute;
+use crate::access::{Problem, Upload};
 use crate::layout::response::add_page_headers;
 use crate::office::Office;
 use crate::payment::collect_ids;
+
+/// Name of the field of a file.
+pub(super) const FILE: &str = "file";
 
 /// Handles `GET /money/disputes/{id}/evidence/{file}`.
 pub(super) async fn send_evidence(office: Office, Path((id, file)): Path<(String, String)>) -> Response {
@@ -27,6 +31,39 @@ pub(super) async fn send_evidence(office: Office, Path((id, file)): Path<(String
         Ok(Some((evidence, content))) => build_file(&evidence, content.to_vec()),
         Ok(None) => office.show_unknown(),
         Err(failure) => office.show_failure(&failure),
+    }
+}
+
+/// Handles `POST /money/disputes/{id}/evidence`: adds a file to the dispute.
+pub(super) async fn add_evidence(office: Office, Path(id): Path<String>, mut upload: Upload) -> Response {
+    let view = match ShownDispute::load_to_answer(&office, &id).await {
+        Ok(view) => view,
+        Err(refused) => return *refused,
+    };
+    let texts = office.texts;
+    if upload.is_too_large {
+        return view.show_file_fault(&office, texts.get("dispute_page.file_too_large"));
+    }
+    let Some(file) = upload.take_file(FILE) else {
+        return view.show_file_fault(&office, texts.get("dispute_page.no_file"));
+    };
+    // One after the other for a user, so that a form that is sent twice adds one file.
+    let place = office.state.acts.take(office.signed_in.user.id.as_str()).await;
+    let dispute = &view.case.dispute;
+    let content = file.content.to_vec();
+    let (actor, target) = (office.actor(), (&dispute.entity, &dispute.id));
+    let added = office.app().gateway.add_evidence_of_user(&actor, target, &file.name, content).await;
+    drop(place);
+    match added {
+        Ok(_) => office.lead_to(&view.path(), "evidence_added"),
+        Err(error) => {
+            let show = async |message: &str| match ShownDispute::load(&office, &id).await {
+                // Loaded again, because the dispute may have ended meanwhile.
+                Ok(view) => view.show_file_fault(&office, message),
+                Err(refused) => *refused,
+            };
+            office.show_refusal(&error, show).await
+        }
     }
 }
 

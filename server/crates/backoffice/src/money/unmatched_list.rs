@@ -50,7 +50,7 @@ pub(super) async fn show_lines(office: Office, RawQuery(query): RawQuery) -> Res
             @if page.lines.is_empty() {
                 (empty(texts.get("unmatched.none"), texts.get("unmatched.none_advice")))
             } @else {
-                (render_table(texts, &page))
+                (render_table(&office, &page))
             }
             (render_list_end(texts, first.as_deref(), count, next.as_deref()))
         }
@@ -79,10 +79,24 @@ pub(super) fn reference_of(line: &ReconciliationRecord) -> &str {
     named.or(line.merchant_transaction_id.as_deref()).unwrap_or_default()
 }
 
-fn render_table(texts: &Texts, page: &UnmatchedPage) -> Markup {
+/// Returns the time for which a line waits for a decision, in whole days.
+fn age_text(office: &Office, line: &ReconciliationRecord) -> String {
+    let texts = office.texts;
+    let entity = line.import.as_ref().map_or(&line.owner.account, |import| &import.entity);
+    let since = line.id.creation_time();
+    let hours = since.map_or(0, |since| office.app().gateway.now_of_id(entity).duration_since(since).as_hours());
+    match u64::try_from(hours / 24) {
+        Ok(0) | Err(_) => texts.get("unmatched.less_than_a_day").to_owned(),
+        Ok(days) => texts.fill("unmatched.days", &[("count", &texts.number(days))]),
+    }
+}
+
+fn render_table(office: &Office, page: &UnmatchedPage) -> Markup {
+    let texts = office.texts;
     let columns = vec![
         Column::number(texts.get("payments.amount")),
         Column::new(texts.get("unmatched.reason")),
+        Column::new(texts.get("unmatched.age")).from(Shown::Medium),
         Column::new(texts.get("payments.reference")).from(Shown::Medium),
         Column::new(texts.get("payments.type")).from(Shown::Wide),
         Column::new(texts.get("settlement.institute")).from(Shown::Wide),
@@ -92,6 +106,7 @@ fn render_table(texts: &Texts, page: &UnmatchedPage) -> Markup {
         vec![
             html! { a.nowrap href={ (BASE) (PATH) "/" (line.id) } { (line_amount_text(texts, line)) } },
             html! { (reason_text(texts, line)) },
+            html! { span.nowrap { (age_text(office, line)) } },
             html! { span.cut { (reference_of(line)) } },
             html! { (line_type_text(texts, line)) },
             html! { span.cut { (line.institute.name) } },

@@ -1,5 +1,7 @@
 //! One line of an institute's file: the payments that it names, and the decisions about it.
 
+use std::collections::BTreeSet;
+
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -30,6 +32,12 @@ use crate::payment::collect_ids;
 const PAYMENT: &str = "payment";
 /// Name of the field of the reason.
 const REASON: &str = "reason";
+/// Name of the mismatch of a payment that the line can only settle together with others.
+const ABOVE_OPEN_AMOUNT: &str = "above_open_amount";
+/// Id of the form that matches the line with payments.
+const MATCH_FORM: &str = "match";
+/// Longest text with the ids of payments, 100 with their separators.
+const MAX_TYPED: u16 = 3300;
 /// Longest reason of a rejection.
 const MAX_REASON: u16 = 500;
 
@@ -48,17 +56,20 @@ pub(super) async fn show_line(office: Office, Path(id): Path<String>) -> Respons
     }
 }
 
-/// Handles `POST /money/unmatched/{id}/match`: matches the line with a payment.
+/// Handles `POST /money/unmatched/{id}/match`: matches the line with payments.
 pub(super) async fn match_line(office: Office, Path(id): Path<String>, fields: Fields) -> Response {
-    let payment = PaymentId::parse(fields.get(PAYMENT).trim());
-    let Some(payment) = payment else {
+    // Checkboxes of candidates, and ids that were typed.
+    let typed = fields.all(PAYMENT).flat_map(|text| text.split([' ', ',', ';', '\r', '\n', '\t']));
+    let wanted: BTreeSet<&str> = typed.filter(|id| !id.is_empty()).collect();
+    let payments: Option<Vec<PaymentId>> = wanted.into_iter().map(PaymentId::parse).collect();
+    let Some(payments) = payments.filter(|payments| !payments.is_empty()) else {
         return match ShownLine::load_to_decide(&office, &id).await {
             Ok(line) => line.show(&office, &fields, Some(office.texts.get("unmatched.no_payment"))).await,
             Err(refused) => *refused,
         };
     };
     let act =
-        move |administration: &Administration, record: &RecordId| administration.match_line_for_user(record, &payment);
+        move |administration: &Administration, record: &RecordId| administration.match_line_for_user(record, &payments);
     decide(&office, &id, &fields, act, "line_matched").await
 }
 
@@ -223,6 +234,13 @@ impl ShownLine {
             html! {
                 @if let Some(reason) = &reason {
                     (texts.get(reason))
+                    // A line with more than the open amount may settle several payments together.
+                    @if self.can_decide && candidate.mismatch_name == Some(ABOVE_OPEN_AMOUNT) {
+                        label.check {
+                            input type="checkbox" name=(PAYMENT) value=(payment.id) form=(MATCH_FORM);
+                            " " (texts.get("unmatched.together"))
+                        }
+                    }
                 } @else if self.can_decide {
                     form method="post" action=(action) {
                         input type="hidden" name=(PAYMENT) value=(payment.id);
@@ -241,13 +259,14 @@ impl ShownLine {
         if !self.can_decide || !self.line.is_open() {
             return html! {};
         }
+        let typed: Vec<&str> = sent.all(PAYMENT).collect();
+        let typed = typed.join("\n");
         let payment = Field {
             name: PAYMENT,
             label: texts.get("unmatched.payment"),
-            value: sent.get(PAYMENT),
+            value: &typed,
             hint: Some(texts.get("unmatched.payment_hint")),
-            max_length: Some(32),
-            is_required: true,
+            max_length: Some(MAX_TYPED),
             ..Field::default()
         };
         let reason = Field {
@@ -262,8 +281,8 @@ impl ShownLine {
         html! {
             section.card aria-labelledby="decision" {
                 header { h2 id="decision" { (texts.get("unmatched.decision")) } }
-                form method="post" action={ (action) "/match" } {
-                    (payment.input("text"))
+                form id=(MATCH_FORM) method="post" action={ (action) "/match" } {
+                    (payment.text_area(2))
                     div.acts { button.primary type="submit" { (texts.get("unmatched.match")) } }
                 }
                 form method="post" action={ (action) "/rejection" } {

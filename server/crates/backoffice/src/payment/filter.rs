@@ -175,7 +175,7 @@ pub(crate) fn period_days(period: &str, today: Date) -> Option<(Option<Date>, Op
 }
 
 /// Returns the range of the payments from the beginning of a day to the end of another one.
-fn find_range(first: Option<Date>, last: Option<Date>, zone: &TimeZone) -> PaymentRange {
+pub(crate) fn find_range(first: Option<Date>, last: Option<Date>, zone: &TimeZone) -> PaymentRange {
     let begin = |day: Date| day.to_zoned(zone.clone()).ok().map(|moment| PaymentId::new(moment.timestamp(), [0; 9]));
     let all = PaymentRange::all_time();
     PaymentRange {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
@@ -82,6 +84,12 @@ impl StoredTime<'_> {
     /// Returns the day, as `yyyy-MM-dd`.
     pub fn day(&self) -> &str {
         self.0.get(..10).unwrap_or_default()
+    }
+
+    /// Returns the day in a time zone, as `yyyy-MM-dd`. `None` if the text is no time.
+    pub fn day_in(&self, zone: &TimeZone) -> Option<String> {
+        let moment: Timestamp = self.0.parse().ok()?;
+        Some(zone.to_datetime(moment).date().to_string())
     }
 
     /// Returns the time as responses have it: `yyyy-MM-dd HH:mm:ss+0000`.

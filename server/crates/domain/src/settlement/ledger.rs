@@ -68,6 +68,32 @@ impl LedgerSums {
     }
 }
 
+/// An account of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LedgerAccount(usize);
+
+impl LedgerAccount {
+    /// Returns all accounts, in the order of [`ACCOUNT_NAMES`].
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..ACCOUNT_NAMES.len()).map(Self)
+    }
+
+    /// Finds an account by its name. `None` if there is none with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        ACCOUNT_NAMES.iter().position(|known| *known == name).map(Self)
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        ACCOUNT_NAMES.get(self.0).copied().unwrap_or_default()
+    }
+
+    /// Returns the sum of the account, in hundredths.
+    pub fn of_sums(self, sums: LedgerSums) -> i64 {
+        sums.to_array().get(self.0).copied().unwrap_or_default()
+    }
+}
+
 /// Names of the accounts.
 pub const ACCOUNT_NAMES: [&str; 5] = ["receivable", "payable", "fees", "reserve", "cash"];
 
@@ -169,6 +195,16 @@ mod tests {
             assert_eq!(compute_booking(PaymentType::Reversal, referenced(reversed, false), 900), 0, "{reversed:?}");
             assert_eq!(compute_booking(PaymentType::Refund, referenced(reversed, false), 900), 0, "{reversed:?}");
         }
+    }
+
+    #[test]
+    fn an_account_has_its_name_and_its_own_sum() {
+        let sums = LedgerSums::from_array([1, 2, 3, 4, 5]);
+        let read: Vec<i64> =
+            ACCOUNT_NAMES.iter().map(|name| LedgerAccount::parse(name).unwrap().of_sums(sums)).collect();
+        assert_eq!(read, [1, 2, 3, 4, 5]);
+        assert!(LedgerAccount::all().map(LedgerAccount::name).eq(ACCOUNT_NAMES));
+        assert_eq!((LedgerAccount::parse("Payable"), LedgerAccount::parse("")), (None, None));
     }
 
     proptest! {

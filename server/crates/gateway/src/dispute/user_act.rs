@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Reach};
-use tillgate_domain::dispute::evidence::Evidence;
+use tillgate_domain::dispute::evidence::{ANY_FILE, Evidence, sanitize_name};
 use tillgate_domain::dispute::{Dispute, DisputeAction};
 use tillgate_domain::id::{DisputeId, EntityId, EvidenceId};
 use tillgate_shared::parameter::Parameters;
@@ -11,7 +11,7 @@ use tillgate_store::dispute::list::{DisputePlace, DisputeView};
 use zeroize::Zeroizing;
 
 use super::decide::DisputeRequest;
-use super::evidence::open_parts;
+use super::evidence::{NewEvidence, open_parts};
 use crate::access::actor::Actor;
 use crate::administration::ActError;
 use crate::payment::response_recorder::ResponseRecorder;
@@ -105,6 +105,61 @@ impl Gateway {
         };
         let content = open_parts(&evidence, &parts, &self.vault)?;
         Ok(Some((evidence, content)))
+    }
+
+    /// Adds a file to an open dispute for a user. The content tells the type. A file that the dispute has already, with
+    /// the same name and content at the same stage, is not added again.
+    ///
+    /// # Errors
+    /// If the user's session or right has ended; `file`, `name` or `dispute` by name if the file is refused.
+    pub async fn add_evidence_of_user(
+        &self,
+        actor: &Actor,
+        (owner, id): (&EntityId, &DisputeId),
+        name: &str,
+        content: Vec<u8>,
+    ) -> Result<Evidence, ActError> {
+        self.check_right_of(actor, (Permission::ChangeMoney, &Reach::Entity(owner.clone())))?;
+        let unknown = || ActError::refuse("dispute", "there is no dispute with this id");
+        let owner = self.directory.find_entity(owner).ok_or_else(unknown)?;
+        if let Some(known) = self.find_same_evidence(id, actor.name(), name, &content)? {
+            return Ok(known);
+        }
+        let actor_name = actor.name().to_owned();
+        let file = NewEvidence { name: name.to_owned(), content_type: ANY_FILE.to_owned(), content, actor: actor_name };
+        let recorder = ResponseRecorder::disabled().with_actor(actor.name()).with_address(actor.address());
+        self.add_evidence(&owner, id.as_str(), file, recorder).await.map_err(|failure| match failure {
+            Failure::Refused(refusal) => ActError::from_refusal(&refusal, "dispute", |parameter| match parameter {
+                "name" => "name",
+                _ => "file",
+            }),
+            failure => failure.into(),
+        })
+    }
+
+    /// Finds a file that the same user has added to the dispute at its present stage with the same name and content.
+    fn find_same_evidence(
+        &self,
+        id: &DisputeId,
+        actor: &str,
+        name: &str,
+        content: &[u8],
+    ) -> Result<Option<Evidence>, Failure> {
+        let Some(dispute) = self.store.load_dispute(id)? else { return Ok(None) };
+        for evidence in self.store.load_evidence_list(id)? {
+            let is_alike = evidence.actor == actor
+                && evidence.stage == dispute.position.stage
+                && evidence.bytes == content.len() as u64
+                && sanitize_name(name, evidence.media_type).is_ok_and(|name| name == evidence.name);
+            let Some((evidence, parts)) = (if is_alike { self.store.load_evidence(&evidence.id)? } else { None })
+            else {
+                continue;
+            };
+            if *open_parts(&evidence, &parts, &self.vault)? == content {
+                return Ok(Some(evidence));
+            }
+        }
+        Ok(None)
     }
 
     /// Answers a dispute for a user: contests it, sends the requested documents, or accepts it. A form that is sent

@@ -74,7 +74,7 @@ pub fn read_balances(
 }
 
 /// Returns the entities at and below one that take payments, in the order of their ids.
-fn paying_entities(directory: &Directory, entity: &EntityId) -> Vec<EntityId> {
+pub(super) fn paying_entities(directory: &Directory, entity: &EntityId) -> Vec<EntityId> {
     let entities = directory.entities_at_and_below(entity);
     let paying = entities.iter().filter(|entity| entity.level.allows_payments());
     paying.map(|entity| entity.id.clone()).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::ledger::LedgerSums;
@@ -34,6 +34,32 @@ impl Store {
     pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
         let (number, hash) = self.run_read(load_chain_end)?;
         Ok((number > 0).then_some((number, hash)))
+    }
+}
+
+impl Store {
+    /// Loads the balances of an entity in a currency, and the number of the last entry that they include. `None` if the
+    /// entity has none.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn load_account_balances(
+        &self,
+        entity: &EntityId,
+        currency: Currency,
+    ) -> Result<Option<(LedgerSums, i64)>, StoreError> {
+        // One snapshot, because an entry between two reads would make balances and entries differ.
+        self.readers.in_snapshot(|connection| {
+            let query = "SELECT receivable, payable, fees, reserve, cash,
+                     coalesce((SELECT max(number) FROM audit_entry WHERE entity = ?1), 0)
+                 FROM balance WHERE entity = ?1 AND currency = ?2";
+            let read = |row: &Row<'_>| {
+                let sums = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
+                Ok((LedgerSums::from_array(sums), row.get(5)?))
+            };
+            let mut statement = connection.prepare_cached(query)?;
+            Ok(statement.query_row([entity.as_str(), currency.code()], read).optional()?)
+        })
     }
 }
 

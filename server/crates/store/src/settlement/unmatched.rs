@@ -61,6 +61,27 @@ impl Store {
         self.run_read(|connection| load_queue(connection, Some(entities), after, limit))
     }
 
+    /// Counts the unmatched records of some entities from a record to another one, at most `limit`.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_unmatched(
+        &self,
+        entities: &EntityScope,
+        (from, until): (Option<&RecordId>, Option<&RecordId>),
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        let query = "SELECT count(*) FROM (SELECT 1 FROM settlement_unmatched
+             WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2 AND (?3 IS NULL OR record < ?3) LIMIT ?4)";
+        self.run_read(|connection| {
+            let (from, until) = (from.map_or("", RecordId::as_str), until.map(RecordId::as_str));
+            let count: i64 = connection
+                .prepare_cached(query)?
+                .query_row(params![entities.as_json(), from, until, limit], |row| row.get(0))?;
+            Ok(u64::try_from(count).unwrap_or_default())
+        })
+    }
+
     /// Loads a record by id.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::settlement::file_format::FileMapping;
 use tillgate_gateway::administration::Administration;
-use tillgate_gateway::settlement::file_import::ImportRequest;
+use tillgate_gateway::settlement::file_import::{FileSource, ImportRequest};
 
 use super::request::format_amount;
 
@@ -69,7 +69,7 @@ fn import_text(administration: &Administration, (entity, data): (&Entity, &Path)
     fs::write(&path, text).with_context(|| path.display().to_string())?;
     let file = File::open(&path).with_context(|| path.display().to_string())?;
     let imported = administration.import_settlement_file(&ImportRequest {
-        file: &file,
+        file: FileSource::File(&file),
         institute: INSTITUTE,
         entity,
         mapping: &FileMapping::documented(),

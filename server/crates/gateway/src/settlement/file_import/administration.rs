@@ -7,9 +7,9 @@ use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_store::settlement::file::EntityScope;
 
-use super::import::{ImportRequest, import_file};
+use super::import::import_file;
 use super::unmatched::{LineDecision, MatchCandidate, load_candidates, match_record, reject_record};
-use super::{ImportSummary, SettlementFileError};
+use super::{ImportRequest, ImportSummary, SettlementFileError};
 use crate::administration::Administration;
 
 impl Administration {

@@ -1,10 +1,11 @@
 //! Text of a file as UTF-8, whatever its encoding.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Read, Seek as _};
+use std::io::{self, Read};
 
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8};
+
+use crate::settlement::file_import::source::FileSource;
 
 /// Number of bytes that are read at once.
 const BUFFER: usize = 64 * 1024;
@@ -16,20 +17,19 @@ const LONGEST_MARK: u64 = 3;
 /// Opens a file at its start as UTF-8. The mark at its start tells the encoding, or else `expected`. Returns the
 /// encoding that was decoded, too; `None` for UTF-8, whose bytes are passed on unchecked.
 pub(super) fn open_text<'a>(
-    mut file: &'a File,
+    source: FileSource<'a>,
     expected: &'static Encoding,
 ) -> io::Result<(Box<dyn Read + 'a>, Option<&'static Encoding>)> {
-    file.rewind()?;
     let mut start = Vec::new();
-    file.take(LONGEST_MARK).read_to_end(&mut start)?;
-    file.rewind()?;
+    source.open()?.take(LONGEST_MARK).read_to_end(&mut start)?;
+    let content = source.open()?;
     let encoding = Encoding::for_bom(&start).map_or(expected, |(found, _)| found);
     if encoding == UTF_8 {
-        return Ok((Box::new(file), None));
+        return Ok((content, None));
     }
     let decoder = encoding.new_decoder_with_bom_removal();
     let decoded = DecodedFile {
-        source: file,
+        source: content,
         decoder,
         buffer: vec![0; BUFFER],
         filled: 0..0,
@@ -41,7 +41,7 @@ pub(super) fn open_text<'a>(
 
 /// A file whose bytes are decoded while it is read.
 struct DecodedFile<'a> {
-    source: &'a File,
+    source: Box<dyn Read + 'a>,
     decoder: Decoder,
     buffer: Vec<u8>,
     /// The part of the buffer that is not decoded yet.
@@ -94,14 +94,11 @@ impl DecodedFile<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::io::Write as _;
-
     use crate::settlement::file_import::decoding::*;
 
     fn decode(bytes: &[u8], label: &str) -> String {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(bytes).unwrap();
-        let (mut text, _) = open_text(&file, Encoding::for_label(label.as_bytes()).unwrap()).unwrap();
+        let source = FileSource::Bytes(bytes);
+        let (mut text, _) = open_text(source, Encoding::for_label(label.as_bytes()).unwrap()).unwrap();
         let mut decoded = String::new();
         text.read_to_string(&mut decoded).unwrap();
         decoded

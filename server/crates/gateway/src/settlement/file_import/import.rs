@@ -2,7 +2,6 @@
 //! import that was interrupted is completed by another one of the same file.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::time::Instant;
 
 use jiff::civil::Date;
@@ -10,11 +9,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use tillgate_domain::access::audit::{AuditEntry, SETTLEMENT};
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::access::level::Level;
 use tillgate_domain::id::{EntityId, RecordId, to_hex};
-use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::settlement::compute_record_movement;
-use tillgate_domain::settlement::file_format::{FileMapping, ImportContext, LineIdentity, SettlementLine};
+use tillgate_domain::settlement::file_format::{ImportContext, LineIdentity, SettlementLine};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::{MatchingStatus, ReconciliationRecord, RecordType};
 use tillgate_store::settlement::file::{EntityScope, ImportedFile, NewSettlementLine, OccurrenceCounter, SettledParts};
@@ -24,6 +21,8 @@ use crate::random_bytes;
 use crate::settlement::file_import::SettlementFileError;
 use crate::settlement::file_import::parsed::hash_file;
 use crate::settlement::file_import::parsed::{ParsedFile, ParsedLine};
+use crate::settlement::file_import::preview::PreviewLine;
+use crate::settlement::file_import::request::ImportRequest;
 use crate::settlement::file_import::search::SearchResult;
 use crate::settlement::file_import::search::find_target;
 use crate::settlement::file_import::summary::{ImportSummary, NewRecord, TakenResult};
@@ -32,26 +31,6 @@ use crate::settlement::file_import::take::{MatchedRecord, OwnerCache};
 
 /// Number of lines in a part. A part delays other writes by a few dozen milliseconds.
 const PART: usize = 100;
-/// Longest name of an institute, in characters.
-const MAX_INSTITUTE: usize = 64;
-
-/// A file to import.
-pub struct ImportRequest<'a> {
-    /// The open file.
-    pub file: &'a File,
-    /// Name of the institute.
-    pub institute: &'a str,
-    /// The entity whose payments it settles: a division or a merchant.
-    pub entity: &'a Entity,
-    /// The mapping.
-    pub mapping: &'a FileMapping,
-    /// True if broken lines are left out; otherwise nothing is taken of a file with one.
-    pub skips_broken: bool,
-    /// True if nothing is written.
-    pub is_dry_run: bool,
-    /// The user who imports it.
-    pub actor: &'a str,
-}
 
 /// Imports a file.
 ///
@@ -62,7 +41,7 @@ pub(super) fn import_file(
     store: &AdminStore,
     request: &ImportRequest<'_>,
 ) -> Result<ImportSummary, SettlementFileError> {
-    check_request(request)?;
+    request.check()?;
     let hash = hash_file(request.file)?;
     let mut summary = ImportSummary { file: to_hex(&hash), dry_run: request.is_dry_run, ..ImportSummary::default() };
     if let Some(known) = store.load_imported_file(request.institute, &hash)? {
@@ -86,22 +65,6 @@ pub(super) fn import_file(
         run.finish(hash)?;
     }
     Ok(run.summary)
-}
-
-fn check_request(request: &ImportRequest<'_>) -> Result<(), SettlementFileError> {
-    let institute = request.institute;
-    let is_name = institute.trim() == institute && PlainLine::<MAX_INSTITUTE>::parse_filled(institute).is_ok();
-    if !is_name {
-        let message =
-            format!("the institute's name must have 1 to {MAX_INSTITUTE} characters, without spaces around them");
-        return Err(SettlementFileError::Refused(message));
-    }
-    if !matches!(request.entity.level, Level::Division | Level::Merchant) {
-        let (id, level) = (&request.entity.id, request.entity.level.display_name());
-        let message = format!("{id} is a {level}: files are imported for divisions and merchants");
-        return Err(SettlementFileError::Refused(message));
-    }
-    Ok(())
 }
 
 /// Returns the latest day that a line may have: a year from today, by the clock of the entity.
@@ -204,7 +167,12 @@ impl<'a> ImportRun<'a> {
             match content {
                 Ok(Some((identity, line))) => part.push(self.identify_line(number, &identity, line)?),
                 Ok(None) => self.summary.ignored += 1,
-                Err(fault) => self.summary.add_fault(number, fault),
+                Err(fault) => {
+                    if self.request.is_dry_run {
+                        self.summary.add_preview(PreviewLine::from_fault(number, &fault));
+                    }
+                    self.summary.add_fault(number, fault);
+                }
             }
             if part.len() == PART {
                 self.write_part(std::mem::take(&mut part))?;
@@ -254,10 +222,15 @@ impl<'a> ImportRun<'a> {
         let mut results = Vec::with_capacity(part.len());
         for keyed in part {
             let number = keyed.number;
+            let is_shown = self.request.is_dry_run && self.summary.has_preview_room(number);
+            let preview = is_shown.then(|| PreviewLine::from_line(number, &keyed.line));
             let result = match self.store.find_taken_line(self.request.institute, &keyed.key)? {
                 Some(taken) => TakenResult::Known(taken.content != keyed.content),
                 None => TakenResult::New(Box::new(self.take_line(keyed, &mut movements)?)),
             };
+            if let Some(preview) = preview {
+                self.summary.add_preview(preview.with_result(&result));
+            }
             results.push((number, result));
         }
         for (entity, movements) in movements {
@@ -266,6 +239,10 @@ impl<'a> ImportRun<'a> {
                 .by(self.request.actor)
                 .with_detail("institute", self.request.institute)
                 .with_detail("lines", movements.lines.to_string());
+            let entry = match self.store.address() {
+                Some(address) => entry.with_detail("address", address.to_string()),
+                None => entry,
+            };
             self.store.add_settlement_entry(&entity, entry, movements.money)?;
         }
         Ok(results)
@@ -305,6 +282,7 @@ impl<'a> ImportRun<'a> {
         let mut new = NewRecord {
             id: record.id.clone(),
             status: record.matching.as_ref().map(|matching| matching.status),
+            payments: Vec::new(),
             made_chargeback: false,
             made_reversal: false,
             is_double_payout: false,
@@ -317,7 +295,8 @@ impl<'a> ImportRun<'a> {
             SearchResult::NotFound => return Ok((record, Vec::new(), new)),
             SearchResult::Several(payments) => {
                 new.status = Some(MatchingStatus::Multiple);
-                let candidates = payments.into_iter().map(|payment| payment.id).collect();
+                let candidates: Vec<_> = payments.into_iter().map(|payment| payment.id).collect();
+                new.payments.clone_from(&candidates);
                 return Ok((record.with_candidates(candidates), Vec::new(), new));
             }
             SearchResult::One(target) => *target,
@@ -328,6 +307,7 @@ impl<'a> ImportRun<'a> {
             Err(unmatched) => Ok((unmatched, Vec::new(), new)),
             Ok(MatchedRecord { record, parts, made_payment, is_double_payout }) => {
                 new.status = Some(MatchingStatus::Matched);
+                new.payments = vec![payment.clone()];
                 new.made_chargeback = made_payment && record.record_type == RecordType::Chargeback;
                 new.made_reversal = made_payment && !new.made_chargeback;
                 new.is_double_payout = is_double_payout;

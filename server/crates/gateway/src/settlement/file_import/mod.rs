@@ -5,9 +5,13 @@ mod administration;
 mod cells;
 mod decoding;
 mod import;
+pub mod kept;
 mod lines;
 mod parsed;
+mod preview;
+mod request;
 mod search;
+mod source;
 mod summary;
 mod take;
 pub mod unmatched;
@@ -15,7 +19,9 @@ pub mod user_act;
 
 use std::io;
 
-pub use import::ImportRequest;
+pub use preview::{PreviewLine, PreviewOutcome, PreviewValues};
+pub use request::{ImportRequest, MAX_INSTITUTE};
+pub use source::FileSource;
 pub use summary::{ImportSummary, PaymentDifference, ReportedFault};
 
 use tillgate_store::StoreError;

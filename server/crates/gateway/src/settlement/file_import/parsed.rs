@@ -1,8 +1,7 @@
 //! Parsed files: the lines of a file by its mapping, one after the other.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{BufReader, Read, Seek as _};
+use std::io::{BufReader, Read};
 
 use jiff::civil::Date;
 use sha2::{Digest as _, Sha256};
@@ -12,6 +11,7 @@ use crate::settlement::file_import::SettlementFileError;
 use crate::settlement::file_import::cells::{CellReader, CellRecord};
 use crate::settlement::file_import::decoding::open_text;
 use crate::settlement::file_import::lines::LineReader;
+use crate::settlement::file_import::source::FileSource;
 
 /// Number of bytes that are read at once.
 const BUFFER: usize = 64 * 1024;
@@ -37,8 +37,8 @@ pub(super) struct ParsedFile<'a> {
 }
 
 /// Computes the SHA-256 of a file, in constant memory.
-pub(super) fn hash_file(mut file: &File) -> Result<[u8; 32], SettlementFileError> {
-    file.rewind()?;
+pub(super) fn hash_file(source: FileSource<'_>) -> Result<[u8; 32], SettlementFileError> {
+    let mut file = source.open()?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; BUFFER];
     loop {
@@ -53,8 +53,12 @@ pub(super) fn hash_file(mut file: &File) -> Result<[u8; 32], SettlementFileError
 
 impl<'a> ParsedFile<'a> {
     /// Opens a file at its start, and reads its header.
-    pub(super) fn open(file: &'a File, mapping: &'a FileMapping, latest: Date) -> Result<Self, SettlementFileError> {
-        let (text, decoded) = open_text(file, mapping.encoding)?;
+    pub(super) fn open(
+        source: FileSource<'a>,
+        mapping: &'a FileMapping,
+        latest: Date,
+    ) -> Result<Self, SettlementFileError> {
+        let (text, decoded) = open_text(source, mapping.encoding)?;
         let lines = LineReader::new(BufReader::with_capacity(BUFFER, text));
         let mut records = CellReader::new(lines, mapping.separator, decoded.map(|encoding| encoding.name()));
         for _ in 0..mapping.skip_lines {
@@ -118,6 +122,7 @@ fn read_header<R: std::io::BufRead>(
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs::File;
     use std::path::Path;
 
     use super::*;
@@ -131,7 +136,7 @@ mod tests {
             let name = path.file_stem().unwrap().to_string_lossy();
             let mapping = FileMapping::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
             let sample = File::open(path.with_extension("csv")).unwrap();
-            let mut lines = ParsedFile::open(&sample, &mapping, Date::constant(2027, 1, 1)).unwrap();
+            let mut lines = ParsedFile::open(FileSource::File(&sample), &mapping, Date::constant(2027, 1, 1)).unwrap();
             let mut read = 0;
             while let Some(line) = lines.parse_next().unwrap() {
                 read += usize::from(line.content.unwrap().is_some());

@@ -1,14 +1,35 @@
 //! Lines without a payment for users of the back office: the list, one line with the payments that it names, and the
 //! decisions.
 
+use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
+use tillgate_domain::settlement::file_format::FileMapping;
 use tillgate_domain::settlement::reconciliation::{ImportedLine, MatchingStatus, ReconciliationRecord};
 use tillgate_store::settlement::file::EntityScope;
 
-use super::SettlementFileError;
+use super::import::import_file;
 use super::unmatched::{MatchCandidate, load_candidates, match_record, reject_record};
+use super::{FileSource, ImportRequest, ImportSummary, SettlementFileError};
 use crate::administration::{ActError, Administration};
 use crate::{Failure, Gateway};
+
+/// Largest number of lines that a group of ages counts.
+const MAX_COUNTED: u32 = 1000;
+
+/// A file that a user has uploaded.
+#[derive(Debug, Clone, Copy)]
+pub struct UploadedFile<'a> {
+    /// The bytes.
+    pub content: &'a [u8],
+    /// Name of the institute.
+    pub institute: &'a str,
+    /// The entity whose payments it settles.
+    pub entity: &'a EntityId,
+    /// Text of the mapping. Empty for the documented format.
+    pub mapping: &'a str,
+    /// True if broken lines are left out; otherwise nothing is taken of a file with one.
+    pub skips_broken: bool,
+}
 
 /// A page of lines without a payment.
 #[derive(Debug, Default)]
@@ -36,7 +57,29 @@ impl SettlementFileLine {
     }
 }
 
+/// Ages of unmatched lines from which each group begins, in days: the lines since the last of them, and older ones.
+pub const AGES: [i64; 3] = [0, 7, 30];
+
 impl Gateway {
+    /// Counts the lines without a payment of some entities by their age, in the groups of [`AGES`]. A group counts at
+    /// most 1,000 lines.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn count_unmatched_by_age(&self, entities: &[EntityId], now: Timestamp) -> Result<[u64; 3], Failure> {
+        let scope = EntityScope::new(entities.iter())?;
+        let begin = |days: i64| {
+            let moment = now.checked_sub(SignedDuration::from_hours(days.saturating_mul(24))).unwrap_or(now);
+            RecordId::new(moment, [0; 9])
+        };
+        let [_, week, month] = AGES;
+        let (week, month) = (begin(week), begin(month));
+        let count = |from: Option<&RecordId>, until: Option<&RecordId>| {
+            self.store.count_unmatched(&scope, (from, until), MAX_COUNTED)
+        };
+        Ok([count(Some(&week), None)?, count(Some(&month), Some(&week))?, count(None, Some(&month))?])
+    }
+
     /// Loads a page of the lines without a payment from files that were imported for some entities.
     ///
     /// # Errors
@@ -79,12 +122,41 @@ impl Administration {
         load_candidates(&self.store, record).map_err(to_act_error)
     }
 
-    /// Matches a line with a payment for a user, and moves its money.
+    /// Imports a file that a user has uploaded, or reads it without writing anything.
     ///
     /// # Errors
-    /// `payment` by name if the line or the payment does not allow it.
-    pub fn match_line_for_user(&self, record: &RecordId, payment: &PaymentId) -> Result<(), ActError> {
-        let decided = match_record(&self.store, record, std::slice::from_ref(payment), self.actor());
+    /// `mapping`, `file` or `institute` by name, if the mapping cannot be read, the file as a whole does not fit it, or
+    /// the request is not possible.
+    pub fn import_uploaded_file(&self, file: &UploadedFile<'_>, is_dry_run: bool) -> Result<ImportSummary, ActError> {
+        let mapping = match file.mapping.trim() {
+            "" => FileMapping::documented(),
+            _ => FileMapping::parse(file.mapping).map_err(|error| ActError::refuse("mapping", error.to_string()))?,
+        };
+        let entity = self.load_entity(file.entity)?;
+        let request = ImportRequest {
+            file: FileSource::Bytes(file.content),
+            institute: file.institute,
+            entity: &entity,
+            mapping: &mapping,
+            skips_broken: file.skips_broken,
+            is_dry_run,
+            actor: self.actor(),
+        };
+        import_file(&self.store, &request).map_err(|error| match error {
+            SettlementFileError::Store(error) => error.into(),
+            SettlementFileError::Layout(message) => ActError::refuse("file", message),
+            SettlementFileError::Refused(message) => ActError::refuse("institute", message),
+            other => ActError::in_step("importing a settlement file failed", other),
+        })
+    }
+
+    /// Matches a line with payments for a user, and moves its money. Several payments are those whose open amounts add
+    /// up to the amount of the line.
+    ///
+    /// # Errors
+    /// `payment` by name if the line or a payment does not allow it.
+    pub fn match_line_for_user(&self, record: &RecordId, payments: &[PaymentId]) -> Result<(), ActError> {
+        let decided = match_record(&self.store, record, payments, self.actor());
         decided.map(drop).map_err(to_act_error)
     }
 

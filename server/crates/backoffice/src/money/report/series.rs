@@ -1,0 +1,186 @@
+//! Parts of a report that one chart and one table show. Rows of different currencies are never in the same part.
+
+use tillgate_domain::report::table::ReportTable;
+
+use super::ReportKind;
+
+/// Columns with a currency of the values of a row.
+const CURRENCIES: [&str; 2] = ["currency", "settlementCurrency"];
+/// Column with the day of a row.
+const DAY: &str = "day";
+/// Columns that describe a row further, and never divide rows into charts.
+const DETAILS: [&str; 2] = ["entityId", "status"];
+/// Largest number of cells of all tables of a page, so that the page stays small.
+const MAX_CELLS: usize = 700;
+
+/// Rows of a report with the same currency and, if they have days, with the same names.
+pub(super) struct Series {
+    /// Values that all rows share: index of the column, and the value.
+    pub(super) shared: Vec<(usize, String)>,
+    /// Index of the columns that name a row in this part.
+    pub(super) labels: Vec<usize>,
+    /// Index of the columns with values that some row has.
+    pub(super) values: Vec<usize>,
+    /// Index of the column of the chart.
+    pub(super) charted: Option<usize>,
+    /// True if the rows are days.
+    pub(super) is_over_time: bool,
+    /// The rows, with all columns.
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// The parts of a report, and the number of rows that have no place on the page.
+pub(super) struct DividedReport {
+    pub(super) series: Vec<Series>,
+    pub(super) hidden_rows: usize,
+}
+
+/// Divides a report into parts, in the order of their first rows.
+pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
+    let day = table.header.iter().position(|name| *name == DAY);
+    let mut series: Vec<(Vec<Option<&str>>, Series)> = Vec::new();
+    let (mut cells, mut hidden_rows) = (0, 0);
+    for row in &table.rows {
+        let key = key_of(table, row, day.is_some());
+        let part = match series.iter().position(|(known, _)| *known == key) {
+            Some(index) => index,
+            None => {
+                series.push((key.clone(), begin(kind, table, &key, day)));
+                series.len() - 1
+            }
+        };
+        let Some((_, part)) = series.get_mut(part) else { continue };
+        cells += part.labels.len() + table.header.len() - table.labels + 2;
+        if cells > MAX_CELLS {
+            hidden_rows += 1;
+            continue;
+        }
+        part.rows.push(row.clone());
+    }
+    let mut series: Vec<Series> = series.into_iter().map(|(_, part)| part).collect();
+    series.retain(|part| !part.rows.is_empty());
+    for part in &mut series {
+        part.finish(kind, table);
+    }
+    DividedReport { series, hidden_rows }
+}
+
+/// Returns the values that a row shares with the other rows of its part: for each label its value, and `None` for those
+/// that differ within a part. Labels without a value divide as well, because such rows are about something else.
+fn key_of<'a>(table: &ReportTable, row: &'a [String], has_days: bool) -> Vec<Option<&'a str>> {
+    let value = |(name, cell): (&&str, &'a String)| match *name {
+        name if CURRENCIES.contains(&name) => Some(cell.as_str()),
+        DAY => None,
+        name if has_days && !DETAILS.contains(&name) => Some(cell.as_str()),
+        _ if cell.is_empty() => Some(""),
+        _ => None,
+    };
+    table.header.iter().zip(row).take(table.labels).map(value).collect()
+}
+
+fn begin(kind: ReportKind, table: &ReportTable, key: &[Option<&str>], day: Option<usize>) -> Series {
+    let shared = key
+        .iter()
+        .enumerate()
+        .filter_map(|(index, value)| value.filter(|value| !value.is_empty()).map(|value| (index, value.to_owned())));
+    let labels = key.iter().enumerate().filter(|(_, value)| value.is_none()).map(|(index, _)| index);
+    // A settlement of a day is divided further by its entity.
+    let is_over_time = day.is_some() && kind != ReportKind::Settlements;
+    Series {
+        shared: shared.collect(),
+        labels: labels.collect(),
+        values: (table.labels..table.header.len()).collect(),
+        charted: None,
+        is_over_time,
+        rows: Vec::new(),
+    }
+}
+
+impl Series {
+    /// Leaves out columns without a value, and chooses the one of the chart.
+    fn finish(&mut self, kind: ReportKind, table: &ReportTable) {
+        let rows = &self.rows;
+        self.values.retain(|index| rows.iter().any(|row| row.get(*index).is_some_and(|cell| !cell.is_empty())));
+        let find = |name: &&str| self.values.iter().copied().find(|index| table.header.get(*index) == Some(name));
+        self.charted = kind.charted().iter().find_map(find);
+    }
+}
+
+/// Parses a number with at most two decimals, as hundredths. Returns `None` for other texts.
+pub(super) fn parse_hundredths(cell: &str) -> Option<i64> {
+    let (sign, digits) = cell.strip_prefix('-').map_or((1, cell), |digits| (-1, digits));
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || rest.len() > 2 || !is_number(whole) || !is_number(rest) {
+        return None;
+    }
+    let hundredths: i64 = format!("{whole}{rest:0<2}").parse().ok()?;
+    Some(sign * hundredths)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn table(header: &[&'static str], labels: usize, rows: &[&[&str]]) -> ReportTable {
+        let rows = rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
+        ReportTable { header: header.to_vec(), rows, labels, charted: labels }
+    }
+
+    #[test]
+    fn currencies_are_never_in_one_part_and_days_of_one_name_are() {
+        let report = table(
+            &["day", "paymentType", "currency", "count", "amount"],
+            3,
+            &[
+                &["2026-10-01", "DB", "EUR", "1", "5.00"],
+                &["2026-10-01", "DB", "USD", "1", "7.00"],
+                &["2026-10-01", "RF", "EUR", "1", "1.00"],
+                &["2026-10-02", "DB", "EUR", "2", "9.00"],
+            ],
+        );
+        let parts = divide(ReportKind::Totals, &report).series;
+        let sums: Vec<(usize, &str, bool)> =
+            parts.iter().map(|part| (part.rows.len(), part.shared[1].1.as_str(), part.is_over_time)).collect();
+        assert_eq!(sums, [(2, "EUR", true), (1, "USD", true), (1, "EUR", true)]);
+        assert!(parts.iter().all(|part| part.charted == Some(4) && part.labels == [0]));
+    }
+
+    #[test]
+    fn rows_about_something_else_have_their_own_part_and_empty_columns_are_left_out() {
+        let header = ["paymentBrand", "result.code", "approved", "declined", "pending", "authorizationRate"];
+        let report = table(
+            &header,
+            2,
+            &[
+                &["VISA", "", "9", "1", "0", "90.00"],
+                &["MASTER", "", "1", "0", "0", "100.00"],
+                &["", "800.100.151", "", "1", "", ""],
+            ],
+        );
+        let parts = divide(ReportKind::Authorizations, &report).series;
+        assert_eq!(parts.len(), 2);
+        assert_eq!((parts[0].charted, &parts[0].labels[..], parts[0].rows.len()), (Some(5), &[0][..], 2));
+        assert_eq!((parts[1].charted, &parts[1].values[..], &parts[1].labels[..]), (Some(3), &[3][..], &[1][..]));
+    }
+
+    #[test]
+    fn a_long_report_says_how_much_of_it_is_hidden() {
+        let row: &[&str] = &["2026-10-01", "EUR", "1", "5.00"];
+        let report = table(&["day", "currency", "count", "fee"], 2, &vec![row; 1000]);
+        let divided = divide(ReportKind::Fees, &report);
+        assert_eq!(divided.series[0].rows.len() + divided.hidden_rows, 1000);
+        assert!(divided.hidden_rows > 500);
+    }
+
+    #[test]
+    fn numbers_are_read_as_hundredths() {
+        for (cell, hundredths) in
+            [("5", Some(500)), ("-1234.5", Some(-123_450)), ("0.01", Some(1)), ("", None), ("1.234", None), ("x", None)]
+        {
+            assert_eq!(parse_hundredths(cell), hundredths, "{cell}");
+        }
+        assert_eq!(parse_hundredths("99999999999999999999"), None);
+    }
+}
