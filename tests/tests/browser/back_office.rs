@@ -13,6 +13,7 @@ mod deliveries;
 mod money;
 mod payments;
 mod reviews;
+mod rules;
 
 /// Maximum size of a page without its style sheet and script.
 const MAX_PAGE: u64 = 60_000;

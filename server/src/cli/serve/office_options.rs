@@ -7,7 +7,7 @@ use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::AppState;
 use tillgate_backoffice::{
-    BASE, OfficeState, RunningDownloads, create_act_places, create_inquiry_places, create_test_places,
+    BASE, DryRunBoard, OfficeState, RunningDownloads, create_act_places, create_inquiry_places, create_test_places,
 };
 use tillgate_gateway::access::invitation::SetupLink;
 use tillgate_gateway::access::sign_in_limits::SignInLimits;
@@ -65,6 +65,7 @@ impl OfficeOptions {
             sign_in_limits: SignInLimits::default(),
             setup,
             downloads: RunningDownloads::default(),
+            dry_runs: DryRunBoard::default(),
             acts: create_act_places(),
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),

@@ -15,6 +15,8 @@ pub mod back_office_permissions;
 pub mod back_office_reads;
 pub mod back_office_review_attacks;
 pub mod back_office_reviews;
+pub mod back_office_risk_lists;
+pub mod back_office_rules;
 pub mod back_office_settings;
 pub mod back_office_settlements;
 pub mod back_office_unmatched;
