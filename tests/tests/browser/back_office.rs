@@ -14,6 +14,7 @@ mod money;
 mod passkeys;
 mod payments;
 mod reviews;
+mod rules;
 mod walks;
 
 /// Maximum size of a page without its style sheet and script.

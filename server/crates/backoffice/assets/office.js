@@ -1,5 +1,5 @@
-// Comfort for pages that work without a script: keys that move the focus, amounts that are checked, and buttons that
-// copy.
+// Comfort for pages that work without a script: keys that move the focus, amounts and rules that are checked, and
+// buttons that copy.
 document.documentElement.classList.add("scripted");
 // On a phone the navigation scrolls, and the current area may be beyond its end.
 document.querySelector(".nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -35,6 +35,52 @@ addEventListener("input", event => {
   const isTooMuch = Number(event.target.value.trim().replace(",", ".")) > Number(largest);
   event.target.setCustomValidity(isTooMuch ? fault : "");
   event.target.ariaInvalid = isTooMuch ? "true" : null;
+});
+
+// Rules are checked by the server half a second after the last key. The button on the page does the same.
+const rules = document.querySelector("[data-check]");
+
+function showErrors(errors) {
+  const list = document.createElement("ul");
+  list.className = "errors";
+  for (const { line, column, message } of errors.slice(0, 20)) {
+    const item = document.createElement("li");
+    const place = document.createElement("button");
+    place.type = "button";
+    place.className = "quiet";
+    place.textContent = rules.dataset.place.replace("{line}", line).replace("{column}", column);
+    place.addEventListener("click", () => {
+      const before = rules.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+      rules.focus();
+      rules.setSelectionRange(before + column - 1, before + column - 1);
+    });
+    item.append(place, " ", message);
+    list.append(item);
+  }
+  document.getElementById("check").replaceChildren(list);
+}
+
+async function checkRules() {
+  checkRules.running?.abort();
+  const { signal } = checkRules.running = new AbortController();
+  const state = document.getElementById("check");
+  try {
+    const body = new URLSearchParams({ rules: rules.value });
+    const response = await fetch(rules.dataset.check, { method: "POST", body, signal, redirect: "error" });
+    if (!response.ok) throw new Error(response.statusText);
+    const { errors } = await response.json();
+    if (signal.aborted) return;
+    rules.ariaInvalid = errors.length ? "true" : null;
+    if (errors.length) showErrors(errors);
+    else state.textContent = rules.dataset.good;
+  } catch {
+    if (!signal.aborted) state.textContent = rules.dataset.failed;
+  }
+}
+
+rules?.addEventListener("input", () => {
+  clearTimeout(checkRules.timer);
+  checkRules.timer = setTimeout(checkRules, 500);
 });
 
 addEventListener("click", async event => {

@@ -14,6 +14,7 @@ pub mod money;
 pub mod office;
 pub mod payment;
 pub mod review;
+pub mod risk;
 pub mod search;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use zeroize::Zeroizing;
 
 pub use access::routes::{Need, OfficeRoute, all_routes};
 pub use payment::RunningDownloads;
+pub use risk::DryRunBoard;
 
 /// Path under which the pages are served.
 pub const BASE: &str = "/backoffice";
@@ -54,6 +56,8 @@ pub struct OfficeState {
     pub setup: Option<SetupLink>,
     /// The downloads of lists that are being sent.
     pub downloads: RunningDownloads,
+    /// The dry runs of risk rules that users have started.
+    pub dry_runs: DryRunBoard,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
     /// Uploaded files between their preview and their import.
@@ -118,6 +122,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(home::build_routes())
         .merge(payment::build_routes())
         .merge(review::build_routes())
+        .merge(risk::build_routes())
         .merge(search::build_routes())
         .merge(administration::build_routes())
         .merge(customer::build_routes())

@@ -57,7 +57,7 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
 }
 
 /// Returns the name of a user in reviews: the mail address, or the id if the address is too long for a name.
-fn analyst_of(user: &User) -> String {
+pub(crate) fn analyst_of(user: &User) -> String {
     parse_author(&user.mail).unwrap_or_else(|_| user.id.to_string())
 }
 

@@ -7,7 +7,8 @@ use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::AppState;
 use tillgate_backoffice::{
-    BASE, OfficeState, PushLoginChecks, RunningDownloads, create_act_places, create_inquiry_places, create_test_places,
+    BASE, DryRunBoard, OfficeState, PushLoginChecks, RunningDownloads, create_act_places, create_inquiry_places,
+    create_test_places,
 };
 use tillgate_file_transfer::file_push::load_ca_certificates;
 use tillgate_file_transfer::file_push::secret::PushSecret;
@@ -80,6 +81,7 @@ impl OfficeOptions {
             sign_in_limits: SignInLimits::default(),
             setup,
             downloads: RunningDownloads::default(),
+            dry_runs: DryRunBoard::default(),
             acts: create_act_places(),
             uploads: KeptUploads::default(),
             inquiries: create_inquiry_places(),

@@ -66,7 +66,7 @@ async fn the_navigation_has_the_areas_that_a_role_may_open() -> anyhow::Result<(
         let page = person.browser.get("/account").await?;
         let navigation = page.between("<nav class=\"nav\"", "</nav>").context("no navigation")?;
         let areas = ["", "/payments", "/reviews", "/customers/registrations", "/money/disputes", "/deliveries"];
-        for path in areas.into_iter().chain(["/administration"]) {
+        for path in areas.into_iter().chain(["/risk", "/administration"]) {
             let is_shown = navigation.contains(&format!("href=\"/backoffice{path}\""));
             let opened = person.browser.get(path).await?.status;
             assert_eq!(is_shown, opened == 200, "{role} {path} {opened}");

@@ -30,6 +30,11 @@ impl Fields {
     pub fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
+
+    /// Returns true if a field was sent, perhaps without a value. A form that is too large has no fields.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
+    }
 }
 
 impl<S: Send + Sync> FromRequest<S> for Fields {

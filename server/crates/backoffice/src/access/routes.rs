@@ -42,6 +42,7 @@ const TABLES: &[&[OfficeRoute]] = &[
     crate::money::ROUTES,
     crate::payment::ROUTES,
     crate::review::ROUTES,
+    crate::risk::ROUTES,
     crate::search::ROUTES,
 ];
 

@@ -60,3 +60,8 @@ pub fn mark() -> Markup {
 pub fn sliders() -> Markup {
     icon("M2.5 5h6m4 0h1M2.5 11h1m4 0h6M10.5 3.5v3M5.5 9.5v3")
 }
+
+/// A shield with a check mark.
+pub fn shield() -> Markup {
+    icon("M8 2 13 4v4c0 3-2 5-5 6.5C5 13 3 11 3 8V4Zm-2.2 5.8L7.3 9.3 10.3 6.3")
+}

@@ -18,6 +18,8 @@ pub enum Section {
     Payments,
     /// Held payments.
     Reviews,
+    /// Risk rules and lists.
+    Rules,
     /// Disputes and settlements.
     Money,
     /// Registrations and schedules.
@@ -108,6 +110,7 @@ impl Page<'_> {
             (Section::Home, P::ViewPayments, "", icon::home(), "layout.home"),
             (Section::Payments, P::ViewPayments, "/payments", icon::card(), "layout.payments"),
             (Section::Reviews, P::ViewReviews, "/reviews", icon::flag(), "reviews.title"),
+            (Section::Rules, P::ViewRules, "/risk", icon::shield(), "rules.title"),
             (Section::Customers, P::ViewCustomers, "/customers/registrations", icon::person(), "customers.title"),
             (Section::Money, P::ViewMoney, "/money/disputes", icon::coins(), "money.title"),
             (Section::Deliveries, P::ViewDeliveries, "/deliveries", icon::send(), "deliveries.title"),

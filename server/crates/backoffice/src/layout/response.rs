@@ -11,7 +11,7 @@ use super::page::Page;
 use super::texts::Texts;
 
 /// Policy of every page: only our own files, no script from a text, and no frame.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
     base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The texts of the language that the user's browser prefers.

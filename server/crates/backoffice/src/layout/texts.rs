@@ -31,6 +31,7 @@ macro_rules! language {
                 text_file!($code, "settings"),
                 text_file!($code, "review"),
                 text_file!($code, "system"),
+                text_file!($code, "risk"),
             ],
         )
     };

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 use super::listed_account::{is_account_key, normalize_value, parse_listed_account};
 use super::versions::{ChangeNote, SHOWN_CHANGES};
 use crate::administration::{ActError, Administration};
+use crate::{Failure, Gateway};
 
 /// Number of entries that are loaded at once.
 const PAGE: u32 = 1_000;
@@ -156,5 +157,32 @@ impl Administration {
             store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?;
             Ok(value)
         })
+    }
+}
+
+impl Gateway {
+    /// Returns a value as the lists of an entity store it, for a search or a change: normalized, and of a card or
+    /// account its blind index, which may also be given itself. A number counts as a comparison with stored cards.
+    ///
+    /// # Errors
+    /// 400 for `value` if no payment can have the value; 429 after too many similar numbers. The refusal does not
+    /// repeat the value.
+    pub fn find_list_value(
+        &self,
+        entity: &Entity,
+        (name, key): (&'static str, &VelocityKey),
+        text: &str,
+    ) -> Result<String, Failure> {
+        let refuse = |message: String| Refusal::invalid_parameter("value", None, message);
+        if !is_account_key(key) {
+            return Ok(normalize_value(key, text).map_err(refuse)?);
+        }
+        if let Some(EntryValue::Index(index)) = EntryValue::parse_index(key, text) {
+            return Ok(index);
+        }
+        let account = parse_listed_account(key, text).map_err(refuse)?;
+        // Stored payments show if they have an entry, so that an entry is a guess of their number.
+        self.velocity.count_comparison(entity, &account, self.clock.now())?;
+        Ok(to_list_value(&entity.id, name, &self.account_index.index_account(&account)).into_owned())
     }
 }

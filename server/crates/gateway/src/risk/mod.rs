@@ -8,4 +8,5 @@ pub mod listed_account;
 pub mod rules;
 pub mod stored_rules;
 pub mod velocity;
+pub mod version_results;
 pub mod versions;

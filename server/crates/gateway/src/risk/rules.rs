@@ -8,7 +8,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::risk::list::{ListPosition, ListSource, RiskListEntry, RiskListKind};
 use tillgate_domain::risk::list::{check_reason, parse_lifetime, to_list_value};
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
-use tillgate_risk::{RuleSet, VelocityKey, find_list_key};
+use tillgate_risk::{RuleSet, TextError, VelocityKey, find_list_key};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{ParameterError, Parameters};
 use tillgate_store::risk::rules::RiskKeys;
@@ -65,6 +65,22 @@ pub fn parse_rules(text: Option<&str>) -> Result<RuleSet, Refusal> {
         let describe = |error: &tillgate_risk::TextError| ParameterError::new("rules", None, error.to_string());
         Refusal::invalid_parameters(errors.iter().map(describe).collect())
     })
+}
+
+/// Checks a rules file in an editor, with everything for which it would not be stored.
+///
+/// # Errors
+/// The errors with their places, at most 100.
+pub fn check_rules_text(text: &str) -> Result<RuleSet, Vec<TextError>> {
+    let at_line = |line: usize, message: String| vec![TextError { line, column: 1, message }];
+    if has_card_number(text, Strictness::InUse) {
+        // A number may be divided by a line break, so perhaps no line has it.
+        let line = text.lines().position(|line| has_card_number(line, Strictness::InUse)).unwrap_or(0) + 1;
+        return Err(at_line(line, "a rules file may not have a card number".to_owned()));
+    }
+    let rules = RuleSet::parse(text)?;
+    rules.check_bins().map_err(|message| at_line(1, message))?;
+    Ok(rules)
 }
 
 /// Reads the list that a request names.

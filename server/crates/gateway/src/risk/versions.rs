@@ -94,10 +94,50 @@ impl Administration {
         version: Option<&str>,
         note: ChangeNote,
     ) -> Result<(), ActError> {
+        self.change_rules_in_use(entity, role, version, None, note)
+    }
+
+    /// Same as [`Self::use_rules`], but only in place of the version that the person has seen in this role. Changes
+    /// nothing if the version has the role already, because a form may be sent twice.
+    ///
+    /// # Errors
+    /// Also if another version has the role by now.
+    pub fn replace_rules_in_use(
+        &self,
+        entity: &Entity,
+        role: VersionRole,
+        version: Option<&str>,
+        seen: Option<&str>,
+        note: ChangeNote,
+    ) -> Result<(), ActError> {
+        self.change_rules_in_use(entity, role, version, Some(seen), note)
+    }
+
+    fn change_rules_in_use(
+        &self,
+        entity: &Entity,
+        role: VersionRole,
+        version: Option<&str>,
+        seen: Option<Option<&str>>,
+        note: ChangeNote,
+    ) -> Result<(), ActError> {
         let id = &entity.id;
         self.store.in_transaction(|store| {
             let keys = self.rule_keys(entity);
-            let Ok(action) = store.load_risk_state(&keys)?.use_version(role, version) else {
+            let state = store.load_risk_state(&keys)?;
+            let used = match role {
+                VersionRole::Active => state.active.as_deref(),
+                VersionRole::Shadow => state.shadow.as_deref(),
+            };
+            if seen.is_some() && used == version {
+                return Ok(());
+            }
+            if seen.is_some_and(|seen| seen != used) {
+                let now = used.unwrap_or("none");
+                let message = format!("somebody else has changed the version in use meanwhile; it is {now} now");
+                return Err(ActError::refuse("version", message));
+            }
+            let Ok(action) = state.use_version(role, version) else {
                 return Err(unknown_version(id, version.unwrap_or_default()));
             };
             if let Some(version) = version {

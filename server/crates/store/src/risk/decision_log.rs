@@ -1,5 +1,7 @@
 //! The decision log: changes of rules and lists with their authors, and reached card-testing limits.
 
+use std::net::IpAddr;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 use tillgate_domain::access::audit::AuditEntry;
@@ -76,8 +78,16 @@ impl DecisionLogRow {
     }
 }
 
-/// Writes the row of an event, and deletes the oldest ones above 10,000 of its entity and kind.
-pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
+/// A user of the back office who changes rules or lists, for the audit log: name and client's address.
+pub(crate) type OfficeUser<'a> = (&'a str, IpAddr);
+
+/// Writes the row of an event, and deletes the oldest ones above 10,000 of its entity and kind. Without a user of the
+/// back office the audit log names the author.
+pub(crate) fn insert_row(
+    connection: &Connection,
+    change: &RiskChange,
+    user: Option<OfficeUser<'_>>,
+) -> Result<(), StoreError> {
     let RiskChange { entity, action, reason, author, at } = change;
     let (kind, action, subject) = match action {
         RiskAction::AddVersion { version, .. } => (DecisionLogKind::Rules, "add", version.clone()),
@@ -90,7 +100,7 @@ pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result
             (DecisionLogKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
         }
     };
-    record_act(connection, change, kind, action)?;
+    record_act(connection, change, (kind, action), user)?;
     let (entity, kind) = (entity.as_str(), kind.as_str());
     connection
         .prepare_cached(
@@ -112,8 +122,8 @@ pub(crate) fn insert_row(connection: &Connection, change: &RiskChange) -> Result
 fn record_act(
     connection: &Connection,
     change: &RiskChange,
-    kind: DecisionLogKind,
-    action: &str,
+    (kind, action): (DecisionLogKind, &str),
+    user: Option<OfficeUser<'_>>,
 ) -> Result<(), StoreError> {
     let RiskChange { entity, action: act, author, at, .. } = change;
     let subject = match act {
@@ -124,7 +134,12 @@ fn record_act(
         // The gateway itself has reached it.
         RiskAction::ReachLimit { .. } => return Ok(()),
     };
-    let entry = AuditEntry::new(*at, &format!("risk-{} {action}", kind.as_str()), subject).by(author.as_str());
+    let entry = AuditEntry::new(*at, &format!("risk-{} {action}", kind.as_str()), subject);
+    // The author in the decision log is a mail address, which must not stay in the audit log for ever.
+    let entry = match user {
+        Some((user, address)) => entry.by(user).with_detail("address", address.to_string()),
+        None => entry.by(author.as_str()),
+    };
     ledger::write_entry(connection, Some(entity), &entry, *at)
 }
 
@@ -167,8 +182,10 @@ fn load_page(
 impl Store {
     /// Writes events with their rows in the decision log, in one transaction.
     pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
-        self.run_write(move |connection| changes.iter().try_for_each(|change| rules::apply_change(connection, change)))
-            .await
+        self.run_write(move |connection| {
+            changes.iter().try_for_each(|change| rules::apply_change(connection, change, None))
+        })
+        .await
     }
 
     /// Loads the latest rows of an entity and kind, the latest first.

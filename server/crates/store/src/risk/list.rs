@@ -148,6 +148,19 @@ fn load_entries(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Counts an entity's entries by list and key, expired ones included.
+fn count_entries(
+    connection: &Connection,
+    entity: &EntityId,
+) -> Result<Vec<(RiskListKind, &'static str, u64)>, StoreError> {
+    let query = "SELECT list, key, count(*) FROM risk_list WHERE entity = ?1 GROUP BY list, key ORDER BY list, key";
+    let mut statement = connection.prepare_cached(query)?;
+    let rows = statement.query_map([entity.as_str()], |row| {
+        Ok((read_list(row, 0)?, read_key(row, 1)?, row.get::<_, i64>(2)?.unsigned_abs()))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key, value, and
 /// true if only the browser states the value, so that the statement is compiled once. The order of the tables is fixed,
 /// so that each is one look-up in the primary key.
@@ -205,6 +218,11 @@ impl Store {
         selection: &ListSelection,
     ) -> Result<Vec<RiskListEntry>, StoreError> {
         self.run_read(|connection| load_entries(connection, entity, selection))
+    }
+
+    /// Counts an entity's entries by list and key, expired ones included. Reads all of them, at most 100,000.
+    pub fn count_list_entries(&self, entity: &EntityId) -> Result<Vec<(RiskListKind, &'static str, u64)>, StoreError> {
+        self.run_read(|connection| count_entries(connection, entity))
     }
 }
 

@@ -58,8 +58,12 @@ fn load_text(connection: &Connection, entity: &EntityId, version: &str) -> Resul
     Ok(statement.query_row([entity.as_str(), version], |row| row.get(0)).optional()?)
 }
 
-/// Writes a change and its row in the decision log.
-pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Result<(), StoreError> {
+/// Writes a change and its row in the decision log. `user` is the user of the back office who makes it.
+pub(crate) fn apply_change(
+    connection: &Connection,
+    change: &RiskChange,
+    user: Option<decision_log::OfficeUser<'_>>,
+) -> Result<(), StoreError> {
     let RiskChange { entity, action, author, at, .. } = change;
     let id = entity.as_str();
     match action {
@@ -92,7 +96,7 @@ pub(crate) fn apply_change(connection: &Connection, change: &RiskChange) -> Resu
         RiskAction::RemoveEntry(position) => list::delete_entry(connection, entity, position)?,
         RiskAction::ReachLimit { .. } => {}
     }
-    decision_log::insert_row(connection, change)
+    decision_log::insert_row(connection, change, user)
 }
 
 /// Fills the directory's risk rules with the stored ones. Reads only the texts of versions that are not compiled yet.
@@ -131,7 +135,7 @@ impl Change for RiskChange {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        apply_change(context.connection, self)?;
+        apply_change(context.connection, self, None)?;
         Ok(false)
     }
 
@@ -168,7 +172,7 @@ impl AdminStore {
 
     /// Writes a change of rules or lists, and its row in the decision log.
     pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
-        apply_change(&self.connection, change)
+        apply_change(&self.connection, change, self.address().map(|address| (self.actor(), address)))
     }
 
     /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
