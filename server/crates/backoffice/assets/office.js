@@ -28,6 +28,34 @@ addEventListener("keydown", event => {
   if (event.key === "Escape" && document.querySelector(".dialog:target")) location.hash = "_";
 });
 
+// Parts that change by themselves are read again while somebody looks at them, and at once when the page is shown again.
+// A part in which somebody works stays. The server does not count these requests as use of the session.
+const LIVE_SECONDS = 30;
+let reading = false;
+
+function refreshParts() {
+  if (reading || document.hidden || !document.querySelector("[data-live]")) return;
+  reading = true;
+  // The browser parses the page without running anything in it, which needs no exception from the policy.
+  const request = new XMLHttpRequest();
+  request.open("GET", location.pathname + location.search);
+  request.responseType = "document";
+  request.setRequestHeader("x-automatic", "1");
+  request.onload = () => {
+    for (const part of document.querySelectorAll("[data-live]")) {
+      // The page of the sign-in, after the end of the session, has no such part.
+      const next = request.response?.getElementById(part.id);
+      const isInUse = part.contains(document.activeElement) || part.querySelector(":checked");
+      if (next && !isInUse) part.replaceWith(document.adoptNode(next));
+    }
+  };
+  request.onloadend = () => { reading = false; };
+  request.send();
+}
+
+setInterval(refreshParts, LIVE_SECONDS * 1000);
+addEventListener("visibilitychange", refreshParts);
+
 // An amount above the largest one is named while it is typed. The server checks it again.
 addEventListener("input", event => {
   const { largest, fault } = event.target.dataset ?? {};

@@ -17,7 +17,7 @@ use crate::{Store, StoreError};
 pub struct WaitingWork {
     /// Number of waiting things, at most [`MAX_COUNT`].
     pub waiting: u64,
-    /// Number of these that have failed before, at most [`MAX_COUNT`]. `None` if this kind is tried once.
+    /// Number of those that were counted and have failed before. `None` if this kind is tried once.
     pub failing: Option<u64>,
     /// The earliest time at which one is due. It is in the past for a moment; for longer, something holds the work up.
     pub next_due: Option<Timestamp>,
@@ -70,14 +70,15 @@ impl Store {
 
 /// Counts the waiting rows of a table whose rows have the columns `due` and `failures`.
 fn count_queue(connection: &Connection, table: &str) -> Result<WaitingWork, StoreError> {
+    // The inner limit bounds the rows that are read, also if few of them have failed.
     let count = |condition: &str| {
-        let query = format!("SELECT count(*) FROM (SELECT 1 FROM {table} WHERE due IS NOT NULL{condition} LIMIT ?1)");
-        count_rows(connection, &query)
+        let some = format!("SELECT failures FROM {table} WHERE due IS NOT NULL LIMIT ?1");
+        count_rows(connection, &format!("SELECT count(*) FROM ({some}) WHERE {condition}"))
     };
     let query = format!("SELECT min(due) FROM {table} WHERE due IS NOT NULL");
     Ok(WaitingWork {
-        waiting: count("")?,
-        failing: Some(count(" AND failures > 0")?),
+        waiting: count("1")?,
+        failing: Some(count("failures > 0")?),
         next_due: find_time(connection, &query)?,
     })
 }

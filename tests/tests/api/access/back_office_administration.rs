@@ -160,3 +160,24 @@ async fn payments_and_other_administrators_go_on_while_one_makes_a_hundred_token
     assert_eq!(read_entries(&gateway, "token create")?.len(), before + FLOOD + 3);
     Ok(())
 }
+
+#[tokio::test]
+async fn the_first_page_names_the_tokens_that_end_within_two_weeks_to_those_who_make_them() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let (shop, other) = (gateway.create_merchant()?, gateway.create_merchant()?);
+    let administrator = Person::enrol(&gateway, "robin@shop.example", "administrator", Some(&shop.entity_id)).await?;
+    let viewer = Person::enrol(&gateway, "viewer@shop.example", "viewer", Some(&shop.entity_id)).await?;
+    for (entity, end) in [(&shop, "5d"), (&shop, "13d"), (&shop, "90d"), (&other, "2d")] {
+        gateway.run_command(&["token", "create", "--entity", &entity.entity_id, "--expires", end])?;
+    }
+    let told = "Access tokens that end within 14 days: 2";
+    let page = poll_until("the first page tells of the tokens", async || {
+        let page = administrator.browser.get("").await?.page;
+        Ok(page.contains(told).then_some(page))
+    })
+    .await?;
+    let account = format!("href=\"/backoffice/administration/entities/{}\"", shop.entity_id);
+    assert!(page.contains(&account), "{page}");
+    assert!(!viewer.browser.get("").await?.page.contains("Access tokens that end"));
+    Ok(())
+}

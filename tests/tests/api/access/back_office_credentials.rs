@@ -31,7 +31,7 @@ async fn an_ftp_user_logs_in_with_the_password_that_is_shown_once_and_is_revoked
     let (browser, account) = (&person.browser, format!("/administration/entities/{}", shop.entity_id));
     let page = format!("{account}/ftp-users");
     assert_page(&browser.get(&account).await?, &format!("href=\"/backoffice{page}\""));
-    let created = browser.post(&page, &[("name", "corner-bakery"), ("without-resumption", "1")]).await?;
+    let created = browser.post(&page, &[("name", "corner-bakery"), ("without-resumption", "1"), ("seen", "0")]).await?;
     let password = created.between("id=\"password\"><code>", "</code>").context("no password")?.to_owned();
     assert_eq!(created.header("cache-control"), "no-store");
     let listed = browser.get(&page).await?;
@@ -40,7 +40,12 @@ async fn an_ftp_user_logs_in_with_the_password_that_is_shown_once_and_is_revoked
     let address = tillgate_tests::poll_until("FTP listens", async || Ok(gateway.ftp_address().ok())).await?;
     let login = FtpAccount { address, user: "corner-bakery".to_owned(), password: password.clone() };
     RawFtpClient::log_in(&login).await?;
-    let again = browser.post(&page, &[("name", "corner-bakery")]).await?;
+    // The form that is sent twice makes no second user, whose password somebody would take for that of the first.
+    for name in ["corner-bakery", ""] {
+        let twice = browser.post(&page, &[("name", name), ("seen", "0")]).await?;
+        assert!(twice.status == 422 && twice.page.contains("A user was created since"), "{}", twice.page);
+    }
+    let again = browser.post(&page, &[("name", "corner-bakery"), ("seen", "1")]).await?;
     assert_eq!(again.status, 422);
     assert!(again.page.contains("choose another name") && again.page.contains("f-name-help"), "{}", again.page);
     let long = "x".repeat(5000);
@@ -56,7 +61,7 @@ async fn an_ftp_user_logs_in_with_the_password_that_is_shown_once_and_is_revoked
     }
     assert!(RawFtpClient::log_in(&login).await.is_err());
     assert_eq!((count_entries(&gateway, "ftp-user create")?, count_entries(&gateway, "ftp-user revoke")?), (1, 1));
-    let unnamed = browser.post(&page, &[]).await?;
+    let unnamed = browser.post(&page, &[("seen", "1")]).await?;
     assert_page(&unnamed, "ftp-");
     let listed = gateway.run_command(&["ftp-user", "list", "--entity", &shop.entity_id])?;
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
@@ -110,7 +115,7 @@ async fn levels_without_files_or_payments_have_no_form() -> anyhow::Result<()> {
     let channel = gateway.create_merchant_with(&["--merchant", &shop.entity_id])?.entity_id;
     let page = format!("/administration/entities/{channel}/ftp-users");
     assert_page(&person.browser.get(&page).await?, "Only divisions and merchants have reconciliation files.");
-    let refused = person.browser.post(&page, &[("name", "x")]).await?;
+    let refused = person.browser.post(&page, &[("name", "x"), ("seen", "0")]).await?;
     assert_eq!(refused.status, 422);
     assert!(refused.page.contains("divisions and merchants"), "{}", refused.page);
     assert_eq!(count_entries(&gateway, "ftp-user create")?, 0);
@@ -150,7 +155,7 @@ async fn credentials_of_other_tenants_do_not_exist_and_a_late_form_makes_none() 
     assert_eq!(stranger.browser.post(&retire, &[]).await?.status, 422);
     let mut late = Vec::new();
     for path in acts(foreign) {
-        late.push(person.browser.begin_form(&path, &[("confirmed", "yes")]).await?);
+        late.push(person.browser.begin_form(&path, &[("confirmed", "yes"), ("seen", "1")]).await?);
     }
     let lost = ["--mail", "robin@shop.example", "--role", "administrator", "--entity", &**foreign];
     gateway.run_command(&[&["user", "role", "remove"], &lost[..]].concat())?;

@@ -115,6 +115,20 @@ async fn a_version_that_an_analyst_writes_and_activates_decides_about_the_next_p
 }
 
 #[tokio::test]
+async fn the_editor_keeps_a_number_that_may_be_stored_and_masks_one_that_may_not() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    // Has the check digit of a card, and is no card in use.
+    let (product, card) = ("30569309025904", "4200000000000042");
+    let version = shop.save(&DENY.replace("outcome", &format!("note = \"{product}\"\noutcome"))).await?;
+    let editor = shop.read(&format!("/edit?from={version}")).await?;
+    assert!(editor.contains(product), "{editor}");
+    let sent = [("rules", &*DENY.replace("large", card)), ("action", "save")];
+    let refused = shop.person.browser.post(&shop.path("/edit"), &sent).await?;
+    assert!(refused.status == 422 && !refused.page.contains(card), "{}", refused.page);
+    Ok(())
+}
+
+#[tokio::test]
 async fn shadow_mode_shows_what_a_version_would_have_decided() -> anyhow::Result<()> {
     let shop = Shop::open().await?;
     let mild = shop.save(&DENY.replace("deny", "accept")).await?;

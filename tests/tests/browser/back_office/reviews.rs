@@ -2,18 +2,24 @@
 
 use anyhow::Context as _;
 use thirtyfour::prelude::*;
-use tillgate_tests::{TestGateway, run_in_browser};
+use tillgate_tests::{MerchantClient, TestGateway, run_in_browser};
 
 use super::{HOSTILE, become_administrator, check_pages};
 
-/// Creates a merchant whose payments are all held for review, and makes one with both addresses and a note. Returns the
-/// payment's id.
-async fn hold_payment(gateway: &TestGateway) -> anyhow::Result<String> {
+/// Creates a merchant whose payments are all held for review.
+async fn hold_everything(gateway: &TestGateway) -> anyhow::Result<MerchantClient> {
     let merchant = gateway.create_merchant_with(&["--risk", "on", "--review", "hold"])?;
     let rules = "[[rule]]\nname = 'everything'\nwhen = 'amount > 0'\noutcome = 'review'\n";
     let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;
     let version = added.json["version"].as_str().context("the version of the rules")?;
     merchant.post(&format!("v2/risk/rules/{version}/activate"), &[]).await?;
+    Ok(merchant)
+}
+
+/// Creates a merchant whose payments are all held for review, and makes one with both addresses and a note. Returns the
+/// payment's id.
+async fn hold_payment(gateway: &TestGateway) -> anyhow::Result<String> {
+    let merchant = hold_everything(gateway).await?;
     let fields = [
         ("merchantTransactionId", HOSTILE),
         ("customer.givenName", "Jane"),
@@ -41,6 +47,37 @@ async fn the_pages_of_reviews_are_small_accessible_and_within_their_policy() -> 
     let held = hold_payment(&gateway).await?;
     let lists = ["/reviews", "/reviews?view=mine", "/reviews?view=all"].map(str::to_owned);
     check_pages(gateway, [&lists[..], &[format!("/reviews/{held}?done=review_approved")]].concat()).await
+}
+
+#[tokio::test]
+async fn the_queue_shows_a_new_payment_by_itself_and_leaves_a_part_in_use_alone() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = hold_everything(&gateway).await?;
+    run_in_browser(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        for page in ["backoffice", "backoffice/reviews"] {
+            browser.goto(format!("{}{page}", gateway.public_url())).await?;
+            let held = merchant.pay_by_card(&[]).await?.id().to_owned();
+            let link = format!("document.querySelector('main a[href$=\"{held}\"]')");
+            assert!(browser.evaluate(&link).await?.is_null(), "{page}");
+            // The page is shown again.
+            let show = "document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))";
+            browser.evaluate(show).await?;
+            browser.wait_until(&link).await?;
+            // Somebody is about to open a payment: the part stays as it is.
+            browser.evaluate(&format!("{link}.focus(); window.kept = {link}")).await?;
+            merchant.pay_by_card(&[]).await?;
+            let read = "new Promise(done => {
+                const observer = new PerformanceObserver(() => { observer.disconnect(); setTimeout(done); });
+                observer.observe({ type: 'resource' });
+                document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+            })";
+            browser.evaluate(read).await?;
+            assert_eq!(browser.evaluate("document.activeElement === window.kept").await?, true, "{page}");
+        }
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]

@@ -14,6 +14,9 @@ use super::cookies::Cookie;
 use crate::OfficeState;
 use crate::layout::texts::Texts;
 
+/// Header of the requests that the script of a page makes by itself.
+const AUTOMATIC: &str = "x-automatic";
+
 /// The browser of a request.
 #[derive(Clone)]
 pub struct OfficeClient {
@@ -25,6 +28,8 @@ pub struct OfficeClient {
     pub is_secure: bool,
     /// The texts of its language.
     pub texts: &'static Texts,
+    /// True if the script of a page reads it again, without anybody's doing.
+    pub(super) is_automatic: bool,
     /// The browser, as it names itself.
     agent: String,
     /// The mark of a known browser.
@@ -43,6 +48,7 @@ impl OfficeClient {
             address: client_address::resolve_address(&state.trusted_proxies, headers, extensions),
             is_secure,
             texts: Texts::choose(text(header::ACCEPT_LANGUAGE)),
+            is_automatic: headers.contains_key(AUTOMATIC),
             agent: text(header::USER_AGENT).to_owned(),
             device: Cookie::Device.read(headers, is_secure).map(str::to_owned),
             token: Cookie::Session.read(headers, is_secure).and_then(LinkToken::parse),

@@ -121,7 +121,10 @@ async fn find_user(
     match found {
         Some(found) if found.stage == SessionStage::Confirmed => {
             // A store that cannot be written can still be read. The session then ends earlier than it had to.
-            if let Err(error) = gateway.record_session_use(&found.session).await {
+            // A page that reads itself again must not keep the session of somebody who has left open.
+            if !client.is_automatic
+                && let Err(error) = gateway.record_session_use(&found.session).await
+            {
                 tracing::warn!(%error, "recording the use of a session failed");
             }
             Ok(SignedIn::new(found))

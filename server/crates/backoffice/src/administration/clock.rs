@@ -41,7 +41,13 @@ pub(super) async fn advance_clock(office: Office, Path(id): Path<String>, sent: 
         administration.advance_clock(&owner, &by, true)
     };
     match office.administer(Permission::ManageEntities, Reach::Entity(entity.clock_owner().clone()), act).await {
-        Ok(_) => office.lead_to(&format!("/administration/entities/{id}/clock"), "clock_moved"),
+        Ok(_) => {
+            // The next page shows the new time. If it cannot be read now, it follows within a second.
+            if let Err(error) = office.app().gateway.store.fill_directory().await {
+                tracing::warn!(%error, "reading the entities again after a move of a clock failed");
+            }
+            office.lead_to(&format!("/administration/entities/{id}/clock"), "clock_moved")
+        }
         Err(error) => {
             let main = render(&office, &entity, sent.get("by"));
             let show = async |message: &str| office.show_fault(Section::Administration, title(&office), message, &main);

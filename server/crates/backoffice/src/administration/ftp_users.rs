@@ -59,8 +59,14 @@ pub(super) async fn create_user(office: Office, Path(id): Path<String>, fields: 
         },
     };
     let (owner, requires_resumption) = (entity.id.clone(), fields.get("without-resumption").is_empty());
-    let create =
-        move |administration: &Administration| administration.create_ftp_user(&owner, name, requires_resumption);
+    let (seen, message) = (fields.get("seen").to_owned(), office.texts.get("ftp.newer"));
+    let create = move |administration: &Administration| {
+        // A form that is sent twice creates one user, whose password is shown once.
+        if administration.load_ftp_users(Some(&owner))?.len().to_string() != seen {
+            return Err(ActError::refuse("name", message));
+        }
+        administration.create_ftp_user(&owner, name, requires_resumption)
+    };
     match office.administer(Permission::ManageTokens, Reach::Entity(entity.id.clone()), create).await {
         Ok(created) => show_created(&office, &entity, &created),
         Err(error) => {
@@ -142,7 +148,7 @@ async fn show(office: &Office, entity: &Arc<Entity>, fault: Option<Fault<'_>>) -
             @if has_files(entity.level) {
                 section.card.narrow aria-labelledby="new-user" {
                     header { h2 id="new-user" { (texts.get("ftp.new")) } }
-                    (creation_form(texts, entity, fault))
+                    (creation_form(texts, entity, users.len(), fault))
                 }
             } @else {
                 (notice(Tone::Calm, &html! { (texts.get("ftp.no_files")) }))
@@ -202,7 +208,7 @@ fn revocation(texts: &Texts, entity: &Entity, user: &FtpUserInfo) -> Markup {
     html! { (dialog.opener("quiet", texts.get("ftp.revoke"))) (dialog.render(&act)) }
 }
 
-fn creation_form(texts: &Texts, entity: &Entity, fault: Option<Fault<'_>>) -> Markup {
+fn creation_form(texts: &Texts, entity: &Entity, seen: usize, fault: Option<Fault<'_>>) -> Markup {
     let name = Field {
         name: "name",
         label: texts.get("ftp.name"),
@@ -215,6 +221,7 @@ fn creation_form(texts: &Texts, entity: &Entity, fault: Option<Fault<'_>>) -> Ma
     let is_without = fault.is_some_and(|(sent, _)| !sent.get("without-resumption").is_empty());
     html! {
         form action={ (BASE) "/administration/entities/" (entity.id) "/ftp-users" } method="post" {
+            input type="hidden" name="seen" value=(seen);
             (name.input("text"))
             label.choice {
                 input type="checkbox" name="without-resumption" value="1" checked[is_without];

@@ -1,7 +1,9 @@
 //! The work that waits: each kind that the user may see, most urgent first.
 
-use jiff::Timestamp;
+use std::collections::HashSet;
+
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
@@ -18,6 +20,8 @@ use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::collect_ids;
 
+/// Time before the end of an access token from which the first page tells of it.
+const TOKEN_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
 
@@ -27,6 +31,7 @@ pub(super) struct WorkScope {
     deliveries: Vec<EntityId>,
     money: Vec<EntityId>,
     payments: Vec<EntityId>,
+    tokens: HashSet<EntityId>,
 }
 
 /// The work that was found.
@@ -35,7 +40,9 @@ pub(super) struct LoadedWork {
     /// The open disputes with the nearest deadlines.
     disputes: Vec<Dispute>,
     /// Time in which an analyst decides about a held payment.
-    review_lifetime: jiff::SignedDuration,
+    review_lifetime: SignedDuration,
+    /// The access tokens that end soon: the end and the entity of each, the earliest first.
+    tokens: Vec<(Timestamp, EntityId)>,
 }
 
 impl WorkScope {
@@ -47,6 +54,7 @@ impl WorkScope {
             deliveries: of(Permission::ViewDeliveries),
             money: of(Permission::ViewMoney),
             payments: of(Permission::ViewPayments),
+            tokens: of(Permission::ManageTokens).into_iter().collect(),
         }
     }
 
@@ -69,7 +77,10 @@ impl WorkScope {
         work.oldest_held.truncate(LINES);
         let mut disputes = store.load_dispute_view(&self.money, DisputeView::Open, None, LINES)?;
         disputes.retain(|dispute| dispute.deadline.is_some());
-        Ok(LoadedWork { work, disputes, review_lifetime: app.gateway.options.review_lifetime })
+        let now = app.gateway.now();
+        let ending = (now, now.checked_add(TOKEN_NOTICE).unwrap_or(Timestamp::MAX));
+        let tokens = app.gateway.directory.find_ending_tokens(&self.tokens, ending);
+        Ok(LoadedWork { work, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
     }
 }
 
@@ -77,7 +88,7 @@ impl WorkScope {
 pub(super) fn render(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Markup {
     let lines = collect_lines(texts, zone, loaded);
     html! {
-        section.card aria-labelledby="work" {
+        section.card id="open-work" data-live aria-labelledby="work" {
             header { h2 id="work" { (texts.get("home.work")) } (count(u64::try_from(lines.len()).unwrap_or(0))) }
             @if lines.is_empty() {
                 (empty(texts.get("home.no_work"), texts.get("home.no_work_advice")))
@@ -90,7 +101,7 @@ pub(super) fn render(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Mar
 
 /// Collects the lines, those with a deadline first.
 fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Task> {
-    let LoadedWork { work, disputes, review_lifetime } = loaded;
+    let LoadedWork { work, disputes, review_lifetime, tokens } = loaded;
     let until = |moment: Timestamp| {
         let time = texts.date_time(&moment.to_zoned(zone.clone()));
         html! { (texts.fill("home.until", &[("time", &time)])) }
@@ -116,6 +127,16 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
             end: until(deadline),
         };
         lines.push((deadline, task));
+    }
+    if let Some((end, entity)) = tokens.first() {
+        let number = texts.number(u64::try_from(tokens.len()).unwrap_or(u64::MAX));
+        let task = Task {
+            text: texts.fill("home.ending_tokens", &[("count", &number)]),
+            address: Some(format!("{BASE}/administration/entities/{entity}")),
+            badge: badge(Tone::Warn, texts.get("home.token")),
+            end: until(*end),
+        };
+        lines.push((*end, task));
     }
     lines.sort_by_key(|(deadline, _)| *deadline);
     let mut lines: Vec<Task> = lines.into_iter().map(|(_, task)| task).collect();

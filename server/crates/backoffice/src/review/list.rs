@@ -59,7 +59,7 @@ pub(super) async fn show_queue(office: Office, RawQuery(query): RawQuery) -> Res
     let title = texts.get("reviews.title");
     let main = html! {
         div.title { h1 { (title) } }
-        div.card {
+        div.card id="queue" data-live {
             div.filter { (render_views(texts, address.view)) }
             @if page.items.is_empty() && page.cursor.is_none() {
                 @if address.view == QueueView::Mine {

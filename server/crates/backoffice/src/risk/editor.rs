@@ -1,5 +1,6 @@
 //! The editor of a rules file. Every save is a new version, and the versions that were saved stay as they are.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Json;
@@ -14,7 +15,7 @@ use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_gateway::risk::rules::check_rules_text;
 use tillgate_gateway::risk::versions::RulesFile;
 use tillgate_risk::{MAX_FILE_BYTES, RuleSet, TextError};
-use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_shared::format::mask::{Strictness, has_card_number, mask_card_numbers};
 
 use super::{Area, examine, page_title, path_of};
 use crate::BASE;
@@ -141,6 +142,12 @@ fn read_text(fields: &Fields) -> String {
     fields.get(RULES).replace("\r\n", "\n")
 }
 
+/// Returns a text as the page repeats it. A text that is refused for its card numbers has them masked. Any other text
+/// stays as it is, because the next save would store the mask.
+fn show_text(text: &str) -> Cow<'_, str> {
+    if has_card_number(text, Strictness::InUse) { mask_card_numbers(text) } else { Cow::Borrowed(text) }
+}
+
 /// Checks the text of a form in the user's turn of long reads, so that checks never delay payments.
 async fn check(office: &Office, entity: &Entity, fields: &Fields) -> Result<Result<RuleSet, Vec<TextError>>, ActError> {
     // A form that is too large has no fields, and must not be saved as a version without rules.
@@ -173,9 +180,8 @@ fn show_page(office: &Office, entity: &Entity, text: &str, state: &TextState) ->
                         autocomplete="off" aria-describedby="check" aria-invalid=[has_errors.then_some("true")]
                         data-check={ (BASE) (path) "/check" } data-good=(texts.get("rules_editor.good"))
                         data-place=(texts.get("rules_editor.place")) data-failed=(texts.get("rules_editor.not_checked")) {
-                        // A browser leaves out the first line break of the content. A card number, for which a text
-                        // is refused, is not repeated.
-                        "\n" (mask_card_numbers(text))
+                        // A browser leaves out the first line break of the content.
+                        "\n" (show_text(text))
                     }
                 }
                 div.check id="check" role="status" { (render_state(office, state)) }

@@ -9,6 +9,9 @@ use super::terms::ScheduleTerms;
 
 /// Reason in the record of occurrences that were skipped during a pause.
 pub const SKIPPED_IN_PAUSE: &str = "The schedule was paused";
+/// Reason in the record of a requested run that was not made.
+pub const SKIPPED_TOO_LATE: &str =
+    "The run was not made within an hour of its request, or before the end of the schedule";
 
 /// An act of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +128,8 @@ impl Schedule {
         }
         let open = self.open.clone().filter(|open| open.pending.is_some());
         let paused = Self { paused: Some(now), open, requested: self.drop_requested(), ..self.clone() };
-        Some(ActedSchedule { schedule: paused.with_completion(), skipped: None })
+        // Stays active also with nothing to do: it ends when it is resumed, and not by a pause.
+        Some(ActedSchedule { schedule: paused, skipped: None })
     }
 
     /// Returns the schedule as running again. Occurrences of the pause that are not recorded yet are recorded as
@@ -134,7 +138,8 @@ impl Schedule {
         self.paused?;
         let missed = self.next.filter(|next| *next <= now);
         let Some(first) = missed else {
-            return Some(ActedSchedule { schedule: Self { paused: None, ..self.clone() }, skipped: None });
+            let schedule = Self { paused: None, ..self.clone() }.with_completion();
+            return Some(ActedSchedule { schedule, skipped: None });
         };
         let last = terms.recurrence.latest_until(first, now);
         let since = Some(first).filter(|first| *first != last);

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::act::SKIPPED_IN_PAUSE;
+use super::act::{SKIPPED_IN_PAUSE, SKIPPED_TOO_LATE};
 use super::record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun};
 use super::retry::RetryPlan;
 use super::terms::{MissedRuns, ScheduleTerms};
@@ -65,7 +65,10 @@ impl Schedule {
         }
         let next = self.next.filter(|next| *next <= now);
         if let Some(occurrence) = self.waiting_run().filter(|requested| *requested <= now && self.open.is_none()) {
-            return NextAction::Run(DueRun { occurrence, attempt: 1, since: None });
+            let run = DueRun { occurrence, attempt: 1, since: None };
+            // The person wanted a run at once, and may have helped otherwise when the gateway was down.
+            let is_late = now.duration_since(occurrence) > SKIPPED_AFTER || self.ends.is_some_and(|ends| ends <= now);
+            return if is_late { NextAction::Skip(run) } else { NextAction::Run(run) };
         }
         match (&self.open, next) {
             (Some(OpenRun { pending: Some(payment), due, .. }), _) if *due <= now => {
@@ -151,6 +154,11 @@ impl Schedule {
 
     /// Returns the schedule after occurrences were skipped, and the record of that.
     pub fn after_skip(&self, terms: &ScheduleTerms, due: &DueRun, now: Timestamp) -> (Self, ScheduleRun) {
+        let is_requested = self.waiting_run() == Some(due.occurrence);
+        let reason = match self.paused {
+            Some(_) => Some(SKIPPED_IN_PAUSE),
+            None => is_requested.then_some(SKIPPED_TOO_LATE),
+        };
         let run = ScheduleRun {
             occurrence: due.occurrence,
             attempt: due.attempt,
@@ -158,11 +166,12 @@ impl Schedule {
             since: due.since,
             outcome: RunOutcome::Skipped,
             code: codes::REQUEST_SUCCEEDED,
-            reason: self.paused.map(|_| SKIPPED_IN_PAUSE.to_owned()),
+            reason: reason.map(str::to_owned),
             payment: None,
             retry: None,
         };
-        let schedule = Self { next: self.next_after_run(terms, due.occurrence), open: None, ..self.clone() };
+        let next = self.next_after_run(terms, due.occurrence);
+        let schedule = Self { next, open: None, requested: self.begin_requested(due.occurrence), ..self.clone() };
         (schedule.with_completion(), run)
     }
 

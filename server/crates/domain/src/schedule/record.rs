@@ -246,7 +246,8 @@ impl Schedule {
     }
 
     /// Returns the schedule after a reschedule: `job` and `parameters` replace those of the same name, and a new time
-    /// replaces all times. An earlier descheduling is revoked, and so is the retry of a run.
+    /// replaces all times. An earlier descheduling is revoked, and so are the retry of a run and a run that a person has
+    /// asked for.
     ///
     /// # Errors
     /// 400 with 100.360.300 if it has ended; the refusal of the new terms, or 100.250.120 if nothing would run.
@@ -271,6 +272,8 @@ impl Schedule {
             ends: None,
             // The payment of a pending run is still waited for, so that its outcome is recorded.
             open: self.open.clone().filter(|open| open.pending.is_some()),
+            // The person has seen another amount.
+            requested: self.drop_requested(),
             ..self.clone()
         };
         let ran = self.open.as_ref().map(|open| open.occurrence);

@@ -1,5 +1,5 @@
 //! Schedules for users of the back office: pages of lists, the page of a schedule, and what users do with it. The
-//! user's right is checked again when an act is decided.
+//! user's right is checked again right before an act is written.
 
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::{EntityId, ScheduleId};

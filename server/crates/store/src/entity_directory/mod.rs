@@ -132,6 +132,24 @@ impl Directory {
         *snapshot = Arc::new(Snapshot { credentials, channels, compatible, moves, reloads, has_live, has_moved_clock });
     }
 
+    /// Finds the tokens of some entities that end after `now` and before `until`: the entity and the end of each, the
+    /// earliest first.
+    pub fn find_ending_tokens(
+        &self,
+        entities: &HashSet<EntityId>,
+        (now, until): (Timestamp, Timestamp),
+    ) -> Vec<(Timestamp, EntityId)> {
+        let snapshot = self.current_snapshot();
+        let credentials = snapshot.credentials.by_user.values();
+        let mut found: Vec<_> = credentials
+            .filter_map(|credential| Some((credential.expires?, &credential.entity)))
+            .filter(|(end, entity)| *end > now && *end < until && entities.contains(*entity))
+            .map(|(end, entity)| (end, entity.clone()))
+            .collect();
+        found.sort();
+        found
+    }
+
     /// Returns the number of reloads so far that added, removed or moved a channel.
     pub fn channel_moves(&self) -> u64 {
         self.current_snapshot().moves

@@ -117,6 +117,40 @@ fn a_schedule_that_is_ended_before_its_requested_run_does_not_run() {
     assert_eq!(requested.with_deleted_registration().due(), None);
 }
 
+#[test]
+fn a_pause_ends_no_schedule_also_if_only_a_retry_was_left() {
+    let schedule = create_schedule(&[("job.dayOfMonth", "15")], MissedRuns::Once);
+    let now = schedule.next.unwrap();
+    let (declined, _) = run(&schedule, "800.100.155", now);
+    let last = Schedule { next: None, ..declined };
+    let paused = carry_out(&last, ScheduleAct::Pause, now);
+    assert_eq!((paused.is_active(), paused.due()), (true, None));
+    let resumed = carry_out(&paused, ScheduleAct::Resume, now);
+    assert!(!resumed.is_active());
+}
+
+#[test]
+fn a_requested_run_that_comes_too_late_or_after_a_reschedule_charges_nothing() {
+    let schedule = create_schedule(&[("job.dayOfMonth", "15")], MissedRuns::Once);
+    let now = time("2026-11-03T10:00:00Z");
+    let requested = carry_out(&schedule, ScheduleAct::Run { version: 0 }, now);
+    let terms = requested.terms().unwrap();
+    let is_run = |at| matches!(requested.next_action(&terms, at), NextAction::Run(_));
+    assert_eq!([59, 61].map(|minutes| is_run(now + SignedDuration::from_mins(minutes))), [true, false]);
+    let late = now + SignedDuration::from_hours(48);
+    let NextAction::Skip(due) = requested.next_action(&terms, late) else { panic!("the run is made") };
+    let (after, skipped) = requested.after_skip(&terms, &due, late);
+    assert_eq!((skipped.occurrence, skipped.outcome), (now, RunOutcome::Skipped));
+    assert_eq!((after.due(), after.is_active()), (schedule.next, true));
+    let ends = Some(now + SignedDuration::from_mins(5));
+    let ending = Schedule { ends, ..requested.clone() };
+    assert!(matches!(ending.next_action(&terms, now + SignedDuration::from_mins(6)), NextAction::Skip(_)));
+    let step = ScheduleStep { at: now, ..schedule.live.clone() };
+    let (job, none) = (schedule.job.clone(), tillgate_shared::parameter::Parameters::default());
+    let changed = requested.reschedule(step, &job, &none, None, schedule.zone.clone()).unwrap();
+    assert_eq!((changed.waiting_run(), changed.due()), (None, changed.next));
+}
+
 /// Does everything that is due. Returns the records.
 fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
     let terms = schedule.terms().unwrap();
