@@ -11,6 +11,7 @@ pub mod own_account;
 pub mod place;
 pub mod rights;
 pub(crate) mod routing;
+pub mod saved_view;
 pub(crate) mod sender;
 pub mod setting_table;
 mod setting_values;

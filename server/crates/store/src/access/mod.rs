@@ -2,6 +2,7 @@
 
 pub mod audit_log;
 pub mod entity;
+pub mod saved_view;
 pub mod token;
 pub mod user;
 pub mod user_change;
