@@ -5,6 +5,7 @@ use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::Person;
 use crate::schedule::schedules::{create_schedule, read_schedule, register_card};
+use crate::support::assert_result;
 
 async fn open() -> anyhow::Result<(TestGateway, MerchantClient, Person)> {
     let gateway = TestGateway::start()?;
@@ -124,12 +125,15 @@ async fn a_wrong_list_is_refused_and_a_user_has_thirty() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn chosen_columns_are_in_the_list_and_in_csv() -> anyhow::Result<()> {
     let (_gateway, shop, person) = open().await?;
-    shop.pay_by_card(&[("customer.email", "jane@shop.example"), ("merchantTransactionId", "hidden-1")]).await?;
+    let customer =
+        [("customer.givenName", "Jane"), ("customer.surname", "Jones"), ("customer.email", "jane@shop.example")];
+    let paid = shop.pay_by_card(&[&customer[..], &[("merchantTransactionId", "hidden-1")]].concat()).await?;
+    assert_result(&paid, 200, "000.100.110");
     // As the form sends them, and as an address has them.
     for query in ["columns=mail&columns=result&columns=last4", "columns=mail,result,last4"] {
         let page = person.browser.get(&format!("/payments?{query}")).await?.page;
         let table = page.split_once("<table").map(|(_, table)| table).unwrap_or_default();
-        assert!(table.contains("jane@shop.example") && !table.contains("hidden-1"), "{table}");
+        assert!(table.contains("jane@shop.example") && !table.contains("hidden-1"), "{page}");
         let csv = person.browser.get(&format!("/payments.csv?{query}")).await?.page;
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines[0], "id,amount,currency,customerEmail,resultCode,result,last4");
