@@ -1,12 +1,15 @@
-//! Payments: the list with its filters, the list as CSV, and the story of one payment.
+//! Payments: the list with its filters, columns and saved views, the list as CSV, and the story of one payment.
 
 mod acts;
+mod columns;
+mod comments;
 mod csv;
 pub(crate) mod detail;
 pub(crate) mod filter;
 mod list;
 mod parameters;
 mod steps;
+mod views;
 
 use std::sync::Arc;
 
@@ -31,6 +34,11 @@ use crate::layout::texts::Texts;
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/payments", Need::Permission(Permission::ViewPayments)),
     row("GET", "/payments.csv", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/payments/views", Need::Permission(Permission::ViewPayments)),
+    row("POST", "/payments/views", Need::Permission(Permission::ViewPayments)),
+    row("POST", "/payments/views/delete", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/payments/{id}/comments", Need::Permission(Permission::ViewPayments)),
+    row("POST", "/payments/{id}/comments", Need::Permission(Permission::ChangePayments)),
     row("GET", "/payments/{id}", Need::Permission(Permission::ViewPayments)),
     row("GET", "/payments/{id}/{act}", Need::Permission(Permission::ChangePayments)),
     row("POST", "/payments/{id}/{act}", Need::Permission(Permission::ChangePayments)),
@@ -42,6 +50,9 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
     Router::new()
         .route("/payments", get(list::show_payments))
         .route("/payments.csv", get(csv::send_payments))
+        .route("/payments/views", get(views::show_views).post(views::save_view))
+        .route("/payments/views/delete", post(views::delete_view))
+        .route("/payments/{id}/comments", get(comments::show_comments).post(comments::add_comment))
         .route("/payments/{id}", get(detail::show_payment))
         .route("/payments/{id}/{act}", get(acts::show_act).post(acts::carry_out))
         .route("/payments/{id}/inquiry", post(acts::ask_acquirer))

@@ -3,6 +3,7 @@
 mod account;
 pub mod account_identity;
 pub mod asynchronous;
+pub mod comment;
 mod connector_tx_ids;
 pub mod debit_step;
 pub mod mode;

@@ -36,6 +36,14 @@ pub enum RiskOutcome {
 }
 
 impl RiskOutcome {
+    /// Every outcome.
+    pub const ALL: [Self; 5] = [Self::Accept, Self::Challenge, Self::Review, Self::Deny, Self::Error];
+
+    /// Parses the name. Returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text)
+    }
+
     /// Returns the name in reports and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {

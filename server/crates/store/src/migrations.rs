@@ -81,6 +81,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0059_customer_lists",
     "0060_registration_payments",
     "0061_passkeys",
+    "0067_payment_comments",
+    "0068_saved_views",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

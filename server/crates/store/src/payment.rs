@@ -2,6 +2,7 @@
 
 pub mod card;
 mod change;
+pub mod comment;
 mod guards;
 pub mod history;
 pub mod listing;

@@ -81,7 +81,9 @@ async fn the_pages_of_payments_are_small_accessible_and_within_their_policy() ->
     for number in 0..50 {
         merchant.pay_by_card(&[("merchantTransactionId", &format!("order-2{number:03}"))]).await?;
     }
-    let lists = ["", "/payments", "/payments?last4=0000&min=x"].map(str::to_owned);
-    let own = [format!("/payments/{approved}"), format!("/payments/{approved}/refund")];
+    let columns = "/payments?columns=state,mail,last4,registration,schedule,risk,result";
+    let lists = ["", "/payments", "/payments?last4=0000&min=x", columns, "/payments/views?state=held"];
+    let lists = lists.map(str::to_owned);
+    let own = ["", "/refund", "/comments"].map(|page| format!("/payments/{approved}{page}"));
     check_pages(gateway, [&lists[..], &own].concat()).await
 }

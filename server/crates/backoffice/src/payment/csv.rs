@@ -21,6 +21,7 @@ pub use download::RunningDownloads;
 pub(crate) use download::watch_body;
 
 use super::collect_ids;
+use super::columns::PaymentColumn;
 use super::filter::ListQuery;
 use crate::access::Problem;
 use crate::layout::response::add_page_headers;
@@ -30,8 +31,10 @@ use crate::office::Office;
 const PART: usize = 1000;
 /// Number of parts that wait for a slow client.
 const BUFFERED: usize = 2;
-/// The header line.
+/// The header line of a list without chosen columns.
 const HEADER: &str = "id,created,entityId,type,brand,last4,amount,currency,state,resultCode,result,reference\r\n";
+/// The names before those of chosen columns.
+const FIRST: [&str; 3] = ["id", "amount", "currency"];
 
 /// Handles `GET /payments.csv`.
 pub(super) async fn send_payments(office: Office, RawQuery(query): RawQuery) -> Response {
@@ -75,7 +78,8 @@ impl PartReader {
     /// Sends the header line and all parts. If one cannot be read, the response ends without its end, so that nobody
     /// takes the part for the whole.
     async fn send_parts(mut self, mut sender: Sender<Bytes, Failure>) {
-        let mut lines = HEADER.to_owned();
+        let columns = self.query.chosen_columns().map(<[_]>::to_vec);
+        let mut lines = write_header(columns.as_deref());
         loop {
             let page = match self.read_part().await {
                 Ok(page) => page,
@@ -84,7 +88,7 @@ impl PartReader {
                     return sender.abort(failure);
                 }
             };
-            page.rows.iter().for_each(|row| write_line(&mut lines, row));
+            page.rows.iter().for_each(|row| write_row(&mut lines, row, columns.as_deref()));
             let is_sent = lines.is_empty() || sender.send_data(std::mem::take(&mut lines).into()).await.is_ok();
             match page.before {
                 Some(before) if is_sent => self.query.range.until = Some(before),
@@ -105,7 +109,23 @@ impl PartReader {
     }
 }
 
-/// Writes the line of a payment.
+/// Returns the header line. Chosen columns come after id and amount.
+fn write_header(columns: Option<&[PaymentColumn]>) -> String {
+    let Some(columns) = columns else { return HEADER.to_owned() };
+    let names = columns.iter().flat_map(|column| column.csv_names());
+    let names: Vec<&str> = FIRST.iter().chain(names).copied().collect();
+    format!("{}\r\n", names.join(","))
+}
+
+/// Writes the line of a payment with the columns of the list.
+fn write_row(lines: &mut String, row: &ListRow, columns: Option<&[PaymentColumn]>) {
+    let Some(columns) = columns else { return write_line(lines, row) };
+    let mut cells = vec![row.id.clone(), row.amount.clone(), row.currency.clone()];
+    columns.iter().for_each(|column| column.add_csv_cells(row, &mut cells));
+    write_cells(lines, cells.iter().map(String::as_str));
+}
+
+/// Writes the line of a payment without chosen columns.
 fn write_line(lines: &mut String, row: &ListRow) {
     let created = row.created.to_string();
     let cells = [
@@ -122,7 +142,12 @@ fn write_line(lines: &mut String, row: &ListRow) {
         row.result.description(),
         row.reference.as_deref().unwrap_or_default(),
     ];
-    for (index, cell) in cells.into_iter().enumerate() {
+    write_cells(lines, cells.into_iter());
+}
+
+/// Writes cells, of which none is a formula or ends its line.
+fn write_cells<'a>(lines: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for (index, cell) in cells.enumerate() {
         if index > 0 {
             lines.push(',');
         }
@@ -158,11 +183,20 @@ mod tests {
             result: codes::RISK_HELD,
             last_four: Some("0000".to_owned()),
             reference: Some("=cmd|'/c calc',\"x\"\r\n".to_owned()),
+            mail: Some("=jane@shop.example".to_owned()),
+            registration: None,
+            schedule: None,
+            risk: None,
             follow_up: None,
         };
         let mut line = String::new();
         write_line(&mut line, &row);
         assert!(line.starts_with("8a,1970-01-01T00:00:00Z,8b,DB,VISA,0000,92.00,EUR,held,"), "{line}");
         assert!(line.ends_with(",\"'=cmd|'/c calc',\"\"x\"\"\r\n\"\r\n"), "{line}");
+        let (columns, mut line) = ([PaymentColumn::Mail, PaymentColumn::Result], String::new());
+        write_row(&mut line, &row, Some(&columns));
+        assert!(line.starts_with("8a,92.00,EUR,'=jane@shop.example,"), "{line}");
+        let header = write_header(Some(&columns));
+        assert_eq!(header, "id,amount,currency,customerEmail,resultCode,result\r\n");
     }
 }

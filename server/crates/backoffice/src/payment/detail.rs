@@ -15,7 +15,7 @@ use tillgate_gateway::registration::user_act::CustomerLinks;
 use tillgate_store::Cancellation;
 
 use super::filter::find_zone;
-use super::{acts, collect_ids, describe_state, parameters, state_text, state_tone, steps, type_text};
+use super::{acts, collect_ids, comments, describe_state, parameters, state_text, state_tone, steps, type_text};
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
@@ -93,6 +93,12 @@ fn render(
             section.card aria-labelledby="timeline" {
                 header { h2 id="timeline" { (texts.get("payment.timeline")) } }
                 (timeline(&steps::collect(texts, zone, story)))
+                @if !story.comments.is_empty() {
+                    p.body { a href={ (BASE) "/payments/" (payment.id.as_str()) "/comments" } { (texts.get("comment.all")) } }
+                }
+                @if office.allows_on(Permission::ChangePayments, &payment.entity) {
+                    (comments::form(office, &payment.id, "", None))
+                }
             }
             div.stack {
                 (render_facts(texts, payment, links))

@@ -7,11 +7,13 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use maud::Markup;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::id::{PaymentId, RegistrationId};
+use tillgate_domain::id::{PaymentId, RegistrationId, ScheduleId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_gateway::payment::listing::{ListFilter, ListedState};
 
+use super::columns::PaymentColumn;
 use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::layout::texts::Texts;
@@ -19,7 +21,7 @@ use crate::layout::texts::Texts;
 /// Path of the list below [`crate::BASE`].
 const PATH: &str = "/payments";
 /// Names of the filters, in the order of the address.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 17] = [
     "period",
     "from",
     "to",
@@ -34,10 +36,28 @@ const NAMES: [&str; 14] = [
     "mail",
     "min",
     "max",
+    "risk",
+    "schedule",
+    COLUMNS,
 ];
 /// Names of the filters that the form has, and no link beside it.
-const FORM: [&str; 11] =
-    ["from", "to", "type", "brand", "channel", "last4", "reference", "registration", "mail", "min", "max"];
+const FORM: [&str; 13] = [
+    "from",
+    "to",
+    "type",
+    "brand",
+    "channel",
+    "last4",
+    "reference",
+    "registration",
+    "mail",
+    "min",
+    "max",
+    "risk",
+    "schedule",
+];
+/// Name of the columns in the address.
+const COLUMNS: &str = "columns";
 
 /// The periods that have a link.
 const PERIODS: [&str; 3] = ["today", "week", "month"];
@@ -47,9 +67,15 @@ pub(crate) fn begin_address() -> ListAddress {
     read_address("")
 }
 
-/// Reads the query of the address of the list.
-fn read_address(query: &str) -> ListAddress {
-    ListAddress::read(PATH, &NAMES, query)
+/// Reads the query of the address of the list. A form sends each chosen column by itself, and an address has them as
+/// one value, none for the usual ones.
+pub(super) fn read_address(query: &str) -> ListAddress {
+    let sent = form_urlencoded::parse(query.as_bytes()).filter(|(name, value)| name == COLUMNS && !value.is_empty());
+    let columns = sent.map(|(_, value)| value.into_owned()).collect::<Vec<_>>().join(",");
+    let is_usual = PaymentColumn::parse_list(&columns).is_some_and(|chosen| chosen == PaymentColumn::DEFAULT);
+    let address = ListAddress::read(PATH, &NAMES, query);
+    let before = address.get(BEFORE).to_owned();
+    address.with(&[(COLUMNS, if is_usual { "" } else { &columns }), (BEFORE, &before)])
 }
 
 /// The filter of a list, and the mistakes in its address.
@@ -65,6 +91,8 @@ pub(crate) struct ListQuery {
     pub(crate) filter: ListFilter,
     /// The entities whose payments are listed.
     pub(crate) entities: Vec<Arc<Entity>>,
+    /// The columns that the address chooses. Empty for the usual ones.
+    columns: Vec<PaymentColumn>,
     /// Names of the filters whose value is not valid. The list is empty if there is one.
     pub(crate) mistakes: Vec<&'static str>,
 }
@@ -94,6 +122,11 @@ impl ListQuery {
         check("max", highest.is_some());
         let registration = RegistrationId::parse(address.get("registration"));
         check("registration", registration.is_some());
+        let (risk, schedule) = (RiskOutcome::parse(address.get("risk")), ScheduleId::parse(address.get("schedule")));
+        check("risk", risk.is_some());
+        check("schedule", schedule.is_some());
+        let columns = PaymentColumn::parse_list(address.get(COLUMNS));
+        check(COLUMNS, columns.is_some());
         let channel = address.get("channel");
         let shown: Vec<Arc<Entity>> =
             entities.into_iter().filter(|entity| channel.is_empty() || entity.id.as_str() == channel).collect();
@@ -108,6 +141,8 @@ impl ListQuery {
             reference: value("reference"),
             mail: value("mail").map(|mail| mail.to_ascii_lowercase()),
             registration,
+            risk,
+            schedule,
             lowest,
             highest,
         };
@@ -117,12 +152,25 @@ impl ListQuery {
         if let Some(before) = PaymentId::parse(address.get(BEFORE)) {
             range.until = Some(range.until.map_or_else(|| before.clone(), |until| until.min(before.clone())));
         }
-        Self { zone, range, filter, entities: shown, mistakes, address }
+        let columns = columns.unwrap_or_default();
+        Self { zone, range, filter, entities: shown, columns, mistakes, address }
     }
 
     /// Returns true if a filter has a mistake.
     pub(crate) fn has_mistake(&self, name: &str) -> bool {
         self.mistakes.contains(&name)
+    }
+
+    /// Returns the columns that the address chooses. `None` for the usual ones.
+    pub(super) fn chosen_columns(&self) -> Option<&[PaymentColumn]> {
+        Some(&*self.columns).filter(|columns| !columns.is_empty())
+    }
+
+    /// Returns the columns of the list. Those without a choice name the channel only if there are several.
+    pub(super) fn shown_columns(&self) -> Vec<PaymentColumn> {
+        let is_usual = |column: &PaymentColumn| *column != PaymentColumn::Channel || self.entities.len() > 1;
+        let usual = || PaymentColumn::DEFAULT.into_iter().filter(is_usual).collect();
+        self.chosen_columns().map_or_else(usual, <[_]>::to_vec)
     }
 
     /// Returns the number of filters in the form that have a value.

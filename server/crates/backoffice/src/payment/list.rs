@@ -6,18 +6,21 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::payment::PaymentType;
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
 use tillgate_gateway::{App, Failure};
 use tillgate_store::Cancellation;
+use tillgate_store::access::saved_view::SavedView;
 
+use super::columns::render_choice;
 use super::filter::{ListQuery, period_tabs};
-use super::{collect_ids, describe_state, state_text, type_text};
+use super::{collect_ids, state_text, type_text, views};
 use crate::BASE;
-use crate::components::badge::{Tone, badge};
+use crate::components::badge::Tone;
 use crate::components::field::Field;
 use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
 use crate::components::notice::notice;
-use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::table::{Column, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -35,7 +38,11 @@ pub(super) async fn show_payments(office: Office, RawQuery(query): RawQuery) -> 
         Err(failure) => return office.show_failure(&failure),
     };
     let title = texts.get("payments.title");
-    let main = render(texts, &query, &page);
+    let views = match views::load(&office).await {
+        Ok(views) => views,
+        Err(failure) => return office.show_failure(&failure),
+    };
+    let main = render(texts, &query, &page, &views);
     office.show_page(Section::Payments, title, main)
 }
 
@@ -54,7 +61,7 @@ async fn load_page(office: &Office, query: &ListQuery) -> Result<ListPage, Failu
 }
 
 /// Renders the content.
-fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
+fn render(texts: &Texts, query: &ListQuery, page: &ListPage, views: &[SavedView]) -> Markup {
     html! {
         div.title {
             h1 { (texts.get("payments.title")) }
@@ -65,7 +72,7 @@ fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
             }
         }
         div.card {
-            (render_filters(texts, query))
+            (render_filters(texts, query, views))
             @if page.rows.is_empty() && page.before.is_none() {
                 (empty(texts.get("payments.none"), texts.get("payments.none_advice")))
             } @else {
@@ -77,7 +84,7 @@ fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
 }
 
 /// Renders the links and the form of the filters.
-fn render_filters(texts: &Texts, query: &ListQuery) -> Markup {
+fn render_filters(texts: &Texts, query: &ListQuery, views: &[SavedView]) -> Markup {
     let address = &query.address;
     let link = |text: &str, name: &str, value: &str| FilterLink {
         text: text.to_owned(),
@@ -97,12 +104,13 @@ fn render_filters(texts: &Texts, query: &ListQuery) -> Markup {
     };
     html! {
         div.filter {
+            (views::render_links(texts, query, views))
             div.line {
                 (tabs(texts.get("payments.state"), &std::iter::once(all).chain(states).collect::<Vec<_>>()))
                 (period_tabs(texts, address))
             }
             (form.render())
-            @if query.has_mistake("state") || query.has_mistake("type") || query.has_mistake("channel") {
+            @if ["state", "type", "channel", "risk", "columns"].iter().any(|name| query.has_mistake(name)) {
                 (notice(Tone::Bad, &html! { (texts.get("payments.mistake")) }))
             }
         }
@@ -128,6 +136,12 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
     let brands: Vec<_> = std::iter::once(("", any))
         .chain(tillgate_shared::brand::Brand::all().iter().map(|it| (it.code, it.code)))
         .collect();
+    let risks: Vec<(&str, String)> = RiskOutcome::ALL
+        .iter()
+        .map(|it| (it.as_str(), texts.get(&format!("risk.{}", it.as_str())).to_owned()))
+        .collect();
+    let risks: Vec<_> =
+        std::iter::once(("", any)).chain(risks.iter().map(|(name, text)| (*name, text.as_str()))).collect();
     let zone = query.zone.iana_name().unwrap_or("UTC");
     html! {
         @for name in ["state"] { @if !address.get(name).is_empty() { input type="hidden" name=(name) value=(address.get(name)); } }
@@ -139,55 +153,31 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
         (Field { input_mode: Some("decimal"), ..field("max", texts.get("payments.max")) }.input("text"))
         (field("brand", texts.get("payments.brand")).select(&brands))
         (field("type", texts.get("payments.type")).select(&types))
+        (field("risk", texts.get("step.risk")).select(&risks))
+        (field("schedule", texts.get("payment.schedule")).input("text"))
         (field("from", texts.get("payments.from")).input("date"))
         (field("to", texts.get("payments.to")).input("date"))
         (Field { value: zone, ..field("zone", texts.get("payments.zone")) }.input("text"))
         (field("channel", texts.get("payments.channel")).input("text"))
+        (render_choice(texts, query))
     }
 }
 
-/// Renders the table.
+/// Renders the table. On narrow screens the time is below the amount.
 fn render_table(texts: &Texts, query: &ListQuery, rows: &[ListRow]) -> Markup {
-    let has_channels = query.entities.len() > 1;
-    let mut columns = vec![
-        Column::number(texts.get("payments.amount")),
-        Column::new(texts.get("payments.state")),
-        Column::new(texts.get("payments.method")),
-        Column::new(texts.get("payments.type")).from(Shown::Wide),
-        Column::new(texts.get("payments.reference")).from(Shown::Wide),
-    ];
-    if has_channels {
-        columns.push(Column::new(texts.get("payments.channel")).from(Shown::Wide));
-    }
-    columns.push(Column::new(texts.get("payments.time")).from(Shown::Medium));
+    let chosen = query.shown_columns();
+    let columns = std::iter::once(Column::number(texts.get("payments.amount")));
+    let columns = columns.chain(chosen.iter().map(|column| column.header(texts))).collect();
     let cells = |row: &ListRow| {
         let time = texts.date_time(&row.created.to_zoned(query.zone.clone()));
-        let mut cells = render_cells(texts, row, &time);
-        if has_channels {
-            let name = query.entities.iter().find(|entity| entity.id.as_str() == row.entity);
-            cells.push(html! { span.cut { (name.map_or("", |entity| &entity.name)) } });
-        }
-        cells.push(html! { time.soft.nowrap datetime=(row.created) { (time) } });
-        cells
+        let amount = html! {
+            a href={ (BASE) "/payments/" (row.id) } { (texts.amount(&row.amount)) " " (row.currency) }
+            span.under { (time) }
+        };
+        std::iter::once(amount).chain(chosen.iter().map(|column| column.render_cell(texts, query, row))).collect()
     };
     let rows = rows.iter().map(cells).collect();
     Table { caption: texts.get("payments.title"), hides_caption: true, is_linked: true, columns, rows }.render()
-}
-
-/// Renders the cells of a payment that do not depend on the query. On narrow screens the time is below the amount.
-fn render_cells(texts: &Texts, row: &ListRow, time: &str) -> Vec<Markup> {
-    let (tone, state) = describe_state(texts, row.state(), row.follow_up);
-    let is_declined = row.state() == ListedState::Declined;
-    vec![
-        html! { a href={ (BASE) "/payments/" (row.id) } { (texts.amount(&row.amount)) " " (row.currency) } span.under { (time) } },
-        html! {
-            (badge(tone, state))
-            @if is_declined { span.soft.small.reason.less { (row.result.description()) } }
-        },
-        html! { span.nowrap { (row.brand) @if let Some(digits) = &row.last_four { " •• " (digits) } } },
-        html! { (type_text(texts, row.payment_type.code())) },
-        html! { span.cut { (row.reference.as_deref().unwrap_or_default()) } },
-    ]
 }
 
 /// Renders the end of the page: what it shows, and the way to older payments.

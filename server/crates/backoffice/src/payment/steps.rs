@@ -11,8 +11,9 @@ use tillgate_domain::risk::RiskOutcome;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_gateway::payment::listing::ListedState;
 use tillgate_gateway::payment::story::PaymentStory;
-use tillgate_store::StoryMessage;
+use tillgate_store::{PaymentComment, StoryMessage};
 
+use super::comments::render_short;
 use super::detail::{account_end, amount_text};
 use super::{state_text, state_tone, type_text};
 use crate::BASE;
@@ -70,6 +71,7 @@ pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> V
     story.disputes.iter().for_each(|dispute| add_dispute(texts, zone, dispute, &mut events));
     story.messages.iter().for_each(|message| events.push(message_event(texts, zone, message)));
     add_ledger(texts, story, &mut events);
+    story.comments.iter().for_each(|comment| events.push(comment_event(texts, story, comment)));
     let mut steps: Vec<(Timestamp, u8, Step)> =
         events.into_iter().map(|event| (event.at, event.rank, build_step(texts, zone, event))).collect();
     // The day of a settlement has no time, so its lines come at the end of the day.
@@ -264,6 +266,13 @@ pub(crate) fn describe_receivable(texts: &Texts, entry: &AuditEntry) -> String {
         format!("{sign}{} {currency}", texts.amount(&amount.map(|amount| amount.to_string()).unwrap_or_default()))
     });
     money.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the step of a comment.
+fn comment_event(texts: &Texts, story: &PaymentStory, comment: &PaymentComment) -> Event {
+    let title = html! { (texts.get("comment.step")) ": " (comment.author) };
+    let detail = render_short(texts, &story.payment.id, comment);
+    Event::new(comment.written, 11, Tone::Calm, title).with_detail(detail)
 }
 
 /// Adds the entries of the ledger.

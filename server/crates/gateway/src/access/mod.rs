@@ -14,6 +14,7 @@ pub mod passkey_sign_in;
 pub mod place;
 pub mod rights;
 pub(crate) mod routing;
+pub mod saved_view;
 pub(crate) mod sender;
 pub mod setting_table;
 mod setting_values;

@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tillgate_domain::id::{EntityId, PaymentId, RegistrationId};
+use tillgate_domain::id::{EntityId, PaymentId, RegistrationId, ScheduleId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::query::PaymentRange;
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_shared::result::{ResultCode, codes};
-use tillgate_store::{Cancellation, ListedPayment, PaymentIndex};
+use tillgate_store::{Cancellation, ListedPayment, PaymentIndex, SearchTerm};
 
 use crate::{Failure, Gateway};
 
@@ -85,6 +86,10 @@ pub struct ListFilter {
     pub mail: Option<String>,
     /// The registration that the payments created or used.
     pub registration: Option<RegistrationId>,
+    /// The outcome of the risk check.
+    pub risk: Option<RiskOutcome>,
+    /// The schedule that the payments are runs of.
+    pub schedule: Option<ScheduleId>,
     /// The lowest amount, in hundredths.
     pub lowest: Option<i64>,
     /// The highest amount, in hundredths.
@@ -108,6 +113,8 @@ impl ListFilter {
             && is(&self.reference, payment.parameters.reference.as_deref())
             // An attempt without an address shares that of an earlier attempt, by which the index has found it.
             && self.mail.as_ref().is_none_or(has_mail)
+            && self.risk.is_none_or(|wanted| payment.risk_outcome() == Some(wanted))
+            && self.schedule.as_ref().is_none_or(|id| payment.schedule.as_deref() == Some(id.as_str()))
             && self.has_amount(&payment.amount.0)
     }
 
@@ -124,7 +131,7 @@ impl ListFilter {
 
     /// Returns the index that leads to the fewest payments.
     fn choose_index(&self) -> PaymentIndex {
-        use tillgate_store::SearchTerm::{LastFour, Mail, Registration};
+        use SearchTerm::{LastFour, Mail, Registration};
         // The registration is not decoded, so its index comes first.
         if let Some(registration) = &self.registration {
             PaymentIndex::Term(Registration(registration.clone()))
@@ -163,6 +170,14 @@ pub struct ListRow {
     pub last_four: Option<String>,
     /// The merchant's reference.
     pub reference: Option<String>,
+    /// The customer's e-mail address.
+    pub mail: Option<String>,
+    /// The registration that it created or used.
+    pub registration: Option<String>,
+    /// The schedule that it is a run of.
+    pub schedule: Option<String>,
+    /// The outcome of the risk check. `None` if it was not checked.
+    pub risk: Option<RiskOutcome>,
     /// The strongest follow-up payment that succeeded or may still do so, and true if it concerns the whole amount.
     pub follow_up: Option<(PaymentType, bool)>,
 }
@@ -180,6 +195,10 @@ impl ListRow {
             result: payment.result,
             last_four: payment.last_four().map(str::to_owned),
             reference: payment.parameters.reference.as_deref().map(str::to_owned),
+            mail: payment.parameters.mail.as_deref().map(str::to_owned),
+            registration: payment.registration.as_deref().map(str::to_owned),
+            schedule: payment.schedule.as_deref().map(str::to_owned),
+            risk: payment.risk_outcome(),
             follow_up: None,
         }
     }
@@ -217,7 +236,8 @@ impl Gateway {
         let mut page = ListPage::default();
         let (mut read, mut last) = (0_usize, None);
         let started = Instant::now();
-        self.store.visit_latest_payments(entities, &filter.choose_index(), range, cancelled, |payment| {
+        let index = self.find_index(filter)?;
+        self.store.visit_latest_payments(entities, &index, range, cancelled, |payment| {
             let is_late = || read > 0 && read.is_multiple_of(TIMED_READS) && started.elapsed() > MAX_TIME;
             if page.rows.len() == limit || read == MAX_READ || is_late() {
                 // This payment is one more, so the list continues before the last one that was read.
@@ -233,6 +253,16 @@ impl Gateway {
             ControlFlow::Continue(())
         })?;
         Ok(page)
+    }
+
+    /// Returns the index that leads to the fewest payments. Runs of a schedule are found by its registration, because
+    /// schedules have no index of their payments.
+    fn find_index(&self, filter: &ListFilter) -> Result<PaymentIndex, Failure> {
+        let index = filter.choose_index();
+        let (PaymentIndex::All, Some(schedule)) = (&index, &filter.schedule) else { return Ok(index) };
+        let schedule = self.store.load_schedule_of_step(schedule)?;
+        let registration = schedule.map(|schedule| schedule.registration);
+        Ok(registration.map_or(index, |id| PaymentIndex::Term(SearchTerm::Registration(id))))
     }
 
     /// Adds the strongest follow-up payment to each approved payment of a page.

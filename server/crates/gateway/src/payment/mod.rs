@@ -31,6 +31,7 @@ pub mod account_parameters;
 pub mod asynchronous;
 mod authorize;
 pub mod challenge;
+pub mod comment;
 pub mod complete;
 mod connector_request;
 pub mod daily_figures;

@@ -7,13 +7,16 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, PaymentType};
 use tillgate_domain::review::queue::{QueuedReview, ReviewAction};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate_store::StoryMessage;
+use tillgate_store::{PaymentComment, StoryMessage};
 
 use crate::payment::listing::find_strongest;
 use crate::{Failure, Gateway};
 
 /// Maximum number of related payments.
 const MAX_RELATED: u32 = 100;
+
+/// Maximum number of comments of a story.
+const MAX_COMMENTS: u32 = 20;
 
 /// The entities of which a user may see each part of a story. A part about another entity is left out.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +53,8 @@ pub struct PaymentStory {
     pub review_deadline: Option<Timestamp>,
     /// The messages about it and its related payments, oldest first.
     pub messages: Vec<StoryMessage>,
+    /// The latest comments of users, the latest first.
+    pub comments: Vec<PaymentComment>,
     /// The disputes about it.
     pub disputes: Vec<Dispute>,
     /// The reconciliation records about it and its related payments.
@@ -83,6 +88,7 @@ impl Gateway {
         let review = review.filter(|_| scope.reviews.contains(owner));
         let open = review.as_ref().filter(|(review, _)| !review.has_ended);
         let review_deadline = open.and_then(|(review, _)| review.since.checked_add(self.options.review_lifetime).ok());
+        let comments = self.store.load_payment_comments(owner, &payment.id, None, MAX_COMMENTS)?;
         let (shows_money, shows_rules) = (scope.money.contains(owner), scope.rules.contains(owner));
         let mut story = PaymentStory {
             payment,
@@ -94,6 +100,7 @@ impl Gateway {
             review,
             review_deadline,
             messages,
+            comments,
             disputes: Vec::new(),
             records: Vec::new(),
             entries: Vec::new(),

@@ -3,6 +3,7 @@
 pub mod audit_log;
 pub mod entity;
 pub mod passkey;
+pub mod saved_view;
 pub mod token;
 pub mod user;
 pub mod user_change;

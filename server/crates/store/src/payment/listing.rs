@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{PaymentType, Text, result_code};
+use tillgate_domain::risk::RiskOutcome;
 use tillgate_shared::result::ResultCode;
 
 use crate::document::decode_document;
@@ -48,6 +49,30 @@ pub struct ListedPayment<'a> {
     pub account: ListedAccount<'a>,
     /// The merchant's reference and the customer.
     pub parameters: ListedParameters<'a>,
+    /// The registration that it created or used.
+    #[serde(borrow, default)]
+    pub registration: Option<Text<'a>>,
+    /// The schedule that it is a run of.
+    #[serde(borrow, default)]
+    pub schedule: Option<Text<'a>>,
+    /// The risk check.
+    #[serde(default)]
+    pub risk: Option<ListedRisk>,
+}
+
+/// The risk check of a listed payment.
+#[derive(Debug, Deserialize)]
+pub struct ListedRisk {
+    /// The decision. `None` until the payment was checked.
+    #[serde(default)]
+    pub decision: Option<ListedDecision>,
+}
+
+/// The decision of a risk check of a listed payment.
+#[derive(Debug, Deserialize)]
+pub struct ListedDecision {
+    /// The outcome.
+    pub outcome: RiskOutcome,
 }
 
 /// The account of a listed payment.
@@ -97,6 +122,11 @@ impl ListedPayment<'_> {
             ListedAccount::Card(account) | ListedAccount::Bank(account) => account.last4.as_deref(),
             ListedAccount::Virtual(_) | ListedAccount::Unknown => None,
         }
+    }
+
+    /// Returns the outcome of its risk check. `None` if it was not checked.
+    pub fn risk_outcome(&self) -> Option<RiskOutcome> {
+        self.risk.as_ref()?.decision.as_ref().map(|decision| decision.outcome)
     }
 
     /// Returns the first six digits of its card number.

@@ -28,7 +28,7 @@ const SHOWN_VALUES: usize = 3;
 const SHOWN_LENGTH: usize = 40;
 
 /// First words of acts, in the order of the filter.
-const AREAS: [&str; 26] = [
+const AREAS: [&str; 28] = [
     "entity",
     "user",
     "token",
@@ -44,6 +44,8 @@ const AREAS: [&str; 26] = [
     "fx-rate",
     "registration",
     "schedule",
+    "comment",
+    "view",
     "file-push",
     "ftp-user",
     "wallet-key",
