@@ -80,6 +80,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0058_audit_acts",
     "0059_customer_lists",
     "0060_registration_payments",
+    "0061_approval",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

@@ -35,7 +35,7 @@ pub(super) async fn show_payments(office: Office, RawQuery(query): RawQuery) -> 
         Err(failure) => return office.show_failure(&failure),
     };
     let title = texts.get("payments.title");
-    let main = render(texts, &query, &page);
+    let main = render(&office, &query, &page);
     office.show_page(Section::Payments, title, main)
 }
 
@@ -54,11 +54,15 @@ async fn load_page(office: &Office, query: &ListQuery) -> Result<ListPage, Failu
 }
 
 /// Renders the content.
-fn render(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
+fn render(office: &Office, query: &ListQuery, page: &ListPage) -> Markup {
+    let texts = office.texts;
     html! {
         div.title {
             h1 { (texts.get("payments.title")) }
             div.actions {
+                @if office.signed_in.permissions.allows_somewhere(Permission::ChangePayments) {
+                    a.button href={ (BASE) "/approvals" } { (texts.get("approvals.title")) }
+                }
                 a.button href=(query.address.with(&[]).format_at("/payments.csv")) download="payments.csv" {
                     (texts.get("payments.csv"))
                 }
