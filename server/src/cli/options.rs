@@ -3,7 +3,7 @@
 use clap::Args;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::access::settings::{
-    SettingsChange, parse_inherited, parse_origin, parse_retry_plan, parse_time_zone,
+    SettingsChange, parse_inherited, parse_origin, parse_refund_approval, parse_retry_plan, parse_time_zone,
 };
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
@@ -49,6 +49,11 @@ pub(super) struct EntityOptions {
     /// Retries of declined scheduled payments by result code, such as 800.100.155=1d,3d;900=1h, `none`, or `default`.
     #[arg(long, value_name = "PLAN", value_parser = parse_retry_plan)]
     schedule_retries: Option<String>,
+    /// Refunds in the back office that need a second person: `none`, `all`, or those above an amount in all, such as
+    /// '500.00 EUR, 600.00 USD'. Refunds in other currencies then always need one. Channels without an own value use
+    /// that of their merchant.
+    #[arg(long, value_name = "AMOUNTS", value_parser = parse_refund_approval)]
+    refund_approval: Option<String>,
     /// Settings that the entity inherits from now on, as names of their options, separated by commas.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
@@ -71,6 +76,7 @@ impl EntityOptions {
             compatible: self.compatible.map(is_on),
             time_zone: self.time_zone.clone(),
             schedule_retries: self.schedule_retries.clone(),
+            refund_approval: self.refund_approval.clone(),
             origins: self.origins.clone(),
             channel: self.channel.to_change(),
         };

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod administration;
+pub mod approval;
 pub mod components;
 pub mod customer;
 pub mod delivery;
@@ -125,6 +126,7 @@ pub fn build_router(state: Arc<OfficeState>) -> Router {
         .merge(risk::build_routes())
         .merge(search::build_routes())
         .merge(administration::build_routes())
+        .merge(approval::build_routes())
         .merge(customer::build_routes())
         .merge(delivery::build_routes())
         .merge(money::build_routes())

@@ -114,6 +114,12 @@ identifier!(
 );
 
 identifier!(
+    /// A request for a second person: 32 lowercase hexadecimal characters in the same format as a payment id.
+    ApprovalId,
+    is_lower_hex_32
+);
+
+identifier!(
     /// A checkout: 32 uppercase hexadecimal characters, a dot and the name of the node that created it. The id is a
     /// capability: anyone who knows it may pay, so 80 of its bits are random.
     capability CheckoutId,
@@ -142,6 +148,13 @@ pub fn is_node_name(text: &str) -> bool {
 
 impl EntityId {
     /// Creates the id of a new entity.
+    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+        Self(timed_hex(now, random))
+    }
+}
+
+impl ApprovalId {
+    /// Creates the id of a new request.
     pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
         Self(timed_hex(now, random))
     }

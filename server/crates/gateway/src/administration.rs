@@ -7,6 +7,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tillgate_domain::access::approval::PendingRefund;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -69,6 +70,9 @@ pub enum ActError {
         /// The failure.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The act needs a second person, and nothing was changed.
+    #[error("a second person has to approve this refund")]
+    NeedsApproval(Box<PendingRefund>),
     /// A use case that the API shares failed or was refused.
     #[error(transparent)]
     Failed(#[from] Failure),

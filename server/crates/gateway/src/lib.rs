@@ -75,6 +75,8 @@ pub struct Gateway {
     pub security_codes: SecurityCodeCache,
     /// Places for reading and writing evidence files, by merchant.
     pub evidence_places: Shares,
+    /// Turns of the refunds by users for which a second person may be needed, by order.
+    pub refund_turns: Shares,
     /// The dry runs of risk rules that are running.
     pub dry_runs: DryRunSlots,
     /// The operator's options.
@@ -126,6 +128,14 @@ pub enum Failure {
 const EVIDENCE_PLACES: usize = 2;
 /// Number of evidence files that one merchant reads or writes at a time.
 const EVIDENCE_SHARE: usize = 1;
+
+/// Number of orders that are refunded by users at a time.
+const REFUND_TURNS: usize = 1_024;
+
+/// Creates the turns for [`Gateway::refund_turns`]: one refund of an order at a time.
+pub fn create_refund_turns() -> Shares {
+    Shares::new(REFUND_TURNS, 1)
+}
 
 /// Creates the places for [`Gateway::evidence_places`].
 pub fn create_evidence_places() -> Shares {

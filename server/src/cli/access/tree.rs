@@ -150,6 +150,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),
         ("retries", settings.schedule_retries.clone().unwrap_or_else(|| RetryPlan::default().to_string())),
+        ("approvals", settings.refund_approval.clone().unwrap_or_else(|| "none".to_owned())),
         ("origins", join_or(&settings.origins, "any")),
         ("compatible", if compatible { COMPATIBLE } else { "off" }.to_owned()),
     ]

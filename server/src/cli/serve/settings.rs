@@ -15,7 +15,6 @@ use tillgate_api::{AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, 
 use tillgate_domain::ip_text;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
-use tillgate_gateway::create_evidence_places;
 use tillgate_gateway::payment::PaymentsInFlight;
 use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry;
@@ -23,6 +22,7 @@ use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::VelocityLimiter;
 use tillgate_gateway::{App, Gateway, GatewayOptions};
+use tillgate_gateway::{create_evidence_places, create_refund_turns};
 use tillgate_net::listener::ConnectionLimits;
 use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::OutgoingClient;
@@ -171,6 +171,7 @@ impl GatewaySettings {
                 status_reads: StatusReads::default(),
                 security_codes: SecurityCodeCache::default(),
                 evidence_places: create_evidence_places(),
+                refund_turns: create_refund_turns(),
                 dry_runs: DryRunSlots::default(),
                 options: self.gateway_options(),
             },

@@ -4,6 +4,7 @@
 pub mod authentication;
 pub mod back_office;
 pub mod back_office_administration;
+pub mod back_office_approvals;
 pub mod back_office_attacks;
 pub mod back_office_audit;
 pub mod back_office_comments;

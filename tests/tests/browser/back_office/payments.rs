@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use thirtyfour::prelude::*;
 use tillgate_tests::{MerchantClient, TestGateway, run_in_browser};
 
-use super::{HOSTILE, become_administrator, check_pages};
+use super::{HOSTILE, become_administrator, check_page, check_pages};
 
 /// A VISA number whose payments are declined.
 const DECLINED_CARD: &str = "4200000000005512";
@@ -86,4 +86,23 @@ async fn the_pages_of_payments_are_small_accessible_and_within_their_policy() ->
     let lists = lists.map(str::to_owned);
     let own = ["", "/refund", "/comments"].map(|page| format!("/payments/{approved}{page}"));
     check_pages(gateway, [&lists[..], &own].concat()).await
+}
+
+#[tokio::test]
+async fn a_refund_that_needs_a_second_person_is_shown_with_its_request() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let merchant = gateway.create_merchant_with(&["--refund-approval", "50.00 EUR"])?;
+    let paid = make_payments(&merchant).await?;
+    run_in_browser(move |browser| async move {
+        become_administrator(&gateway, &browser).await?;
+        let base = format!("{}backoffice", gateway.public_url());
+        browser.goto(format!("{base}/payments/{paid}/refund")).await?;
+        browser.find(By::Css("main button.primary")).await?.click().await?;
+        let notice = browser.query(By::Css(".notice.good")).first().await.context("the notice")?.text().await?;
+        assert!(notice.contains("A second person has to approve"), "{notice}");
+        let address = browser.current_url().await?.to_string();
+        check_page(&browser, &address).await?;
+        check_page(&browser, &format!("{base}/approvals")).await
+    })
+    .await
 }

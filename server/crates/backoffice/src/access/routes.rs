@@ -35,6 +35,7 @@ pub(crate) const fn row(method: &'static str, path: &'static str, need: Need) ->
 const TABLES: &[&[OfficeRoute]] = &[
     super::ROUTES,
     crate::administration::ROUTES,
+    crate::approval::ROUTES,
     crate::customer::ROUTES,
     crate::delivery::ROUTES,
     crate::home::ROUTES,

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
+use tillgate_domain::access::approval::ApprovalRequest;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
-use tillgate_domain::id::EntityId;
+use tillgate_domain::id::{EntityId, UserId};
 use tillgate_gateway::{App, Failure};
 use tillgate_store::dispute::list::DisputeView;
 use tillgate_store::{MAX_COUNT, OpenWork};
@@ -24,6 +25,8 @@ use crate::payment::collect_ids;
 const TOKEN_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
+/// Number of requests of an entity for a second person that are loaded, with those of the user.
+const MAX_APPROVALS: u32 = 50;
 
 /// The entities whose work a user sees, for each kind of work.
 pub(super) struct WorkScope {
@@ -32,11 +35,16 @@ pub(super) struct WorkScope {
     money: Vec<EntityId>,
     payments: Vec<EntityId>,
     tokens: HashSet<EntityId>,
+    approvals: Vec<EntityId>,
+    /// The user, who does not approve the own requests.
+    user: UserId,
 }
 
 /// The work that was found.
 pub(super) struct LoadedWork {
     work: OpenWork,
+    /// The refunds that the user may approve.
+    approvals: Vec<ApprovalRequest>,
     /// The open disputes with the nearest deadlines.
     disputes: Vec<Dispute>,
     /// Time in which an analyst decides about a held payment.
@@ -55,6 +63,8 @@ impl WorkScope {
             money: of(Permission::ViewMoney),
             payments: of(Permission::ViewPayments),
             tokens: of(Permission::ManageTokens).into_iter().collect(),
+            approvals: of(Permission::ChangePayments),
+            user: office.signed_in.user.id.clone(),
         }
     }
 
@@ -80,7 +90,10 @@ impl WorkScope {
         let now = app.gateway.now();
         let ending = (now, now.checked_add(TOKEN_NOTICE).unwrap_or(Timestamp::MAX));
         let tokens = app.gateway.directory.find_ending_tokens(&self.tokens, ending);
-        Ok(LoadedWork { work, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
+        let mut approvals = app.gateway.load_approvals(&self.approvals, true, MAX_APPROVALS)?;
+        approvals.retain(|request| request.asker != self.user);
+        approvals.truncate(LINES);
+        Ok(LoadedWork { work, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
     }
 }
 
@@ -101,7 +114,7 @@ pub(super) fn render(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Mar
 
 /// Collects the lines, those with a deadline first.
 fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Task> {
-    let LoadedWork { work, disputes, review_lifetime, tokens } = loaded;
+    let LoadedWork { work, approvals, disputes, review_lifetime, tokens } = loaded;
     let until = |moment: Timestamp| {
         let time = texts.date_time(&moment.to_zoned(zone.clone()));
         html! { (texts.fill("home.until", &[("time", &time)])) }
@@ -116,6 +129,17 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
             end: until(deadline),
         };
         lines.push((deadline, task));
+    }
+    for request in approvals {
+        let amount = request.refund.amount;
+        let amount = format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code());
+        let task = Task {
+            text: texts.fill("home.refund_to_approve", &[("amount", &amount)]),
+            address: Some(format!("{BASE}/approvals/{}", request.id)),
+            badge: badge(Tone::Warn, texts.get("home.approval")),
+            end: until(request.expires()),
+        };
+        lines.push((request.expires(), task));
     }
     for dispute in disputes {
         let Some(deadline) = dispute.deadline else { continue };

@@ -20,6 +20,7 @@ macro_rules! language {
             &[
                 text_file!($code, "access"),
                 text_file!($code, "administration"),
+                text_file!($code, "approval"),
                 text_file!($code, "audit"),
                 text_file!($code, "common"),
                 text_file!($code, "customer"),

@@ -42,7 +42,7 @@ pub(super) async fn show_payments(office: Office, RawQuery(query): RawQuery) -> 
         Ok(views) => views,
         Err(failure) => return office.show_failure(&failure),
     };
-    let main = render(texts, &query, &page, &views);
+    let main = render(&office, &query, &page, &views);
     office.show_page(Section::Payments, title, main)
 }
 
@@ -61,11 +61,15 @@ async fn load_page(office: &Office, query: &ListQuery) -> Result<ListPage, Failu
 }
 
 /// Renders the content.
-fn render(texts: &Texts, query: &ListQuery, page: &ListPage, views: &[SavedView]) -> Markup {
+fn render(office: &Office, query: &ListQuery, page: &ListPage, views: &[SavedView]) -> Markup {
+    let texts = office.texts;
     html! {
         div.title {
             h1 { (texts.get("payments.title")) }
             div.actions {
+                @if office.signed_in.permissions.allows_somewhere(Permission::ChangePayments) {
+                    a.button href={ (BASE) "/approvals" } { (texts.get("approvals.title")) }
+                }
                 a.button href=(query.address.with(&[]).format_at("/payments.csv")) download="payments.csv" {
                     (texts.get("payments.csv"))
                 }

@@ -33,7 +33,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 22] = [
+pub static SETTINGS: [Setting; 23] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -43,6 +43,7 @@ pub static SETTINGS: [Setting; 22] = [
     setting!("compatible", compatible, true),
     setting!("time-zone", time_zone, false),
     setting!("schedule-retries", schedule_retries, false),
+    setting!("refund-approval", refund_approval, true),
     setting!("origin", origins, true),
     setting!("brands", channel.brands, false),
     setting!("currencies", channel.currencies, false),
@@ -229,6 +230,7 @@ mod tests {
             compatible,
             time_zone,
             schedule_retries,
+            refund_approval,
             chosen_defaults: _,
             channel:
                 Channel {
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!(review, ReviewPolicy::Decline);
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
-        let schedules = [time_zone, schedule_retries];
+        let schedules = [time_zone, schedule_retries, refund_approval];
         assert_eq!(flags.len() + more.len() + lists.len() + schedules.len() + 7, SETTINGS.len());
     }
 }

@@ -1,6 +1,7 @@
 //! Access: entities, their levels and channels, scopes of tokens, users with
 //! their roles, and the audit log.
 
+pub mod approval;
 pub mod audit;
 pub mod audit_key;
 pub mod channel;

@@ -2,6 +2,7 @@
 //! and users, the sign-in of users, and the audit log for people.
 
 pub mod actor;
+pub mod approvals;
 pub mod audit_log;
 pub mod channel_settings;
 pub mod entity;

@@ -13,7 +13,10 @@ use super::entity::EntityOverview;
 use super::setting_values::{
     find_word, in_quotes, join_or, parse_list, parse_switch, parse_test_mode, parse_word, switch_word, words_of,
 };
-use super::settings::{ANY, DEFAULT_PLAN, SettingsChange, parse_origin, parse_retry_plan, parse_time_zone};
+use super::settings::{
+    ANY, DEFAULT_PLAN, NO_APPROVAL, SettingsChange, parse_origin, parse_refund_approval, parse_retry_plan,
+    parse_time_zone,
+};
 use crate::registry;
 
 /// Subject of a setting.
@@ -29,13 +32,16 @@ pub enum SettingGroup {
     Risk,
     /// Scheduled payments.
     Schedules,
+    /// Acts that need a second person.
+    Approvals,
     /// Behaviour of a sandbox.
     Sandbox,
 }
 
 impl SettingGroup {
     /// Every group.
-    pub const ALL: [Self; 6] = [Self::Requests, Self::Form, Self::Routing, Self::Risk, Self::Schedules, Self::Sandbox];
+    pub const ALL: [Self; 7] =
+        [Self::Requests, Self::Form, Self::Routing, Self::Risk, Self::Schedules, Self::Approvals, Self::Sandbox];
 
     /// Returns its name, which is also the key of its text.
     pub fn as_str(self) -> &'static str {
@@ -45,6 +51,7 @@ impl SettingGroup {
             Self::Routing => "routing",
             Self::Risk => "risk",
             Self::Schedules => "schedules",
+            Self::Approvals => "approvals",
             Self::Sandbox => "sandbox",
         }
     }
@@ -85,8 +92,8 @@ pub struct SettingRow {
     pub group: SettingGroup,
     /// The kind of its value.
     pub kind: SettingKind,
-    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, or which card
-    /// numbers a sandbox takes: only somebody who manages the level above a merchant may change it.
+    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, which acts need a
+    /// second person, or which card numbers a sandbox takes: only somebody who manages the level above a merchant may change it.
     pub is_from_above: bool,
     read: fn(&EntitySettings) -> String,
     set: fn(&mut SettingsChange, &str) -> Result<(), String>,
@@ -163,7 +170,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 23] = [
+pub static SETTING_ROWS: [SettingRow; 24] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -247,6 +254,19 @@ pub static SETTING_ROWS: [SettingRow; 23] = [
             Ok(())
         }
     ),
+    SettingRow {
+        is_from_above: true,
+        ..row!(
+            "refund-approval",
+            Approvals,
+            SettingKind::Text,
+            |settings| settings.refund_approval.clone().unwrap_or_else(|| NO_APPROVAL.to_owned()),
+            |change, text| {
+                change.refund_approval = Some(parse_refund_approval(text)?);
+                Ok(())
+            }
+        )
+    },
     list!("test-modes", Sandbox, test_modes, parse_test_mode),
     SettingRow {
         is_from_above: true,
@@ -348,6 +368,7 @@ mod tests {
             "risk-error" => "accept",
             "time-zone" => "Europe/Berlin",
             "schedule-retries" => "900=1h",
+            "refund-approval" => "500.00 EUR, 600.00 USD",
             _ => "on",
         }
     }
@@ -398,6 +419,7 @@ mod tests {
             ("3d", "always"),
             ("time-zone", "Berlin"),
             ("schedule-retries", "1d"),
+            ("refund-approval", "500"),
         ] {
             let refused = find_row(name).unwrap().set(&mut SettingsChange::default(), value);
             assert!(refused.is_err_and(|message| !message.is_empty()), "{name} {value}");

@@ -1,6 +1,7 @@
 //! Changes of an entity's settings.
 
 use jiff::tz::TimeZone;
+use tillgate_domain::access::approval::RefundApproval;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::inheritance;
 use tillgate_domain::access::level::Level;
@@ -16,6 +17,9 @@ use crate::registry::is_for_sandboxes_only;
 pub(super) const ANY: &str = "any";
 /// The value that stands for the default plan of retries.
 pub(super) const DEFAULT_PLAN: &str = "default";
+
+/// The value for which no refund needs a second person.
+pub(super) const NO_APPROVAL: &str = "none";
 
 /// A change of settings. What is `None` or empty changes nothing.
 #[derive(Debug, Default)]
@@ -40,6 +44,8 @@ pub struct SettingsChange {
     pub time_zone: Option<String>,
     /// The retries of declined scheduled payments, checked by [`parse_retry_plan`].
     pub schedule_retries: Option<String>,
+    /// The refunds that need a second person, checked by [`parse_refund_approval`].
+    pub refund_approval: Option<String>,
     /// The origins whose pages may embed the form, checked by [`parse_origin`].
     pub origins: Vec<String>,
     /// The settings as a channel.
@@ -66,6 +72,9 @@ impl SettingsChange {
         if let Some(plan) = &self.schedule_retries {
             settings.schedule_retries = Some(plan.clone()).filter(|plan| plan != DEFAULT_PLAN);
         }
+        if let Some(approval) = &self.refund_approval {
+            settings.refund_approval = Some(approval.clone()).filter(|approval| approval != NO_APPROVAL);
+        }
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -89,6 +98,7 @@ impl SettingsChange {
             ("compatible", self.compatible.is_some()),
             ("time-zone", self.time_zone.is_some()),
             ("schedule-retries", self.schedule_retries.is_some()),
+            ("refund-approval", self.refund_approval.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
         own.into_iter().chain(self.channel.given_settings()).filter_map(|(name, given)| given.then_some(name))
@@ -131,6 +141,15 @@ pub(super) fn check_connector(entity: &Entity) -> Result<(), ActError> {
         entity.id
     );
     Err(ActError::refuse("connector", message))
+}
+
+/// Checks which refunds need a second person: `none`, `all`, or amounts such as `500.00 EUR, 600.00 USD`. Returns them
+/// in their usual form.
+///
+/// # Errors
+/// A message about the value.
+pub fn parse_refund_approval(text: &str) -> Result<String, String> {
+    text.parse::<RefundApproval>().map(|approval| approval.to_string()).map_err(|fault| format!("the value {fault}"))
 }
 
 /// Checks an entity's name and removes the spaces around it: 1 to 100 characters on one line.

@@ -31,7 +31,6 @@ use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
 use crate::checkout::reminder::StatusReads;
 use crate::checkout::summary::SavedForms;
-use crate::create_evidence_places;
 use crate::payment::pay::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::security_codes::SecurityCodeCache;
@@ -40,6 +39,7 @@ use crate::risk::dry_run::DryRunSlots;
 use crate::risk::stored_rules::compile_stored_rules;
 use crate::risk::velocity::{VelocityLimiter, VelocityLimits};
 use crate::{Gateway, GatewayOptions};
+use crate::{create_evidence_places, create_refund_turns};
 
 /// A clock that tests move.
 struct MovedClock(AtomicI64);
@@ -99,6 +99,7 @@ impl TestShop {
             status_reads: StatusReads::default(),
             security_codes: SecurityCodeCache::default(),
             evidence_places: create_evidence_places(),
+            refund_turns: create_refund_turns(),
             dry_runs: DryRunSlots::default(),
             options: GatewayOptions {
                 node: "tx01".to_owned(),

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use tillgate_domain::access::approval::ApprovalRequest;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest};
 use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus};
+use tillgate_net::shares::Place;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::StoreErrorKind;
@@ -24,6 +26,8 @@ pub const MODIFICATIONS: [ModificationType; 3] =
 
 /// Beginning of the key of a form.
 const FORM_KEY: &str = "office-";
+/// Maximum number of payments between one and the first of its order.
+const MAX_STEPS: usize = 20;
 /// Number of letters after it, with four bits each.
 const FORM_KEY_LETTERS: usize = 32;
 
@@ -106,18 +110,78 @@ impl Gateway {
     /// made. A decline is a payment, not an error; one whose outcome is unknown is pending.
     ///
     /// # Errors
-    /// If the user's session or right has ended; `payment`, `amount` or `key` by name if the request is refused.
+    /// If the user's session or right has ended; `payment`, `amount` or `key` by name if the request is refused; if a
+    /// second person is needed.
     pub async fn change_payment(
         &self,
         actor: &Actor,
         (owner, id): (&EntityId, &PaymentId),
         act: RequestedAct,
     ) -> Result<Arc<Payment>, ActError> {
-        let owner = self.find_changeable_owner(actor, owner)?;
+        let entity = self.find_changeable_owner(actor, owner)?;
+        let payment = self.store.load_payment(&entity.id, id)?.ok_or_else(unknown_payment)?;
+        let _turn = self.take_refund_turn(&entity, &payment).await?;
+        let content = describe_act(id, &act);
+        if let Some(made) = self.find_earlier_act(&entity, &act.key, &content)? {
+            return Ok(made);
+        }
+        match self.find_pending_refund(&entity, &payment, act.modification, act.amount)? {
+            Some(pending) => Err(ActError::NeedsApproval(Box::new(pending))),
+            None => self.run_act(actor, &entity, id, act).await,
+        }
+    }
+
+    /// Refunds or reverses a payment as a second person has approved it. The rights of both users are checked again.
+    /// Repeated for the same request, it returns the payment that it has made.
+    ///
+    /// # Errors
+    /// If the session or the right of one of them has ended, or the refund is refused.
+    pub async fn run_approved_refund(
+        &self,
+        actor: &Actor,
+        request: &ApprovalRequest,
+    ) -> Result<Arc<Payment>, ActError> {
+        let entity = self.find_changeable_owner(actor, &request.entity)?;
+        if !self.may_refund(&request.asker, &request.entity)? {
+            return Err(ActError::refuse("request", "the user who asked may not refund payments any more"));
+        }
+        let refund = &request.refund;
+        let payment = self.store.load_payment(&entity.id, &refund.payment)?.ok_or_else(unknown_payment)?;
+        let _turn = self.take_refund_turn(&entity, &payment).await?;
+        let letters: String = request.id.as_str().bytes().map(letter_of_digit).collect();
+        let key = parse_form_key(&format!("{FORM_KEY}{letters}")).ok_or_else(unknown_payment)?;
+        let amount = (!refund.is_reversal).then_some(refund.amount);
+        let act = RequestedAct { modification: refund.modification(), amount, key };
+        self.run_act(actor, &entity, &refund.payment, act).await
+    }
+
+    /// Takes the turn of an order if its refunds may need a second person, so that each refund sees the sum of those
+    /// before. Refunds at the same time could otherwise exceed a limit together.
+    async fn take_refund_turn(&self, entity: &Entity, payment: &Payment) -> Result<Option<Place>, ActError> {
+        if !self.has_refund_approval(entity) {
+            return Ok(None);
+        }
+        let mut first = payment.clone();
+        for _ in 0..MAX_STEPS {
+            let Some(id) = &first.referenced else { break };
+            let Some(earlier) = self.store.load_payment(&first.entity, id)? else { break };
+            first = earlier;
+        }
+        Ok(Some(self.refund_turns.take(first.id.as_str()).await))
+    }
+
+    /// Runs an act of a user that needs no further check.
+    async fn run_act(
+        &self,
+        actor: &Actor,
+        owner: &Arc<Entity>,
+        id: &PaymentId,
+        act: RequestedAct,
+    ) -> Result<Arc<Payment>, ActError> {
         let content = describe_act(id, &act);
         let (entity, fingerprint) = (owner.id.clone(), self.vault.fingerprint_request(content.as_bytes()));
         let request = IdempotentRequest { entity, key: act.key.clone(), fingerprint };
-        if let Some(made) = self.find_earlier_act(&owner, &act.key, &content)? {
+        if let Some(made) = self.find_earlier_act(owner, &act.key, &content)? {
             return Ok(made);
         }
         let encode = |payment: &Payment| EncodedResponse { status: 200, body: payment.id.as_str().into() };
@@ -125,11 +189,11 @@ impl Gateway {
             ResponseRecorder::new(Some(request), encode).with_actor(actor.name()).with_address(actor.address());
         // Boxed, because the handlers of pages are not made for the memory of a payment.
         let made =
-            Box::pin(self.modify_payment(&owner, id.as_str(), act.to_parameters(), Scopes::all(), recorder)).await;
+            Box::pin(self.modify_payment(owner, id.as_str(), act.to_parameters(), Scopes::all(), recorder)).await;
         match made {
             Ok(payment) => Ok(payment),
             Err(Failure::Store(error)) if error.kind() == StoreErrorKind::DuplicateKey => {
-                let made = self.find_earlier_act(&owner, &act.key, &content)?;
+                let made = self.find_earlier_act(owner, &act.key, &content)?;
                 made.ok_or(ActError::Failed(Failure::Store(error)))
             }
             Err(Failure::Refused(refusal)) => Err(ActError::from_refusal(&refusal, "payment", name_of_input)),
@@ -198,6 +262,12 @@ pub fn parse_form_key(text: &str) -> Option<IdempotencyKey> {
     let letters = text.strip_prefix(FORM_KEY)?;
     let is_ours = letters.len() == FORM_KEY_LETTERS && letters.bytes().all(|letter| matches!(letter, b'a'..=b'p'));
     is_ours.then(|| IdempotencyKey::parse(text.as_bytes()).ok()).flatten()
+}
+
+/// Returns the letter of a form's key for a hexadecimal digit.
+fn letter_of_digit(digit: u8) -> char {
+    let value = if digit.is_ascii_digit() { digit - b'0' } else { digit.saturating_sub(b'a') + 10 };
+    char::from(b'a' + value % 16)
 }
 
 /// Returns what distinguishes the request of a form from another one with its key.

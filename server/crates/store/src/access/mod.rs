@@ -1,5 +1,6 @@
 //! Access: entities and their tokens, users with their sessions, and the audit log.
 
+pub mod approval;
 pub mod audit_log;
 pub mod entity;
 pub mod passkey;

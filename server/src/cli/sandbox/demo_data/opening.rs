@@ -14,7 +14,7 @@ use tillgate_gateway::registry::Registry;
 use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
-use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places};
+use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places, create_refund_turns};
 use tillgate_os::clock::Clock;
 use tillgate_os::id_clock::IdClock;
 use tillgate_store::entity_directory::Directory;
@@ -58,6 +58,7 @@ pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow:
         status_reads: StatusReads::default(),
         security_codes: SecurityCodeCache::default(),
         evidence_places: create_evidence_places(),
+        refund_turns: create_refund_turns(),
         dry_runs: DryRunSlots::default(),
         options: default_options(),
     })

@@ -5,6 +5,7 @@ use std::ops::Range;
 /// Tables that decide who may do what, or what is owed. The order is that of the sums in the seal. After a change the
 /// schema needs another version, because a new version is sealed again.
 pub(super) const SEALED: &[&str] = &[
+    "approval",
     "audit_entry",
     "balance",
     "booking_check",
@@ -70,6 +71,7 @@ pub(super) const SEALED: &[&str] = &[
 
 /// Tables that only some versions of the schema seal, with these versions. The first version with a seal is 51.
 const VERSIONS: &[(&str, Range<u32>)] = &[
+    ("approval", 61..u32::MAX),
     ("review_request", 51..55),
     ("unmasked_index", 53..u32::MAX),
     ("passkey", 61..u32::MAX),
