@@ -128,6 +128,7 @@ pub struct NewSession {
 
 impl UserChange {
     /// Writes the change of a user.
+    #[expect(clippy::too_many_lines, reason = "a table of statements")]
     pub(super) fn apply(&self, connection: &Connection, user: &UserId) -> Result<(), StoreError> {
         let user = user.as_str();
         let run = |statement: &str, parameters: &[&dyn rusqlite::ToSql]| -> Result<(), StoreError> {
