@@ -1,5 +1,5 @@
-//! Sign-in with a passkey: as the second factor after the password, or with nothing else. The passkey verifies its user,
-//! so it is worth both factors. A refusal says nothing about users.
+//! Sign-in with a passkey: as the second factor after the password, or with nothing else. The passkey verifies its
+//! user, so it is worth both factors. A refusal says nothing about users.
 
 use jiff::Timestamp;
 use serde_json::Value;
