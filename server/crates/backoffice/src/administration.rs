@@ -20,7 +20,7 @@ use crate::access::routes::{Need, OfficeRoute, row};
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/administration", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
-    row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)).after_factor(),
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}/settings", Need::Permission(Permission::ManageEntities)),
     row("POST", "/administration/entities/{id}/settings/{form}", Need::Permission(Permission::ManageEntities)),

@@ -175,7 +175,7 @@ impl FactorAnswer {
 
 /// Returns true if a passkey is still as it was when its answer was checked. Another sign-in may have used its counter,
 /// or it may have been removed.
-fn is_current(passkey: &StoredPasskey, passkeys: &[StoredPasskey]) -> bool {
+pub(super) fn is_current(passkey: &StoredPasskey, passkeys: &[StoredPasskey]) -> bool {
     passkeys.iter().any(|known| known.id == passkey.id && known.key == passkey.key)
 }
 
@@ -242,7 +242,7 @@ impl Gateway {
 
     /// Finds the passkey of an answer, and checks the answer. Returns `None` if there is no such passkey, or
     /// `is_expected` returns false for it.
-    fn check_answer(
+    pub(super) fn check_answer(
         &self,
         party: &RelyingParty,
         state: &[u8],
