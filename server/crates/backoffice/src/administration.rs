@@ -24,7 +24,7 @@ use crate::access::routes::{Need, OfficeRoute, row};
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/administration", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}", Need::Permission(Permission::ManageTokens)),
-    row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)),
+    row("POST", "/administration/entities/{id}/tokens", Need::Permission(Permission::ManageTokens)).after_factor(),
     row("POST", "/administration/entities/{id}/tokens/{user}/revoke", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}/ftp-users", Need::Permission(Permission::ManageTokens)),
     row("POST", "/administration/entities/{id}/ftp-users", Need::Permission(Permission::ManageTokens)),

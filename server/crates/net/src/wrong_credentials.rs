@@ -77,6 +77,16 @@ impl WrongCredentials {
         self.slot(key).is_some_and(|slot| slot.load(Ordering::Relaxed).max(now) + cost - now > HOUR)
     }
 
+    /// Counts for a key what was counted for another one, so that a new name gives no new attempts.
+    pub fn copy_key(&self, from: impl Hash, to: impl Hash) {
+        if self.per_hour == 0 {
+            return;
+        }
+        if let (Some(from), Some(to)) = (self.slot(from), self.slot(to)) {
+            to.fetch_max(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     /// Returns the counter of a key.
     fn slot(&self, key: impl Hash) -> Option<&AtomicI64> {
         let index = self.hasher.hash_one(key) % SLOTS as u64;

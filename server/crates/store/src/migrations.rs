@@ -81,6 +81,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0059_customer_lists",
     "0060_registration_payments",
     "0061_passkeys",
+    "0062_fresh_factor",
     "0063_approval",
     "0067_payment_comments",
     "0068_saved_views",

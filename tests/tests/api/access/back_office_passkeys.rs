@@ -106,12 +106,20 @@ async fn a_passkey_is_added_signs_in_alone_and_after_the_password_and_is_removed
     second.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;
     assert!(second.get("/sign-in/factor").await?.page.contains("Use a passkey instead"));
     let options = read_json(&second.post_json("/sign-in/factor/challenge", &json!({})).await?)?;
-    assert_eq!(options["publicKey"]["allowCredentials"].as_array().map(Vec::len), Some(1));
+    let allowed = json!([{ "type": "public-key", "id": device.id() }]);
+    assert_eq!(options["publicKey"]["allowCredentials"], allowed);
     let pending = second.session();
     assert_eq!(second.post_json("/sign-in/factor/passkey", &device.get(&options)?).await?.status, 200);
     assert!(second.is_signed_in().await?);
     // The token from before the second factor is worth nothing.
     assert_ne!(second.session(), pending);
+    // A passkey confirms a session as well, once.
+    device.counter += 1;
+    let options = read_json(&second.post_json("/account/confirm/challenge", &json!({})).await?)?;
+    let answer = device.get(&options)?;
+    let confirmed = second.post_json("/account/confirm/passkey", &answer).await?;
+    assert_eq!(read_json(&confirmed)?["location"], "/backoffice/payments");
+    assert_eq!(second.post_json("/account/confirm/passkey", &answer).await?.status, 422);
     let id = account.between("<option value=\"", "\"").context("no passkey")?.to_owned();
     for (code, status) in [("000000".to_owned(), 422), (person.next_code(), 303)] {
         let removed = person.browser.post("/account/passkeys/remove", &[("passkey", &id), ("code", &code)]).await?;
@@ -233,6 +241,8 @@ async fn requests_that_the_script_does_not_send_are_refused() -> anyhow::Result<
         "/sign-in/factor/passkey",
         "/account/passkeys/challenge",
         "/account/passkeys",
+        "/account/confirm/challenge",
+        "/account/confirm/passkey",
     ];
     let large = json!({ "name": "a".repeat(17_000) }).to_string();
     for path in paths {

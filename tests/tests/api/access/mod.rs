@@ -8,6 +8,7 @@ pub mod back_office_approvals;
 pub mod back_office_attacks;
 pub mod back_office_audit;
 pub mod back_office_comments;
+pub mod back_office_confirmation;
 pub mod back_office_credentials;
 pub mod back_office_customers;
 pub mod back_office_deliveries;

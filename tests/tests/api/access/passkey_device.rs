@@ -40,6 +40,11 @@ impl PasskeyDevice {
         Ok(Self { key, id, user: Vec::new(), origin: origin.to_owned(), counter: 1, verifies: true })
     }
 
+    /// Returns the id of the passkey, as challenges name it.
+    pub fn id(&self) -> String {
+        BASE64.encode(&self.id)
+    }
+
     /// Makes the passkey that a challenge asks for.
     pub fn create(&mut self, options: &Value) -> anyhow::Result<Value> {
         let user = options["publicKey"]["user"]["id"].as_str().context("the id of the user")?;
@@ -80,7 +85,7 @@ impl PasskeyDevice {
     }
 
     fn answer(&self, response: Value) -> Value {
-        let id = BASE64.encode(&self.id);
+        let id = self.id();
         let answer = json!({ "id": id, "rawId": id, "type": "public-key", "response": response, "extensions": {} });
         json!({ "answer": answer, "next": "/backoffice/payments" })
     }

@@ -9,7 +9,7 @@ async fn the_pages_of_administration_are_small_accessible_and_within_their_polic
     let gateway = TestGateway::start()?;
     let merchant = gateway.create_merchant()?;
     let account = format!("/administration/entities/{}", merchant.entity_id);
-    let lists = ["/administration", "/administration/system", "/users", "/account", "/components"];
+    let lists = ["/administration", "/administration/system", "/users", "/account", "/account/confirm", "/components"];
     let audit = [
         "/administration/audit",
         "/administration/audit?view=all",

@@ -75,6 +75,13 @@ async fn a_passkey_signs_in_alone_and_after_the_password_until_its_counter_goes_
         sign_out(&browser).await?;
         check_page(&browser, &format!("{page}backoffice/sign-in")).await?;
         browser.goto(format!("{page}backoffice/sign-in?next=%2Fbackoffice%2Fpayments")).await?;
+        // Without the script the form stays hidden.
+        let display = "getComputedStyle(document.querySelector('.passkey')).display";
+        browser.wait_until(&format!("{display} !== 'none'")).await?;
+        let hide = "document.querySelector('.passkey').toggleAttribute('hidden')";
+        browser.evaluate(hide).await?;
+        assert_eq!(browser.evaluate(display).await?, "none");
+        browser.evaluate(hide).await?;
         press(&browser, "form[data-passkey=get] button").await?;
         browser.wait_until("location.pathname === '/backoffice/payments'").await?;
         sign_out(&browser).await?;

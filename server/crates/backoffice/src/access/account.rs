@@ -44,6 +44,7 @@ pub(super) async fn show_account(
 ) -> Response {
     let done = match &*query.done {
         "passkey_added" => Some((Tone::Good, "passkey.added")),
+        "mail_changed" => Some((Tone::Good, "account.mail_changed")),
         "passkey_removed" => Some((Tone::Good, "passkey.was_removed")),
         _ => None,
     };
@@ -89,6 +90,22 @@ pub(super) async fn change_password(
     }
 }
 
+/// Changes the mail address.
+pub(super) async fn change_mail(
+    State(state): State<Arc<OfficeState>>,
+    client: OfficeClient,
+    signed_in: SignedIn,
+    fields: Fields,
+) -> Response {
+    let who = (&signed_in.session, client.address);
+    let (code, mail) = (fields.get("code"), fields.get("mail"));
+    match own_account::change_mail(&state.app, &state.sign_in_limits, who, code, mail).await {
+        Ok(Ok(())) => Redirect::to(&format!("{BASE}/account?done=mail_changed")).into_response(),
+        Ok(Err(fault)) => render_fault(&state, &client, &signed_in, fault),
+        Err(error) => Problem::failed(&error).render(client.texts, Some(&signed_in.user)),
+    }
+}
+
 /// Changes the authenticator app, and shows the new recovery codes.
 pub(super) async fn change_factor(
     State(state): State<Arc<OfficeState>>,
@@ -124,6 +141,7 @@ pub(super) fn describe_fault(fault: OwnAccountFault) -> (StatusCode, &'static st
         OwnAccountFault::Busy => return (StatusCode::SERVICE_UNAVAILABLE, "sign_in.busy"),
         OwnAccountFault::Factor => "sign_in.wrong_code",
         OwnAccountFault::NewCode => "account.wrong_new_code",
+        OwnAccountFault::Mail => "account.mail_fault",
         OwnAccountFault::PasskeyName => "passkey.name_fault",
         OwnAccountFault::TooManyPasskeys => "passkey.too_many",
         OwnAccountFault::UnknownPasskey => "passkey.unknown",
@@ -177,10 +195,31 @@ fn render_account(
             button type="submit" { (texts.get("account.change_password")) }
         }
         (factor)
+        (render_mail_form(client))
         (passkey_script())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
     allow_requests((status, page.render()).into_response())
+}
+
+/// Renders the form of another mail address.
+fn render_mail_form(client: &OfficeClient) -> Markup {
+    let texts = client.texts;
+    html! {
+        h2 { (texts.get("account.change_mail")) }
+        p { (texts.get("account.mail_text")) }
+        form action={ (BASE) "/account/mail" } method="post" {
+            div.field {
+                label for="new-mail" { (texts.get("account.new_mail")) }
+                input id="new-mail" name="mail" type="email" autocomplete="email" required maxlength="254";
+            }
+            div.field {
+                label for="mail-code" { (texts.get("account.present_code")) }
+                input id="mail-code" name="code" autocomplete="one-time-code" required maxlength="254";
+            }
+            button type="submit" { (texts.get("account.change_mail")) }
+        }
+    }
 }
 
 /// Returns the input of a credential.

@@ -7,12 +7,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::access::user::SessionStage;
+use tillgate_domain::access::user::{SessionStage, is_fresh_factor};
 
 use super::client::OfficeClient;
 use super::passkey_form::SendsRequests;
 use super::problem::Problem;
-use super::routes::{Need, find_need};
+use super::routes::{Need, find_route};
 use super::signed_in::SignedIn;
 use crate::{BASE, OfficeState};
 
@@ -82,7 +82,8 @@ async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut
     let Some(path) = request.extensions().get::<MatchedPath>().cloned() else { return Ok(()) };
     let pattern = path.as_str().strip_prefix(BASE).unwrap_or(path.as_str());
     let pattern = if pattern.is_empty() { "/" } else { pattern };
-    let permission = match find_need(request.method(), pattern) {
+    let route = find_route(request.method(), pattern);
+    let permission = match route.map(|route| route.need) {
         Some(Need::Nothing) => return Ok(()),
         Some(Need::SignedIn) => None,
         Some(Need::Permission(permission)) => Some(permission),
@@ -94,8 +95,20 @@ async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut
     };
     let signed_in = find_user(state, client, request.method(), request.uri()).await?;
     check_permission(state, client, &signed_in, permission).await?;
+    let needs_factor = route.is_some_and(|route| route.needs_factor);
+    if needs_factor && !is_fresh_factor(signed_in.session.session.factor, state.app.gateway.now()) {
+        return Err(Box::new(ask_for_factor(request.uri().path(), pattern)));
+    }
     request.extensions_mut().insert(signed_in);
     Ok(())
+}
+
+/// Leads to the confirmation, and from there to the page with the form that was sent.
+fn ask_for_factor(path: &str, pattern: &str) -> Response {
+    let parent = path.rsplit_once('/').map_or(path, |(parent, _)| parent);
+    let page = if find_route(&Method::GET, pattern).is_some() { path } else { parent };
+    let next: String = form_urlencoded::byte_serialize(format!("{BASE}{page}").as_bytes()).collect();
+    Redirect::to(&format!("{BASE}/account/confirm?next={next}")).into_response()
 }
 
 /// Returns true if another site loads a page as a part of its own, instead of leading the browser to it.

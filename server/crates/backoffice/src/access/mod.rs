@@ -3,6 +3,7 @@
 
 mod account;
 mod client;
+mod confirmation;
 mod cookies;
 mod fields;
 mod guard;
@@ -50,6 +51,11 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/invitation/{token}", Need::Nothing),
     row("POST", "/invitation/{token}", Need::Nothing),
     row("GET", "/account", Need::SignedIn),
+    row("GET", "/account/confirm", Need::SignedIn),
+    row("POST", "/account/confirm", Need::SignedIn),
+    row("POST", "/account/confirm/challenge", Need::SignedIn),
+    row("POST", "/account/confirm/passkey", Need::SignedIn),
+    row("POST", "/account/mail", Need::SignedIn),
     row("POST", "/account/password", Need::SignedIn),
     row("POST", "/account/factor", Need::SignedIn),
     row("POST", "/account/passkeys", Need::SignedIn),
@@ -57,11 +63,11 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("POST", "/account/passkeys/remove", Need::SignedIn),
     row("POST", "/account/sessions", Need::SignedIn),
     row("GET", "/users", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users", Need::Permission(Permission::ManageUsers)).after_factor(),
     row("GET", "/users/{id}", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/invite", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/state", Need::Permission(Permission::ManageUsers)),
-    row("POST", "/users/{id}/roles", Need::Permission(Permission::ManageUsers)),
+    row("POST", "/users/{id}/invite", Need::Permission(Permission::ManageUsers)).after_factor(),
+    row("POST", "/users/{id}/state", Need::Permission(Permission::ManageUsers)).after_factor(),
+    row("POST", "/users/{id}/roles", Need::Permission(Permission::ManageUsers)).after_factor(),
 ];
 
 /// Builds the routes of access. Their permissions are in [`ROUTES`].
@@ -76,6 +82,10 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/sign-out", post(sign_in::sign_out))
         .route("/invitation/{token}", get(invitation::show_invitation).post(invitation::accept))
         .route("/account", get(account::show_account))
+        .route("/account/confirm", get(confirmation::show).post(confirmation::receive_code))
+        .route("/account/confirm/challenge", post(confirmation::begin))
+        .route("/account/confirm/passkey", post(confirmation::finish))
+        .route("/account/mail", post(account::change_mail))
         .route("/account/password", post(account::change_password))
         .route("/account/factor", post(account::change_factor))
         .route("/account/passkeys", post(own_passkeys::add))

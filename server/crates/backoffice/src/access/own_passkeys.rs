@@ -77,7 +77,8 @@ pub(super) async fn remove(
     }
 }
 
-fn answer_fault(client: &OfficeClient, fault: OwnAccountFault) -> Response {
+/// Answers our script with a fault.
+pub(super) fn answer_fault(client: &OfficeClient, fault: OwnAccountFault) -> Response {
     let (status, key): (StatusCode, _) = describe_fault(fault);
     refuse(status, client.texts.get(key))
 }

@@ -24,11 +24,20 @@ pub struct OfficeRoute {
     pub path: &'static str,
     /// The condition.
     pub need: Need,
+    /// True if the user must have given a second factor in the last minutes.
+    pub needs_factor: bool,
+}
+
+impl OfficeRoute {
+    /// Returns the row of a route that needs a fresh second factor.
+    pub(crate) const fn after_factor(self) -> Self {
+        Self { needs_factor: true, ..self }
+    }
 }
 
 /// Creates a row of a table of routes.
 pub(crate) const fn row(method: &'static str, path: &'static str, need: Need) -> OfficeRoute {
-    OfficeRoute { method, path, need }
+    OfficeRoute { method, path, need, needs_factor: false }
 }
 
 /// The tables of all subjects.
@@ -52,8 +61,8 @@ pub fn all_routes() -> impl Iterator<Item = &'static OfficeRoute> {
     TABLES.iter().copied().flatten()
 }
 
-/// Finds the need of a route. `path` is the pattern below [`crate::BASE`]. Returns `None` for a route without a row.
-pub(super) fn find_need(method: &Method, path: &str) -> Option<Need> {
+/// Finds a route. `path` is the pattern below [`crate::BASE`]. Returns `None` for a route without a row.
+pub(super) fn find_route(method: &Method, path: &str) -> Option<&'static OfficeRoute> {
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
-    all_routes().find(|route| route.method == method && route.path == path).map(|route| route.need)
+    all_routes().find(|route| route.method == method && route.path == path)
 }

@@ -13,6 +13,8 @@ pub const IDLE_LIMIT: SignedDuration = SignedDuration::from_mins(15);
 pub const SESSION_LIMIT: SignedDuration = SignedDuration::from_hours(12);
 /// Time for which a session waits for the second factor.
 pub const FACTOR_LIMIT: SignedDuration = SignedDuration::from_mins(10);
+/// Time for which a second factor is fresh enough for acts on other users and access tokens.
+pub const FRESH_LIMIT: SignedDuration = SignedDuration::from_mins(10);
 /// Time after which the use of a session is stored again. Storing each request would make every page a write.
 pub const USE_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 /// Time for which an invitation can be used.
@@ -107,6 +109,14 @@ pub struct SessionTimes {
     pub confirmed: Option<Timestamp>,
     /// The time of its end: signed out, revoked, or replaced.
     pub ended: Option<Timestamp>,
+}
+
+/// Returns true if a second factor that was given at a time is fresh. A clock that was set back makes none fresh.
+pub fn is_fresh_factor(factor: Option<Timestamp>, now: Timestamp) -> bool {
+    factor.is_some_and(|given| {
+        let age = now.duration_since(given);
+        age < FRESH_LIMIT && age > -SignedDuration::from_mins(1)
+    })
 }
 
 /// Stage of a session at some time.
@@ -220,6 +230,15 @@ mod tests {
         assert_eq!(times(7200, 7200, true).stage_at(at(0)), SessionStage::Over);
         let ended = SessionTimes { ended: Some(at(1)), ..times(0, 0, true) };
         assert_eq!(ended.stage_at(at(2)), SessionStage::Over);
+    }
+
+    #[test]
+    fn a_factor_is_fresh_for_some_minutes() {
+        for (given, fresh) in
+            [(Some(0), true), (Some(-599), true), (Some(-600), false), (Some(90), false), (None, false)]
+        {
+            assert_eq!(is_fresh_factor(given.map(at), at(0)), fresh, "{given:?}");
+        }
     }
 
     #[test]

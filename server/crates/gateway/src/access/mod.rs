@@ -5,6 +5,7 @@ pub mod actor;
 pub mod approvals;
 pub mod audit_log;
 pub mod channel_settings;
+pub mod confirmation;
 pub mod entity;
 pub mod invitation;
 pub mod link_token;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tillgate_domain::access::one_time_code::CodeSecret;
 use tillgate_domain::access::password::{PasswordFault, check_password};
-use tillgate_domain::access::user::{SessionStage, User, UserState};
+use tillgate_domain::access::user::{SessionStage, User, UserState, parse_mail};
 use tillgate_domain::id::UserId;
 use tillgate_store::access::passkey::StoredPasskey;
 use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
@@ -38,6 +38,8 @@ pub enum OwnAccountFault {
     Password(PasswordFault),
     /// The code of the new authenticator app is wrong.
     NewCode,
+    /// The new mail address is not possible, or another user has it.
+    Mail,
     /// The name of the passkey is not possible.
     PasskeyName,
     /// The user has as many passkeys as are possible.
@@ -112,7 +114,8 @@ impl Gateway {
                 return Ok((refused, Err(OwnAccountFault::Factor)));
             };
             let changes = act(&stored.user, &input.passkeys)?;
-            Ok((factor.use_up(UserChanges::default(), id).followed_by(changes), Ok(())))
+            let used = factor.use_up(UserChanges::default(), id).with(id, UserChange::RefreshFactor { number, now });
+            Ok((used.followed_by(changes), Ok(())))
         };
         let outcome = self.store.change_user_by(Some(number), UserKey::Id(found.user.id.clone()), decide).await?;
         Ok(outcome.and_then(|outcome| outcome))
@@ -195,4 +198,39 @@ pub async fn change_factor(
     let changes = vec![UserChange::SetSecret { sealed, step }, UserChange::SetRecovery(hashes)];
     let changed = gateway.change_credentials(limits, found, code, ("user factor", address), changes).await?;
     Ok(changed.map(|()| codes))
+}
+
+/// Changes the mail address of a signed-in user, which is the user's name at the sign-in.
+///
+/// # Errors
+/// The fault in the inner result; a failure of the store.
+pub async fn change_mail(
+    app: &App,
+    limits: &SignInLimits,
+    (found, address): (&FoundSession, IpAddr),
+    code: &str,
+    mail: &str,
+) -> Result<Result<(), OwnAccountFault>, Failure> {
+    let (gateway, old) = (&app.gateway, found.user.mail.clone());
+    let Some(new) = parse_mail(mail).ok().filter(|new| *new != old) else { return Ok(Err(OwnAccountFault::Mail)) };
+    let is_taken = gateway.store.load_user(&UserKey::Mail(new.clone()))?.is_some();
+    let (now, number, actor) = (gateway.now(), found.session.number, Actor::of_user(&found.user.id, address));
+    let (from, to) = (old.clone(), new.clone());
+    let act = move |user: &User, _: &[StoredPasskey]| {
+        // The factor is used up, and the try is recorded: otherwise a user could look for the addresses of others.
+        if is_taken {
+            return Ok(UserChanges::default().with_entry(owner(user), actor.entry(now, "user mail-refuse", user)));
+        }
+        let entry = actor.entry(now, "user mail", user).with_detail("from", from).with_detail("to", &*to);
+        let changes = UserChanges::default().with(&user.id, UserChange::SetMail(to));
+        Ok(end_other_access(changes, &user.id, number, now).with_entry(owner(user), entry))
+    };
+    let changed = gateway.act_with_factor(limits, found, code, address, act).await?;
+    if changed.is_ok() && is_taken {
+        return Ok(Err(OwnAccountFault::Mail));
+    }
+    if changed.is_ok() {
+        limits.follow_mail(&old, &new);
+    }
+    Ok(changed)
 }

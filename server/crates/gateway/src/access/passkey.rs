@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tillgate_domain::access::passkey::{CHALLENGE_LIMIT, ChallengePurpose};
@@ -64,7 +66,7 @@ impl RelyingParty {
 
     /// Makes a challenge for a passkey of a user. The browser makes no second one beside those that are known.
     pub(super) fn challenge_new(&self, user: &User, known: &[StoredPasskey]) -> Option<(Value, Vec<u8>)> {
-        let known = known.iter().map(|passkey| passkey.credential.clone().into()).collect();
+        let known = known.iter().map(|passkey| passkey.credential.clone()).collect();
         let started =
             self.webauthn.start_passkey_registration(user_handle(&user.id)?, &user.mail, &user.name, Some(known));
         let (options, state) = started.ok()?;
@@ -91,10 +93,9 @@ impl RelyingParty {
         let mut options = serde_json::to_value(options).ok()?;
         // The user presses a button, so the browser asks at once instead of offering passkeys in a field.
         options.as_object_mut()?.remove("mediation");
-        let allowed = known.iter().filter_map(|passkey| {
-            let key: Passkey = serde_json::from_slice(&passkey.key).ok()?;
-            Some(json!({ "type": "public-key", "id": key.cred_id() }))
-        });
+        let allowed = known
+            .iter()
+            .map(|passkey| json!({ "type": "public-key", "id": BASE64_URL_SAFE_NO_PAD.encode(&passkey.credential) }));
         *options.pointer_mut("/publicKey/allowCredentials")? = allowed.collect();
         Some((options, serde_json::to_vec(&state).ok()?))
     }

@@ -1,12 +1,14 @@
-//! Sign-in with a passkey: as the second factor after the password, or with nothing else. The passkey verifies its user,
-//! so it is worth both factors. A refusal says nothing about users.
+//! Sign-in with a passkey: as the second factor after the password, or with nothing else. The passkey verifies its
+//! user, so it is worth both factors. A refusal says nothing about users.
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tillgate_domain::access::passkey::ChallengePurpose;
 use tillgate_domain::access::user::{FactorFailures, SessionStage};
 use tillgate_store::access::passkey::StoredPasskey;
 use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
+use tillgate_store::access::user_session::TokenHash;
 
 use crate::access::actor::Actor;
 use crate::access::link_token::LinkToken;
@@ -101,9 +103,8 @@ pub async fn sign_in(
     let user = passkey.user.clone();
     let decide = move |input: UserInput| {
         let UserInput { found, passkeys, .. } = input;
-        // Another sign-in may have used the counter, or the passkey may have been removed.
-        let is_current = passkeys.iter().any(|known| known.id == passkey.id && known.key == passkey.key);
-        let found = found.map(|found| found.stored).filter(|stored| is_current && may_sign_in(stored));
+        let is_right = |stored: &_| is_current(&passkey, &passkeys) && may_sign_in(stored);
+        let found = found.map(|found| found.stored).filter(is_right);
         let Some(stored) = found else { return Err(SignInRefusal::Wrong) };
         let user = &stored.user;
         let entry = actor.entry(now, "user sign-in", user).with_detail("factor", FACTOR);
@@ -124,6 +125,59 @@ pub async fn sign_in(
 
 /// Outcome of a second factor: the session has it, or the refusal that the same commit has counted.
 type FactorOutcome = Result<(), SignInRefusal>;
+
+/// A checked answer to a challenge for the second factor.
+struct FactorAnswer {
+    /// The passkey with its new key, if the answer is right.
+    right: Option<(StoredPasskey, Vec<u8>)>,
+    /// The counter of a known browser.
+    counter: Option<FactorCounter>,
+    /// The hash of the session's new token.
+    hash: TokenHash,
+    actor: Actor,
+    now: Timestamp,
+}
+
+impl FactorAnswer {
+    /// Decides about the session, under the write lock.
+    fn decide(self, input: UserInput) -> Result<(UserChanges, FactorOutcome), SignInRefusal> {
+        let (UserInput { found, passkeys, .. }, now) = (input, self.now);
+        let found = found.filter(|found| may_sign_in(&found.stored));
+        let Some((stored, session)) = found.and_then(|found| Some((found.stored, found.session?))) else {
+            return Err(SignInRefusal::Expired);
+        };
+        if session.times.stage_at(now) != SessionStage::Unconfirmed {
+            return Err(SignInRefusal::Expired);
+        }
+        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
+        if self.counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
+            return Err(SignInRefusal::TooMany);
+        }
+        let (user, changes) = (&stored.user, UserChanges::default());
+        let Some((passkey, key)) = self.right.filter(|(passkey, _)| is_current(passkey, &passkeys)) else {
+            if let Some(counter) = &self.counter {
+                counter.record_wrong(now);
+            }
+            let changes = changes
+                .with(&user.id, UserChange::SetFailures(stored.failures.with_failure(now)))
+                .with_entry(owner(user), self.actor.entry(now, "user factor-refuse", user));
+            return Ok((changes, Err(SignInRefusal::Wrong)));
+        };
+        let entry = self.actor.entry(now, "user sign-in", user).with_detail("factor", FACTOR);
+        let changes = changes
+            .with(&user.id, UserChange::UsePasskey { id: passkey.id, key, now })
+            .with(&user.id, UserChange::SetFailures(FactorFailures::default()))
+            .with(&user.id, UserChange::ConfirmSession { number: session.number, hash: self.hash, now })
+            .with_entry(owner(user), entry);
+        Ok((changes, Ok(())))
+    }
+}
+
+/// Returns true if a passkey is still as it was when its answer was checked. Another sign-in may have used its counter,
+/// or it may have been removed.
+pub(super) fn is_current(passkey: &StoredPasskey, passkeys: &[StoredPasskey]) -> bool {
+    passkeys.iter().any(|known| known.id == passkey.id && known.key == passkey.key)
+}
 
 /// Checks the passkey of a session that waits for the second factor, and gives the session another token.
 ///
@@ -160,44 +214,8 @@ pub async fn confirm_session(
         _ => None,
     };
     let (next, actor) = (LinkToken::random()?, Actor::of_user(&user, client.address));
-    let hash = next.hash();
-    let decide = move |input: UserInput| {
-        let UserInput { found, passkeys, .. } = input;
-        let found = found.filter(|found| may_sign_in(&found.stored));
-        let Some((stored, session)) = found.and_then(|found| Some((found.stored, found.session?))) else {
-            return Err(SignInRefusal::Expired);
-        };
-        if session.times.stage_at(now) != SessionStage::Unconfirmed {
-            return Err(SignInRefusal::Expired);
-        }
-        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
-        if counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
-            return Err(SignInRefusal::TooMany);
-        }
-        let (id, changes) = (&stored.user.id, UserChanges::default());
-        let is_current =
-            |passkey: &StoredPasskey| passkeys.iter().any(|known| known.id == passkey.id && known.key == passkey.key);
-        Ok(match right.filter(|(passkey, _)| is_current(passkey)) {
-            Some((passkey, key)) => {
-                let entry = actor.entry(now, "user sign-in", &stored.user).with_detail("factor", FACTOR);
-                let changes = changes
-                    .with(id, UserChange::UsePasskey { id: passkey.id, key, now })
-                    .with(id, UserChange::SetFailures(FactorFailures::default()))
-                    .with(id, UserChange::ConfirmSession { number: session.number, hash, now })
-                    .with_entry(owner(&stored.user), entry);
-                (changes, FactorOutcome::Ok(()))
-            }
-            None => {
-                if let Some(counter) = &counter {
-                    counter.record_wrong(now);
-                }
-                let changes = changes
-                    .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))
-                    .with_entry(owner(&stored.user), actor.entry(now, "user factor-refuse", &stored.user));
-                (changes, Err(SignInRefusal::Wrong))
-            }
-        })
-    };
+    let factor = FactorAnswer { right, counter, hash: next.hash(), actor, now };
+    let decide = move |input: UserInput| factor.decide(input);
     let outcome = gateway.store.change_user(UserKey::Session(session.hash()), decide).await?;
     match outcome.and_then(|outcome| outcome) {
         Ok(()) => Ok(Ok(ConfirmedSession { token: next, device: gateway.device_cookie(&user)? })),
@@ -224,7 +242,7 @@ impl Gateway {
 
     /// Finds the passkey of an answer, and checks the answer. Returns `None` if there is no such passkey, or
     /// `is_expected` returns false for it.
-    fn check_answer(
+    pub(super) fn check_answer(
         &self,
         party: &RelyingParty,
         state: &[u8],

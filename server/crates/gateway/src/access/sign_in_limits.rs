@@ -93,6 +93,11 @@ impl SignInLimits {
         FactorCounter { devices: Arc::clone(&self.devices), key: format!("session {number}") }
     }
 
+    /// Counts wrong passwords for a mail address also for the address that replaces it.
+    pub(super) fn follow_mail(&self, from: &str, to: &str) {
+        self.mails.copy_key(from, to);
+    }
+
     /// Counts a challenge for a passkey. Returns false if there were too many for the network.
     pub(super) fn count_challenge(&self, address: IpAddr, now: Timestamp) -> bool {
         self.challenges.record_attempt(address, now).is_ok()
@@ -186,6 +191,9 @@ mod tests {
             session.record_wrong(now);
         }
         assert!(session.is_refused(now) && !limits.count_in_session(2).is_refused(now));
+        // A new mail address gives its guessers no new attempts.
+        limits.follow_mail("jo@shop.example", "new@shop.example");
+        assert!(limits.attempt(address(99), "new@shop.example", None).is_refused(now));
         let later = Timestamp::from_second(1_800_003_601).unwrap();
         assert!(!limits.attempt(address(99), "jo@shop.example", None).is_refused(later));
     }

@@ -80,6 +80,15 @@ pub enum UserChange {
         /// The time.
         now: Timestamp,
     },
+    /// Stores that a second factor was given in a session.
+    RefreshFactor {
+        /// The number of the session.
+        number: i64,
+        /// The time.
+        now: Timestamp,
+    },
+    /// Sets the mail address, in the spelling that is compared.
+    SetMail(String),
     /// Ends a session of the user.
     EndSession {
         /// The number of the session.
@@ -128,6 +137,7 @@ pub struct NewSession {
 
 impl UserChange {
     /// Writes the change of a user.
+    #[expect(clippy::too_many_lines, reason = "a table of statements")]
     pub(super) fn apply(&self, connection: &Connection, user: &UserId) -> Result<(), StoreError> {
         let user = user.as_str();
         let run = |statement: &str, parameters: &[&dyn rusqlite::ToSql]| -> Result<(), StoreError> {
@@ -172,10 +182,15 @@ impl UserChange {
             Self::StartSession(session) => start_session(connection, user, session, None),
             Self::StartConfirmed(session) => start_session(connection, user, session, Some(session.now)),
             Self::ConfirmSession { number, hash, now } => {
-                let statement = "UPDATE user_session SET hash = ?3, confirmed = ?4, used = ?4
+                let statement = "UPDATE user_session SET hash = ?3, confirmed = ?4, used = ?4, factor = ?4
                      WHERE number = ?2 AND user = ?1 AND ended IS NULL";
                 run(statement, params![user, number, hash, milliseconds(*now)])
             }
+            Self::RefreshFactor { number, now } => {
+                let statement = "UPDATE user_session SET factor = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
+                run(statement, params![user, number, milliseconds(*now)])
+            }
+            Self::SetMail(mail) => run("UPDATE user SET mail = ?2 WHERE id = ?1", params![user, mail]),
             Self::EndSession { number, now } => {
                 let statement = "UPDATE user_session SET ended = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
                 run(statement, params![user, number, milliseconds(*now)])
@@ -226,8 +241,8 @@ fn start_session(
             "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
         )?
         .execute(params![user, oldest, unconfirmed])?;
-    let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, address, agent)
-         VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)";
+    let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, factor, address, agent)
+         VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5, ?6)";
     let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));
     let parameters = params![session.hash, user, now, confirmed, session.address, session.agent];
     connection.prepare_cached(statement)?.execute(parameters)?;

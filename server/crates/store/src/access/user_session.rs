@@ -14,7 +14,7 @@ use crate::{Store, StoreError};
 pub type TokenHash = [u8; 32];
 
 /// Columns of a session, in the order in which [`read_session`] reads them.
-const COLUMNS: &str = "number, created, used, confirmed, ended, address, agent";
+const COLUMNS: &str = "number, created, used, confirmed, ended, address, agent, factor";
 
 /// A session of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct StoredSession {
     pub address: String,
     /// The browser with which it was begun, as it names itself.
     pub agent: String,
+    /// The time of the latest second factor.
+    pub factor: Option<Timestamp>,
 }
 
 /// An invitation of a user.
@@ -86,7 +88,7 @@ pub(super) fn load_session(
         _ => return Ok(None),
     };
     let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE {column} = ?1");
-    let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(7)?));
+    let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(8)?));
     Ok(connection.prepare_cached(&query)?.query_row([value], read).optional()?)
 }
 
@@ -118,5 +120,6 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         },
         address: row.get(5)?,
         agent: row.get(6)?,
+        factor: time(7)?,
     })
 }
