@@ -7,6 +7,8 @@ mod overview;
 mod webhook_acts;
 mod webhook_page;
 
+pub(crate) use webhook_acts::describe_causes;
+
 use std::sync::Arc;
 
 use axum::Router;

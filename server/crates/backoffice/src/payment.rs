@@ -6,6 +6,7 @@ pub(crate) mod detail;
 pub(crate) mod filter;
 mod list;
 mod parameters;
+pub(crate) mod period;
 mod steps;
 
 use std::sync::Arc;

@@ -6,6 +6,8 @@ pub mod back_office;
 pub mod back_office_administration;
 pub mod back_office_attacks;
 pub mod back_office_audit;
+pub mod back_office_bulk_reviews;
+pub mod back_office_callbacks;
 pub mod back_office_customers;
 pub mod back_office_deliveries;
 pub mod back_office_evidence;

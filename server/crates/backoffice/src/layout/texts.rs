@@ -30,6 +30,7 @@ macro_rules! language {
                 text_file!($code, "payment"),
                 text_file!($code, "settings"),
                 text_file!($code, "review"),
+                text_file!($code, "review_bulk"),
             ],
         )
     };
