@@ -21,6 +21,14 @@ function moveFocus(event) {
   control.select?.();
 }
 
+// Decisions that can be undone for some seconds: the page sends them when the time has passed. A closed page sends nothing.
+const held = document.querySelector("form[data-after]");
+if (held) {
+  const timer = setTimeout(() => held.requestSubmit(), Number(held.dataset.after) * 1000);
+  // A page that the browser keeps for "back" must not go on counting.
+  addEventListener("pagehide", () => clearTimeout(timer));
+}
+
 addEventListener("keydown", event => {
   const typing = event.target.closest?.("input, select, textarea, [contenteditable]");
   if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey) moveFocus(event);

@@ -8,6 +8,8 @@ mod pushes;
 mod webhook_acts;
 mod webhook_page;
 
+pub(crate) use webhook_acts::describe_causes;
+
 use std::sync::Arc;
 
 use axum::Router;

@@ -6,7 +6,7 @@ mod areas;
 mod dispute_acts;
 mod dispute_list;
 mod dispute_page;
-mod entity_choice;
+pub(crate) mod entity_choice;
 mod evidence;
 mod files;
 mod imports;

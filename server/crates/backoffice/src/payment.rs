@@ -8,6 +8,7 @@ pub(crate) mod detail;
 pub(crate) mod filter;
 mod list;
 mod parameters;
+pub(crate) mod period;
 mod steps;
 mod views;
 

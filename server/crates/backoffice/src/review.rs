@@ -2,6 +2,8 @@
 
 mod acts;
 mod addresses;
+mod bulk;
+mod callback;
 mod card_checks;
 mod case;
 mod decision_form;
@@ -11,6 +13,7 @@ mod list;
 mod order_facts;
 mod rule_table;
 mod similar_table;
+mod statistics;
 
 use std::sync::Arc;
 
@@ -34,6 +37,13 @@ use crate::payment::collect_ids;
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/reviews", Need::Permission(Permission::ViewReviews)),
+    row("GET", "/reviews/callbacks", Need::Permission(Permission::ViewDeliveries)),
+    row("POST", "/reviews/callbacks/{entity}", Need::Permission(Permission::ChangeDeliveries)),
+    row("POST", "/reviews/callbacks/{entity}/test", Need::Permission(Permission::ChangeDeliveries)),
+    row("GET", "/reviews/statistics", Need::Permission(Permission::ViewReviews)),
+    row("GET", "/reviews/decisions", Need::Permission(Permission::DecideReviews)),
+    row("POST", "/reviews/decisions", Need::Permission(Permission::DecideReviews)),
+    row("POST", "/reviews/decisions/outcome", Need::Permission(Permission::DecideReviews)),
     row("GET", "/reviews/{id}", Need::Permission(Permission::ViewReviews)),
     row("POST", "/reviews/{id}/claim", Need::Permission(Permission::DecideReviews)),
     row("POST", "/reviews/{id}/release", Need::Permission(Permission::DecideReviews)),
@@ -47,6 +57,12 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
 pub fn build_routes() -> Router<Arc<OfficeState>> {
     Router::new()
         .route("/reviews", get(list::show_queue))
+        .route("/reviews/callbacks", get(callback::show_callbacks))
+        .route("/reviews/callbacks/{entity}", post(callback::set_callbacks))
+        .route("/reviews/callbacks/{entity}/test", post(callback::test_callbacks))
+        .route("/reviews/statistics", get(statistics::show_statistics))
+        .route("/reviews/decisions", get(bulk::show_choice).post(bulk::hold_decisions))
+        .route("/reviews/decisions/outcome", post(bulk::carry_out))
         .route("/reviews/{id}", get(detail::show_review))
         .route("/reviews/{id}/claim", post(acts::claim))
         .route("/reviews/{id}/release", post(acts::release))

@@ -2,6 +2,7 @@
 
 pub mod decision;
 pub mod filter;
+pub mod outcome;
 pub mod queue;
 
 use jiff::Timestamp;

@@ -4,7 +4,9 @@
 pub mod administration;
 pub mod analyst_queue;
 pub mod callback;
+pub mod callback_form;
 pub mod operator;
+pub mod outcomes;
 pub mod queue;
 pub mod similar_payments;
 

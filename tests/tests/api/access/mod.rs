@@ -7,6 +7,8 @@ pub mod back_office_administration;
 pub mod back_office_approvals;
 pub mod back_office_attacks;
 pub mod back_office_audit;
+pub mod back_office_bulk_reviews;
+pub mod back_office_callbacks;
 pub mod back_office_comments;
 pub mod back_office_confirmation;
 pub mod back_office_credentials;

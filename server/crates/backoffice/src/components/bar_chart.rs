@@ -13,7 +13,7 @@ const ROW: (i64, i64) = (26, 16);
 /// Beginning and greatest length of the bars by name. The value follows the bar.
 const BAR: (i64, i64) = (150, 210);
 /// Largest number of letters of a name.
-const MAX_LABEL: usize = 22;
+const MAX_LABEL: usize = 20;
 
 /// A value with its name.
 pub struct Point {

@@ -127,7 +127,7 @@ async fn lead_back(office: &Office, page: &WebhookPage, outcome: Result<(), ActE
 }
 
 /// Returns the text of a failure with its causes, as the command line prints it.
-fn describe_causes(error: &ActError) -> String {
+pub(crate) fn describe_causes(error: &ActError) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

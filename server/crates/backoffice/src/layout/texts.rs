@@ -33,6 +33,7 @@ macro_rules! language {
                 text_file!($code, "review"),
                 text_file!($code, "system"),
                 text_file!($code, "risk"),
+                text_file!($code, "review_bulk"),
             ],
         )
     };

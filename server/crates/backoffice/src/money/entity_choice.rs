@@ -13,7 +13,7 @@ use crate::layout::texts::Texts;
 use crate::office::Office;
 
 /// Name of the entity in the address.
-pub(super) const ENTITY: &str = "entity";
+pub(crate) const ENTITY: &str = "entity";
 /// Largest number of entities in a list of options. Of more, the id is typed.
 const MAX_OPTIONS: usize = 50;
 
@@ -28,22 +28,22 @@ fn depth_of(level: Level) -> u8 {
 }
 
 /// The entities of a user, and the one that is chosen.
-pub(super) struct EntityChoice {
+pub(crate) struct EntityChoice {
     /// The entities on which the user has the permission.
     entities: Vec<Arc<Entity>>,
     /// The chosen one. `None` if the address names no entity of the user. An entity of another tenant is as unknown as
     /// one that does not exist.
-    pub(super) chosen: Option<Arc<Entity>>,
+    pub(crate) chosen: Option<Arc<Entity>>,
 }
 
 impl EntityChoice {
     /// Reads the choice of an address. Without one, the highest entity of the user is chosen.
-    pub(super) fn read(office: &Office, address: &ListAddress) -> Self {
+    pub(crate) fn read(office: &Office, address: &ListAddress) -> Self {
         Self::from_id(office, Permission::ViewMoney, address.find(ENTITY))
     }
 
     /// Finds the entity with an id among those on which the user has a permission.
-    pub(super) fn from_id(office: &Office, permission: Permission, id: Option<&str>) -> Self {
+    pub(crate) fn from_id(office: &Office, permission: Permission, id: Option<&str>) -> Self {
         let entities = office.entities_with(permission);
         let chosen = match id {
             Some(id) => entities.iter().find(|entity| entity.id.as_str() == id),
@@ -54,14 +54,14 @@ impl EntityChoice {
 
     /// Leaves out entities for which a function returns false.
     #[must_use]
-    pub(super) fn only(mut self, is_possible: impl Fn(&Entity) -> bool) -> Self {
+    pub(crate) fn only(mut self, is_possible: impl Fn(&Entity) -> bool) -> Self {
         self.entities.retain(|entity| is_possible(entity));
         self.chosen = self.chosen.filter(|entity| is_possible(entity)).or_else(|| self.entities.first().cloned());
         self
     }
 
     /// Renders the row of a form. `typed` is the id in the address or in the form.
-    pub(super) fn render(&self, texts: &Texts, typed: &str, has_mistake: bool) -> Markup {
+    pub(crate) fn render(&self, texts: &Texts, typed: &str, has_mistake: bool) -> Markup {
         let value = self.chosen.as_ref().map_or(typed, |entity| entity.id.as_str());
         let field = Field {
             name: ENTITY,

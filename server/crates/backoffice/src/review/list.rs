@@ -12,6 +12,9 @@ use tillgate_domain::id::PaymentId;
 use tillgate_gateway::Failure;
 use tillgate_gateway::review::analyst_queue::{QueueItem, QueuePage, QueueView};
 
+use super::bulk::{PATH as BULK, PAYMENT};
+use super::callback::PATH as CALLBACKS;
+use super::statistics::PATH as STATISTICS;
 use super::{analyst_of, describe_review_state, scope_of};
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
@@ -58,7 +61,15 @@ pub(super) async fn show_queue(office: Office, RawQuery(query): RawQuery) -> Res
     let texts = office.texts;
     let title = texts.get("reviews.title");
     let main = html! {
-        div.title { h1 { (title) } }
+        div.title {
+            h1 { (title) }
+            div.actions {
+                a.button.quiet href={ (BASE) (STATISTICS) } { (texts.get("statistics.title")) }
+                @if office.signed_in.permissions.allows_somewhere(Permission::ViewDeliveries) {
+                    a.button.quiet href={ (BASE) (CALLBACKS) } { (texts.get("callback.title")) }
+                }
+            }
+        }
         div.card id="queue" data-live {
             div.filter { (render_views(texts, address.view)) }
             @if page.items.is_empty() && page.cursor.is_none() {
@@ -68,7 +79,7 @@ pub(super) async fn show_queue(office: Office, RawQuery(query): RawQuery) -> Res
                     (empty(texts.get("reviews.none"), texts.get("reviews.none_advice")))
                 }
             } @else {
-                (render_table(&office, &page.items))
+                (render_chosen(&office, address.view, &page.items))
             }
             (render_pages(texts, &address, &page))
         }
@@ -98,7 +109,32 @@ fn queue_address(view: QueueView, after: Option<&PaymentId>) -> String {
     format!("{BASE}/reviews?view={}{after}", view.as_str())
 }
 
-fn render_table(office: &Office, items: &[QueueItem]) -> Markup {
+/// Renders the table. Of open payments several can be chosen by somebody who may decide about them.
+fn render_chosen(office: &Office, view: QueueView, items: &[QueueItem]) -> Markup {
+    let can_decide = items.iter().any(|item| office.allows_on(Permission::DecideReviews, &item.review.entity));
+    if view == QueueView::All || !can_decide {
+        return render_table(office, items, false);
+    }
+    html! {
+        form.choice method="get" action={ (BASE) (BULK) } {
+            (render_table(office, items, true))
+            div.acts { button type="submit" { (office.texts.get("bulk.choose")) } }
+        }
+    }
+}
+
+/// Renders the checkbox that chooses a payment, for somebody who may decide about it.
+fn render_checkbox(office: &Office, item: &QueueItem) -> Markup {
+    let (texts, payment) = (office.texts, &item.payment);
+    let label = texts.fill("bulk.label", &[("amount", &amount_text(texts, payment))]);
+    html! {
+        @if office.allows_on(Permission::DecideReviews, &item.review.entity) {
+            input.pick type="checkbox" name=(PAYMENT) value=(payment.id) aria-label=(label);
+        }
+    }
+}
+
+fn render_table(office: &Office, items: &[QueueItem], has_choice: bool) -> Markup {
     let texts = office.texts;
     let entities = office.entities_with(Permission::ViewReviews);
     let has_channels = entities.len() > 1;
@@ -114,11 +150,17 @@ fn render_table(office: &Office, items: &[QueueItem]) -> Markup {
     if has_channels {
         columns.push(Column::new(texts.get("payments.channel")).from(Shown::Wide));
     }
+    if has_choice {
+        columns.push(Column::new(texts.get("bulk.column")));
+    }
     let rows = items.iter().map(|item| {
         let owner = entities.iter().find(|entity| entity.id == item.review.entity);
         let mut cells = render_cells(texts, item, owner);
         if has_channels {
             cells.push(html! { span.cut { (owner.map_or("", |owner| &owner.name)) } });
+        }
+        if has_choice {
+            cells.push(render_checkbox(office, item));
         }
         cells
     });
@@ -187,6 +229,11 @@ fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
     if left <= SignedDuration::ZERO {
         return texts.get("reviews.left_over").to_owned();
     }
+    describe_duration(texts, left)
+}
+
+/// Returns the text of a time: days and hours, hours and minutes, or minutes.
+pub(super) fn describe_duration(texts: &Texts, left: SignedDuration) -> String {
     let (hours, minutes) = (left.as_hours(), left.as_mins() % 60);
     let [days, rest, hours, minutes] = [hours / 24, hours % 24, hours, minutes].map(|number| number.to_string());
     if left.as_hours() >= 24 {

@@ -32,6 +32,29 @@ impl SampleCallback {
         &self.document.decision.transaction_id
     }
 
+    /// Returns the entity that has the configuration.
+    pub(super) fn owner(&self) -> &EntityId {
+        &self.owner
+    }
+
+    pub(super) fn config(&self) -> &CallbackConfig {
+        &self.config
+    }
+
+    pub(super) fn document(&self) -> &CallbackDocument {
+        &self.document
+    }
+
+    /// Returns the body as it is sent.
+    pub(super) fn body(&self) -> String {
+        render_body(&self.config, &self.document)
+    }
+
+    /// Returns the parsed address. `None` if it is no address, which a stored configuration never has.
+    pub(super) fn target(&self) -> Option<TargetUrl> {
+        TargetUrl::parse(&self.url).ok()
+    }
+
     /// Sends the sample once, without the outbox. Returns the status of the response.
     ///
     /// # Errors
@@ -39,7 +62,7 @@ impl SampleCallback {
     pub async fn send(&self, client: &OutgoingClient) -> Result<u16, ActError> {
         let url = &self.url;
         let target = TargetUrl::parse(url).map_err(|error| ActError::in_step(format!("{url} is no address"), error))?;
-        let body = render_body(&self.config, &self.document);
+        let body = self.body();
         let post = ExpectingPost { uri: target.uri(), headers: &self.config.user_headers(), body: &body };
         let response = client.send_expecting(&post).await.map_err(|error| ActError::in_step(url.clone(), error))?;
         let status = response.status.as_u16();

@@ -63,6 +63,14 @@ impl OutgoingClient {
 }
 
 impl ExpectingPost<'_> {
+    /// Returns the whole request as it is sent first, for people.
+    ///
+    /// # Errors
+    /// If a header is not valid.
+    pub fn describe(&self) -> Result<String, OutgoingError> {
+        Ok(self.format_head(true)? + self.body)
+    }
+
     /// Formats the request line and the headers, up to the empty line. Fails if a header is not valid.
     fn format_head(&self, expects: bool) -> Result<String, OutgoingError> {
         let path = self.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);

@@ -123,12 +123,12 @@ fn render_row(office: &Office, act: &AuditedAct) -> Vec<Markup> {
     let number = |name: &str| detail(name).parse::<u64>().unwrap_or(0);
     let entity = act.entry.entity.as_ref().and_then(|id| office.app().gateway.directory.find_entity(id));
     let zone = find_zone("", entity.as_slice());
-    let open = number("records").saturating_sub(number("matched"));
     vec![
         html! { span.cut { (detail("institute")) } },
         html! { (texts.number(number("lines"))) },
         html! { (texts.number(number("matched"))) },
-        html! { (texts.number(open)) },
+        // Entries of earlier versions do not have this number.
+        html! { @if !detail("unmatched").is_empty() { (texts.number(number("unmatched"))) } },
         html! { (texts.number(number("broken"))) },
         show_time(texts, &zone, entry.time),
         html! { span.cut { (entity.as_ref().map_or("", |entity| &entity.name)) } },

@@ -10,14 +10,14 @@ use tillgate_gateway::Failure;
 
 use super::ReportKind;
 use super::data::read_table;
-use super::query::{DEFAULT_GROUP, PERIODS, ReportQuery};
+use super::query::{DEFAULT_GROUP, ReportQuery};
 use super::series::{DividedReport, Series, divide, parse_hundredths};
 use crate::BASE;
 use crate::access::Problem;
 use crate::components::badge::Tone;
 use crate::components::bar_chart::{Point, by_name, over_time};
 use crate::components::field::Field;
-use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
+use crate::components::filter_bar::FilterForm;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Table, empty};
 use crate::layout::page::Section;
@@ -25,6 +25,7 @@ use crate::layout::response::add_page_headers;
 use crate::layout::texts::Texts;
 use crate::money::entity_choice::ENTITY;
 use crate::office::Office;
+use crate::payment::period::report_period_tabs;
 use crate::payment::type_text;
 
 /// Largest number of bars by name in a chart. A table shows all rows.
@@ -114,12 +115,6 @@ fn render(office: &Office, kind: ReportKind, query: &ReportQuery, table: Option<
 
 /// Renders the parameters.
 fn render_filters(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Markup {
-    let period = query.period();
-    let link = |name: &&str| FilterLink {
-        text: texts.get(&format!("period.{name}")).to_owned(),
-        address: query.address.with(&[("period", name), ("from", ""), ("to", "")]).format(),
-        is_current: period == *name,
-    };
     let form = FilterForm {
         title: texts.get("reports.parameters"),
         active: query.address.count(&[ENTITY, "from", "to", "zone", "group"]),
@@ -131,7 +126,7 @@ fn render_filters(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Marku
     };
     html! {
         div.filter {
-            div.line { (tabs(texts.get("period.label"), &PERIODS.iter().map(link).collect::<Vec<_>>())) }
+            div.line { (report_period_tabs(texts, &query.address)) }
             (form.render())
             @if query.has_mistake("period") { (notice(Tone::Bad, &html! { (texts.get("reports.no_period")) })) }
         }

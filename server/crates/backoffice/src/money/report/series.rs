@@ -11,7 +11,9 @@ const DAY: &str = "day";
 /// Columns that describe a row further, and never divide rows into charts.
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
-const MAX_CELLS: usize = 700;
+const MAX_CELLS: usize = 500;
+/// Number of cells that the frame of a part is as large as.
+const PART_CELLS: usize = 25;
 
 /// Rows of a report with the same currency and, if they have days, with the same names.
 pub(super) struct Series {
@@ -45,6 +47,12 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
         let part = match series.iter().position(|(known, _)| *known == key) {
             Some(index) => index,
             None => {
+                // Without room for its first row, a part has no place on the page.
+                if cells + PART_CELLS > MAX_CELLS {
+                    hidden_rows += 1;
+                    continue;
+                }
+                cells += PART_CELLS;
                 series.push((key.clone(), begin(kind, table, &key, day)));
                 series.len() - 1
             }

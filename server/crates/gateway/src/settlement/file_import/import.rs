@@ -333,6 +333,7 @@ impl<'a> ImportRun<'a> {
             return Err(SettlementFileError::Refused(message.to_owned()));
         }
         let ImportSummary { lines, records, matched, broken, .. } = &self.summary;
+        let unmatched = (self.summary.multiple_matches + self.summary.not_matched).to_string();
         let file = ImportedFile {
             institute: self.request.institute.to_owned(),
             hash,
@@ -348,6 +349,7 @@ impl<'a> ImportRun<'a> {
             ("lines", lines),
             ("records", records),
             ("matched", matched),
+            ("unmatched", unmatched.as_str()),
             ("broken", broken),
         ];
         // The lines that were left out may be read with another mapping, so such a file can be imported again.
