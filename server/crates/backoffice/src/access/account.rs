@@ -18,7 +18,7 @@ use super::fields::Fields;
 use super::inputs::Input;
 use super::invitation::{render_recovery_codes, render_secret};
 use super::own_passkeys::render_passkeys;
-use super::passkey_form::{allow_requests, passkey_script};
+use super::passkey_form::passkey_script;
 use super::problem::Problem;
 use super::signed_in::SignedIn;
 use crate::components::badge::Tone;
@@ -199,7 +199,7 @@ fn render_account(
         (passkey_script())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
-    allow_requests((status, page.render()).into_response())
+    (status, page.render()).into_response()
 }
 
 /// Renders the form of another mail address.

@@ -18,7 +18,7 @@ use super::inputs::Input;
 use super::json_body::{JsonBody, lead_to};
 use super::own_passkeys::answer_fault;
 use super::own_path::own_path;
-use super::passkey_form::{PasskeyForm, allow_requests, forget_challenge, passkey_script, send_challenge};
+use super::passkey_form::{PasskeyForm, forget_challenge, passkey_script, send_challenge};
 use super::passkey_sign_in::{answer_failure, read_challenge, refuse_host};
 use super::problem::Problem;
 use super::signed_in::SignedIn;
@@ -71,8 +71,7 @@ pub(super) async fn begin(
     _: JsonBody,
 ) -> Response {
     let Some(party) = RelyingParty::of_origin(&client.base) else { return refuse_host(&client) };
-    let who = (&party, &signed_in.session, client.address);
-    match begin_confirmation(&state.app, &state.sign_in_limits, who).await {
+    match begin_confirmation(&state.app, &state.sign_in_limits, (&party, &signed_in.session)).await {
         Ok(Ok(challenge)) => send_challenge(&client, &challenge),
         Ok(Err(fault)) => answer_fault(&client, fault),
         Err(error) => answer_failure(&client, &error),
@@ -139,5 +138,5 @@ fn render(
         (passkey_script())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
-    allow_requests((status, page.render()).into_response())
+    (status, page.render()).into_response()
 }

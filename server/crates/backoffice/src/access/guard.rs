@@ -10,7 +10,6 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::access::user::{SessionStage, is_fresh_factor};
 
 use super::client::OfficeClient;
-use super::passkey_form::SendsRequests;
 use super::problem::Problem;
 use super::routes::{Need, find_route};
 use super::signed_in::SignedIn;
@@ -33,12 +32,6 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
-/// Policy of a page whose script asks the gateway for challenges of passkeys.
-const REQUESTS_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-     frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-);
-
 /// Policy of a download.
 const FILE_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
 
@@ -52,9 +45,6 @@ pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: R
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, value);
-    }
-    if response.extensions().get::<SendsRequests>().is_some() {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, REQUESTS_POLICY);
     }
     // A download is no page, and must not become one if a browser shows it.
     if response.headers().contains_key(header::CONTENT_DISPOSITION) {

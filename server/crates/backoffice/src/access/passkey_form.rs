@@ -11,10 +11,6 @@ use crate::BASE;
 use crate::layout::passkey_script_address;
 use crate::layout::texts::Texts;
 
-/// Mark of the response of a page whose script sends requests. Other pages may send none.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SendsRequests;
-
 /// A form that the script sends. It is hidden until the script runs in a browser that has passkeys.
 pub(super) struct PasskeyForm<'a> {
     /// The texts of the user's language.
@@ -50,12 +46,6 @@ impl PasskeyForm<'_> {
 /// Renders the reference to the script.
 pub(super) fn passkey_script() -> Markup {
     html! { script src=(passkey_script_address()) defer {} }
-}
-
-/// Returns a page with the script as a response.
-pub(super) fn allow_requests(mut response: Response) -> Response {
-    response.extensions_mut().insert(SendsRequests);
-    response
 }
 
 /// Returns the response with a challenge, whose token goes into a cookie.

@@ -53,7 +53,7 @@ pub(super) async fn finish(
 pub(super) async fn begin_second(State(state): State<Arc<OfficeState>>, client: OfficeClient, _: JsonBody) -> Response {
     let Some(party) = RelyingParty::of_origin(&client.base) else { return refuse_host(&client) };
     let Some(session) = &client.token else { return answer_refusal(&client, SignInRefusal::Expired) };
-    let begun = begin_factor(&state.app, &state.sign_in_limits, (&party, &client.for_sign_in()), session).await;
+    let begun = begin_factor(&state.app, &state.sign_in_limits, &party, session).await;
     answer_begun(&client, begun)
 }
 

@@ -16,7 +16,7 @@ use super::cookies::Cookie;
 use super::fields::Fields;
 use super::inputs::Input;
 use super::own_path::own_path;
-use super::passkey_form::{PasskeyForm, allow_requests, passkey_script};
+use super::passkey_form::{PasskeyForm, passkey_script};
 use super::problem::Problem;
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
@@ -81,7 +81,7 @@ impl SignInForm<'_> {
             (passkey_script())
         };
         let page = Page { texts, title, section: Section::Other, user: None, search: "", main };
-        allow_requests((self.status(), page.render()).into_response())
+        (self.status(), page.render()).into_response()
     }
 
     /// Renders the button of a passkey, if the address of the page has a host name.

@@ -40,7 +40,7 @@ pub async fn confirm_with_code(
 pub async fn begin_confirmation(
     app: &App,
     limits: &SignInLimits,
-    (party, found, address): (&RelyingParty, &FoundSession, IpAddr),
+    (party, found): (&RelyingParty, &FoundSession),
 ) -> Result<Result<IssuedChallenge, OwnAccountFault>, Failure> {
     let gateway = &app.gateway;
     let mut known = gateway.store.load_passkeys(&found.user.id)?;
@@ -48,7 +48,7 @@ pub async fn begin_confirmation(
     if known.is_empty() {
         return Ok(Err(OwnAccountFault::UnknownPasskey));
     }
-    if !limits.count_challenge(address, gateway.now()) {
+    if !limits.count_challenge_of_session(found.session.number, gateway.now()) {
         return Ok(Err(OwnAccountFault::TooMany));
     }
     let purpose = (ChallengePurpose::Factor, Some(found.session.number), String::new());

@@ -48,7 +48,7 @@ pub async fn begin_sign_in(
 pub async fn begin_factor(
     app: &App,
     limits: &SignInLimits,
-    (party, client): (&RelyingParty, &SignInClient),
+    party: &RelyingParty,
     session: &LinkToken,
 ) -> Result<Result<IssuedChallenge, SignInRefusal>, Failure> {
     let gateway = &app.gateway;
@@ -57,7 +57,7 @@ pub async fn begin_factor(
     if known.is_empty() {
         return Ok(Err(SignInRefusal::Wrong));
     }
-    if !limits.count_challenge(client.address, gateway.now()) {
+    if !limits.count_challenge_of_session(found.session.number, gateway.now()) {
         return Ok(Err(SignInRefusal::TooMany));
     }
     let purpose = (ChallengePurpose::Factor, Some(found.session.number), String::new());
@@ -80,6 +80,7 @@ pub async fn sign_in(
         return Ok(Err(SignInRefusal::TooMany));
     }
     let Some(taken) = gateway.take_challenge(challenge, (ChallengePurpose::SignIn, None)).await? else {
+        limits.record_wrong_passkey(client.address, now);
         return Ok(Err(SignInRefusal::Expired));
     };
     let checked = match PasskeyAnswer::parse(answer) {

@@ -17,7 +17,7 @@ const PER_NETWORK: u32 = 60;
 const PER_MAIL: u32 = 20;
 /// Wrong passwords and codes in an hour from a known browser.
 const PER_DEVICE: u32 = 20;
-/// Challenges for passkeys in an hour for a network. Each is a row of the store for some minutes.
+/// Challenges for passkeys in an hour for a network, and for a session. Each is a row of the store for some minutes.
 const CHALLENGES: u32 = 300;
 /// Passwords that wait for their hash at a time. Further ones are refused at once, so that a flood holds no memory.
 const MAX_WAITING: usize = 128;
@@ -98,9 +98,15 @@ impl SignInLimits {
         self.mails.copy_key(from, to);
     }
 
-    /// Counts a challenge for a passkey. Returns false if there were too many for the network.
+    /// Counts a challenge for a sign-in without a user name. Returns false if there were too many for the network.
     pub(super) fn count_challenge(&self, address: IpAddr, now: Timestamp) -> bool {
         self.challenges.record_attempt(address, now).is_ok()
+    }
+
+    /// Counts a challenge for a session. Returns false if there were too many. Others in the network have no part in it,
+    /// so that none of them keeps a user who knows the password from the second factor.
+    pub(super) fn count_challenge_of_session(&self, number: i64, now: Timestamp) -> bool {
+        self.challenges.record_key(format!("session {number}"), now).is_ok()
     }
 
     /// Returns true if there were too many wrong answers of passkeys, or wrong passwords, from a network.

@@ -64,12 +64,18 @@ impl Store {
         })
     }
 
-    /// Stores a challenge under the hash of its token, and deletes those that are too old.
+    /// Stores a challenge under the hash of its token, in place of an earlier one of its session, and deletes some that
+    /// are too old.
     pub async fn add_challenge(&self, hash: TokenHash, challenge: StoredChallenge) -> Result<(), StoreError> {
         self.run_write(move |connection| {
             let now = milliseconds(challenge.created);
             let oldest = challenge.created.checked_sub(CHALLENGE_LIMIT).map_or(0, milliseconds);
-            connection.prepare_cached("DELETE FROM passkey_challenge WHERE created < ?1")?.execute([oldest])?;
+            // A few at a time, so that no write is long after a flood. More go with each challenge than come.
+            let statement = "DELETE FROM passkey_challenge WHERE hash IN
+                 (SELECT hash FROM passkey_challenge WHERE created < ?1 LIMIT 10)";
+            connection.prepare_cached(statement)?.execute([oldest])?;
+            let statement = "DELETE FROM passkey_challenge WHERE session = ?1";
+            connection.prepare_cached(statement)?.execute([challenge.session])?;
             let statement = "INSERT INTO passkey_challenge (hash, purpose, session, name, state, created)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             let StoredChallenge { purpose, session, name, state, .. } = &challenge;
@@ -88,6 +94,14 @@ impl Store {
 
     /// Loads and deletes a challenge, so that it is used once. Returns `None` if there is none.
     pub async fn take_challenge(&self, hash: TokenHash) -> Result<Option<StoredChallenge>, StoreError> {
+        // Anybody may send a token, and a made-up one must not take a place in the queue of payments.
+        let is_known = self.run_read(|connection| {
+            let query = "SELECT 1 FROM passkey_challenge WHERE hash = ?1";
+            Ok(connection.prepare_cached(query)?.exists([hash])?)
+        })?;
+        if !is_known {
+            return Ok(None);
+        }
         self.run_write(move |connection| {
             let query = "SELECT purpose, session, name, state, created FROM passkey_challenge WHERE hash = ?1";
             let found = connection.prepare_cached(query)?.query_row([hash], read_challenge).optional()?;

@@ -12,3 +12,4 @@ CREATE TABLE passkey_challenge (
     name TEXT NOT NULL, state BLOB NOT NULL, created INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX passkey_challenge_created ON passkey_challenge (created);
+CREATE INDEX passkey_challenge_session ON passkey_challenge (session) WHERE session IS NOT NULL;
