@@ -208,7 +208,7 @@ async fn two_approvals_at_once_refund_once_and_a_refusal_needs_its_reason() -> a
     let page = shop.asker.browser.get(&request).await?.page;
     assert!(page.contains("&lt;img src=x") && !page.contains(hostile), "{page}");
     assert_eq!(shop.refunds(&paid).await?, ["10.00"]);
-    // What was refunded meanwhile is no longer there, and the outcome says so.
+    // An amount that was refunded meanwhile is no longer there, and the outcome says so.
     let request = shop.ask(&paid, "82.00").await?;
     let refund = [("paymentType", "RF"), ("amount", "50.00"), ("currency", "EUR")];
     shop.merchant.post(&format!("v1/payments/{paid}"), &refund).await?;

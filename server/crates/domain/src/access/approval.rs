@@ -122,7 +122,7 @@ pub struct PendingRefund {
     pub is_reversal: bool,
     /// The amount.
     pub amount: Amount,
-    /// What the order had been refunded in all with it when it was requested.
+    /// Sum of the refunds of the order with it when it was requested.
     pub sum: Amount,
 }
 

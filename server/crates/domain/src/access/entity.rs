@@ -73,8 +73,8 @@ pub struct EntitySettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_retries: Option<String>,
     /// Refunds that need a second person in the back office, in the form of a
-    /// [`RefundApproval`](crate::access::approval::RefundApproval). `None` for none. A channel without its own value uses
-    /// that of its merchant.
+    /// [`RefundApproval`](crate::access::approval::RefundApproval). `None` for none. A channel without its own value
+    /// uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refund_approval: Option<String>,
     /// Names of the settings whose default was chosen explicitly, so that they are not inherited (see

@@ -105,8 +105,8 @@ impl Gateway {
         Ok(self.store.load_approvals(entities, is_open, self.clock.now() - APPROVAL_LIFETIME, limit)?)
     }
 
-    /// Writes the result of a refund that was approved, whatever has happened to the session of the user meanwhile. Waits
-    /// for the write lock, so it must not run on a thread of payments.
+    /// Writes the result of a refund that was approved, whatever has happened to the session of the user meanwhile.
+    /// Waits for the write lock, so it must not run on a thread of payments.
     ///
     /// # Errors
     /// If the store cannot be written.

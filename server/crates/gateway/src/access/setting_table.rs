@@ -92,8 +92,9 @@ pub struct SettingRow {
     pub group: SettingGroup,
     /// The kind of its value.
     pub kind: SettingKind,
-    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, which acts need a
-    /// second person, or which card numbers a sandbox takes: only somebody who manages the level above a merchant may change it.
+    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, which refunds
+    /// need a second person, or which card numbers a sandbox takes: only somebody who manages the level above a
+    /// merchant may change it.
     pub is_from_above: bool,
     read: fn(&EntitySettings) -> String,
     set: fn(&mut SettingsChange, &str) -> Result<(), String>,
