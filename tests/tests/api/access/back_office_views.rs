@@ -129,7 +129,7 @@ async fn chosen_columns_are_in_the_list_and_in_csv() -> anyhow::Result<()> {
         [("customer.givenName", "Jane"), ("customer.surname", "Jones"), ("customer.email", "jane@shop.example")];
     let paid = shop.pay_by_card(&[&customer[..], &[("merchantTransactionId", "hidden-1")]].concat()).await?;
     assert_result(&paid, 200, "000.100.110");
-    // As the form sends them, and as an address has them.
+    // The form sends several values, and an address has one.
     for query in ["columns=mail&columns=result&columns=last4", "columns=mail,result,last4"] {
         let page = person.browser.get(&format!("/payments?{query}")).await?.page;
         let table = page.split_once("<table").map(|(_, table)| table).unwrap_or_default();

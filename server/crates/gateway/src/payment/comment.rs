@@ -1,5 +1,5 @@
-//! Comments of users on payments. They cannot be changed or deleted: they explain what was done with somebody's money, and a
-//! later comment corrects an earlier one.
+//! Comments of users on payments. They cannot be changed or deleted: they explain what was done with somebody's money,
+//! and a later comment corrects an earlier one.
 
 use tillgate_domain::id::{EntityId, PaymentId, UserId};
 use tillgate_domain::idempotency::IdempotencyKey;

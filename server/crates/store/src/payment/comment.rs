@@ -77,8 +77,8 @@ impl AdminStore {
 }
 
 impl Store {
-    /// Loads the comments of a payment of an entity, the latest first, at most `limit`. With a number, only those before
-    /// it.
+    /// Loads the comments of a payment of an entity, the latest first, at most `limit`. With a number, only those
+    /// before it.
     pub fn load_payment_comments(
         &self,
         entity: &EntityId,
