@@ -22,8 +22,8 @@ use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 
-/// Number of comments on a page. Each may have 2,000 characters, and a page at most 60 kB.
-const PAGE_SIZE: u32 = 5;
+/// Number of comments on a page. Each may have 2,000 characters, six bytes each if escaped, and a page at most 60 kB.
+const PAGE_SIZE: u32 = 3;
 /// Number of characters of a comment in the timeline.
 const SHORT: usize = 400;
 
