@@ -9,6 +9,7 @@ pub mod back_office_audit;
 pub mod back_office_confirmation;
 pub mod back_office_customers;
 pub mod back_office_deliveries;
+pub mod back_office_host;
 pub mod back_office_links;
 pub mod back_office_money;
 pub mod back_office_passkeys;
