@@ -61,8 +61,8 @@ impl OpenOffice {
 }
 
 impl OfficeOptions {
-    /// Returns the host of the back office, `None` if it has none of its own. Refuses an address that is no origin, that
-    /// passwords would reach without encryption, or whose host has other pages.
+    /// Returns the host of the back office, `None` if it has none of its own. Refuses an address that is no origin,
+    /// that passwords would reach without encryption, or whose host has other pages.
     pub(super) fn find_host(&self, public: Option<&str>, fields: Option<&str>) -> anyhow::Result<Option<PagesHost>> {
         let Some(url) = &self.backoffice_url else { return Ok(None) };
         let host = PagesHost::new(url, BASE);
