@@ -51,7 +51,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
 use crate::form::Builds;
-pub use checkout::fields_host::FieldsUrl;
+pub use checkout::fields_host::{FieldsUrl, PagesHost};
 pub use checkout::policy_reports::ReportLimiter;
 pub use heavy_requests::build_service;
 pub use idempotency::InFlight;
@@ -80,6 +80,8 @@ pub struct AppState {
     pub public_url: Option<String>,
     /// The address of the card frames, if they have a host of their own.
     pub fields_url: Option<FieldsUrl>,
+    /// The host of further pages, if they have one of their own.
+    pub pages_host: Option<PagesHost>,
     /// Limit on wrong credentials.
     pub wrong_credentials: WrongCredentials,
     /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.

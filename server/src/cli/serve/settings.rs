@@ -186,6 +186,7 @@ impl GatewaySettings {
             in_flight: InFlight::default(),
             report_limiter: ReportLimiter::default(),
             public_url: self.public_url.clone(),
+            pages_host: self.office.find_host(self.public_url.as_deref(), self.fields_url.as_deref())?,
             fields_url,
             wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),

@@ -15,6 +15,7 @@ pub mod back_office_credentials;
 pub mod back_office_customers;
 pub mod back_office_deliveries;
 pub mod back_office_evidence;
+pub mod back_office_host;
 pub mod back_office_imports;
 pub mod back_office_ledger;
 pub mod back_office_links;

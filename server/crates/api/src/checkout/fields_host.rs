@@ -72,8 +72,11 @@ fn host_name(authority: &str) -> String {
 /// Returns true if the requested host has the route. Without a host for the frames, and for `Both`, every host has it.
 /// An address or method that is not in the table belongs to the public host.
 pub(crate) fn has_route(state: &AppState, request: &Request) -> bool {
+    if state.pages_host.as_ref().is_some_and(|pages| !pages.has_path(state, request)) {
+        return false;
+    }
     let Some(fields) = &state.fields_url else { return true };
-    let requested = if is_fields_host(state, fields, request) { RouteHost::Fields } else { RouteHost::Public };
+    let requested = if is_requested_host(state, &fields.name, request) { RouteHost::Fields } else { RouteHost::Public };
     let host = request
         .extensions()
         .get::<MatchedPath>()
@@ -97,14 +100,44 @@ fn is_method(requested: &Method, method: reference::HttpMethod) -> bool {
     requested.as_str() == method.as_str() || (requested == Method::HEAD && method == reference::HttpMethod::Get)
 }
 
-/// Returns true if the browser requested the host of the card frames, whatever its port: by `X-Forwarded-Host` of a
-/// trusted proxy, otherwise by the request's address or `Host`. False if none of them is there.
-fn is_fields_host(state: &AppState, fields: &FieldsUrl, request: &Request) -> bool {
+/// Returns true if the browser requested the host with this name, whatever its port: by `X-Forwarded-Host` of a trusted
+/// proxy, otherwise by the request's address or `Host`. False if none of them is there.
+fn is_requested_host(state: &AppState, name: &str, request: &Request) -> bool {
     let is_behind_proxy = client::is_behind_proxy(state, request.extensions());
     let reported = is_behind_proxy.then(|| forwarded::read_host(request.headers())).flatten();
     let host = reported.as_deref().or_else(|| request.uri().authority().map(|authority| authority.as_str()));
     let host = host.or_else(|| request.headers().get(header::HOST)?.to_str().ok());
-    host.is_some_and(|host| host_name(host.trim()) == fields.name)
+    host.is_some_and(|host| host_name(host.trim()) == name)
+}
+
+/// Further pages, such as the back office, with a host of their own (`--backoffice-url`).
+#[derive(Debug, Clone)]
+pub struct PagesHost {
+    /// Host name in lower case, without a port.
+    name: String,
+    /// The path of the pages.
+    path: &'static str,
+}
+
+impl PagesHost {
+    /// Takes the host of an address for the pages below a path.
+    pub fn new(address: &str, path: &'static str) -> Self {
+        let (_, name) = scheme_and_host(address);
+        Self { name, path }
+    }
+
+    /// Returns true if an address has the same host.
+    pub fn is_host_of(&self, address: &str) -> bool {
+        scheme_and_host(address).1 == self.name
+    }
+
+    /// Returns true if the requested host has the requested path: its host has only the pages, and no other host has
+    /// them.
+    fn has_path(&self, state: &AppState, request: &Request) -> bool {
+        let rest = request.uri().path().strip_prefix(self.path);
+        let is_page = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        is_page == is_requested_host(state, &self.name, request)
+    }
 }
 
 #[cfg(test)]
