@@ -45,7 +45,14 @@ async fn hold_payment(gateway: &TestGateway) -> anyhow::Result<String> {
 async fn the_pages_of_reviews_are_small_accessible_and_within_their_policy() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let held = hold_payment(&gateway).await?;
-    let lists = ["/reviews", "/reviews?view=mine", "/reviews?view=all", "/reviews/statistics", "/reviews/decisions"];
+    let lists = [
+        "/reviews",
+        "/reviews?view=mine",
+        "/reviews?view=all",
+        "/reviews/statistics",
+        "/reviews/decisions",
+        "/reviews/callbacks",
+    ];
     let own = [format!("/reviews/{held}?done=review_approved"), format!("/reviews/decisions?payment={held}")];
     check_pages(gateway, [&lists.map(str::to_owned)[..], &own].concat()).await
 }
