@@ -83,8 +83,8 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0061_passkeys",
     "0062_fresh_factor",
     "0063_approval",
-    "0067_payment_comments",
-    "0068_saved_views",
+    "0064_payment_comments",
+    "0065_saved_views",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

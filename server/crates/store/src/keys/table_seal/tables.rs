@@ -71,7 +71,7 @@ pub(super) const SEALED: &[&str] = &[
 
 /// Tables that only some versions of the schema seal, with these versions. The first version with a seal is 51.
 const VERSIONS: &[(&str, Range<u32>)] = &[
-    ("approval", 61..u32::MAX),
+    ("approval", 63..u32::MAX),
     ("review_request", 51..55),
     ("unmasked_index", 53..u32::MAX),
     ("passkey", 61..u32::MAX),
