@@ -61,6 +61,10 @@ pub struct OfficeState {
     pub dry_runs: DryRunBoard,
     /// Places for acts of administrators, by user.
     pub acts: Shares,
+    /// Places for imports of institutes' files, by user.
+    pub imports: Shares,
+    /// Places for forms with files, by user, from before their bodies are read until they are answered.
+    pub upload_places: Shares,
     /// Uploaded files between their preview and their import.
     pub uploads: KeptUploads,
     /// Places for inquiries at acquirers, by user.
@@ -92,6 +96,14 @@ pub struct PushLoginChecks {
 /// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
 const ACT_PLACES: (usize, usize) = (2, 1);
 
+/// Number of imports of files that run at a time, and of those of one user. An import takes minutes, so it must not keep
+/// other acts waiting.
+const IMPORT_PLACES: (usize, usize) = (2, 1);
+
+/// Number of forms with files that are received or answered at a time, and of those of one user. Each takes several
+/// megabytes of memory. A user has two, so that a form that is sent twice is answered twice.
+const UPLOAD_PLACES: (usize, usize) = (16, 2);
+
 /// Number of inquiries at acquirers that run at a time, and of those of one user.
 const INQUIRY_PLACES: (usize, usize) = (32, 2);
 
@@ -101,6 +113,18 @@ const TEST_PLACES: (usize, usize) = (32, 1);
 /// Creates the places for acts.
 pub fn create_act_places() -> Shares {
     let (places, share) = ACT_PLACES;
+    Shares::new(places, share)
+}
+
+/// Creates the places for imports.
+pub fn create_import_places() -> Shares {
+    let (places, share) = IMPORT_PLACES;
+    Shares::new(places, share)
+}
+
+/// Creates the places for forms with files.
+pub fn create_upload_places() -> Shares {
+    let (places, share) = UPLOAD_PLACES;
     Shares::new(places, share)
 }
 

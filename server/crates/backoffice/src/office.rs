@@ -14,6 +14,7 @@ use tillgate_gateway::access::actor::Actor;
 use tillgate_gateway::access::rights::ACTOR;
 use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_gateway::{App, Failure};
+use tillgate_net::shares::Shares;
 use tillgate_store::Cancellation;
 
 use crate::access::{OfficeClient, Problem, SignedIn};
@@ -110,9 +111,24 @@ impl Office {
         reach: Reach,
         read: impl FnOnce(&Administration) -> Result<T, ActError> + Send + 'static,
     ) -> Result<T, ActError> {
+        self.examine_cancellable(permission, reach, |administration, _| read(administration)).await
+    }
+
+    /// Runs a read as [`Office::examine`] does, which can end early if the browser has gone.
+    ///
+    /// # Errors
+    /// Same as [`Office::examine`].
+    pub async fn examine_cancellable<T: Send + 'static>(
+        &self,
+        permission: Permission,
+        reach: Reach,
+        read: impl FnOnce(&Administration, &Cancellation<'_>) -> Result<T, ActError> + Send + 'static,
+    ) -> Result<T, ActError> {
         let actor = self.actor();
-        let read = move |app: &App| read(&app.gateway.open_administration(&actor, (permission, &reach))?);
-        self.read(move |app, _| Ok(read(app))).await?
+        let read = move |app: &App, cancelled: &Cancellation<'_>| {
+            read(&app.gateway.open_administration(&actor, (permission, &reach))?, cancelled)
+        };
+        self.read(move |app, cancelled| Ok(read(app, cancelled))).await?
     }
 
     /// Runs an act of an administrator on a thread of its own, after the user's session and permission were checked
@@ -126,9 +142,23 @@ impl Office {
         reach: Reach,
         act: impl FnOnce(&Administration) -> Result<T, ActError> + Send + 'static,
     ) -> Result<T, ActError> {
+        self.administer_in(&self.state.acts, permission, reach, act).await
+    }
+
+    /// Runs an act as [`Office::administer`] does, in a place of another kind, for acts that take long.
+    ///
+    /// # Errors
+    /// Same as [`Office::administer`].
+    pub async fn administer_in<T: Send + 'static>(
+        &self,
+        places: &Shares,
+        permission: Permission,
+        reach: Reach,
+        act: impl FnOnce(&Administration) -> Result<T, ActError> + Send + 'static,
+    ) -> Result<T, ActError> {
         let (app, actor) = (Arc::clone(self.app()), self.actor());
         // The place is kept until the act has ended, also if the browser has gone.
-        let place = self.state.acts.take(self.signed_in.user.id.as_str()).await;
+        let place = places.take(self.signed_in.user.id.as_str()).await;
         let work = move || {
             let _place = place;
             act(&app.gateway.open_administration(&actor, (permission, &reach))?)

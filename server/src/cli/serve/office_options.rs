@@ -7,8 +7,8 @@ use axum::Router;
 use clap::{Args, ValueEnum};
 use tillgate_api::{AppState, PagesHost};
 use tillgate_backoffice::{
-    BASE, DryRunBoard, OfficeState, PushLoginChecks, RunningDownloads, create_act_places, create_inquiry_places,
-    create_test_places,
+    BASE, DryRunBoard, OfficeState, PushLoginChecks, RunningDownloads, create_act_places, create_import_places,
+    create_inquiry_places, create_test_places, create_upload_places,
 };
 use tillgate_domain::access::setup_fault::{SetupFault, find_setup_faults};
 use tillgate_file_transfer::file_push::load_ca_certificates;
@@ -112,6 +112,8 @@ impl OfficeOptions {
             downloads: RunningDownloads::default(),
             dry_runs: DryRunBoard::default(),
             acts: create_act_places(),
+            imports: create_import_places(),
+            upload_places: create_upload_places(),
             uploads: KeptUploads::default(),
             inquiries: create_inquiry_places(),
             receiver_tests: create_test_places(),

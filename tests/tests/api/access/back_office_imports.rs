@@ -79,6 +79,64 @@ async fn a_preview_writes_nothing_and_the_import_takes_the_same_bytes_once() -> 
 }
 
 #[tokio::test]
+async fn a_preview_reads_the_whole_file_and_matches_its_first_lines_as_the_import_does() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = enrol(&gateway, "ann", "accountant", &shop).await?;
+    let paid = pay_externally(&shop, "10.00", "order-0001").await?;
+    let orders: Vec<String> = (0..150).map(|number| format!("none-{number:04}")).collect();
+    let twice = FileLine { order: "order-0001", amount: "10.00", ..Default::default() };
+    let other = FileLine { order: "order-0001", amount: "10.00", fee: "0.25", ..Default::default() };
+    let rest = orders.iter().map(|order| FileLine { order, amount: "1.00", ..Default::default() });
+    let mut lines: Vec<FileLine<'_>> = [twice, other].into_iter().chain(rest).collect();
+    lines.push(FileLine { order: "order-0002", amount: HOSTILE, ..Default::default() });
+    let shown = preview(&person.browser, &shop, &format_file(&lines)).await?;
+    assert_eq!(shown.status, 200, "{}", shown.page);
+    // The second line finds nothing, because the first one settles the payment.
+    assert_eq!(shown.page.matches(&format!("/payments/{}", paid.id())).count(), 1, "{}", shown.page);
+    assert_eq!(shown.page.matches("No payment fits").count(), 19, "{}", shown.page);
+    assert!(shown.page.contains("the first 20 of 153 lines"), "{}", shown.page);
+    assert!(shown.page.contains("Leave out 1"), "the broken line after the first ones: {}", shown.page);
+    assert!(read_unmatched(&gateway, &shop)?.is_empty());
+    assert_eq!(confirm(&person.browser, &upload_key(&shown), true).await?.status, 303);
+    assert!(read_euros(&shop, "receivable").await? == 0 && !read_unmatched(&gateway, &shop)?.is_empty());
+    assert_verified(&gateway)
+}
+
+#[tokio::test]
+async fn a_preview_waits_for_nobody_who_writes() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = enrol(&gateway, "ann", "accountant", &shop).await?;
+    let paid = pay_externally(&shop, "10.00", "order-0001").await?;
+    let file = format_file(&[FileLine { order: "order-0001", amount: "10.00", ..Default::default() }]);
+    let writer = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    writer.execute_batch("BEGIN IMMEDIATE")?;
+    let shown = preview(&person.browser, &shop, &file).await?;
+    assert!(shown.status == 200 && shown.page.contains(paid.id()), "{}", shown.page);
+    writer.execute_batch("ROLLBACK")?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn uploads_of_a_user_are_refused_before_their_bodies_and_leave_places_to_others() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = enrol(&gateway, "ann", "accountant", &shop).await?;
+    let colleague = enrol(&gateway, "bob", "accountant", &shop).await?;
+    let file = format_file(&[FileLine { order: "order-0001", amount: "10.00", ..Default::default() }]);
+    let one = person.browser.begin_upload("/money/imports").await?;
+    let other = person.browser.begin_upload("/money/imports").await?;
+    let refused = preview(&person.browser, &shop, &file).await?;
+    assert!(refused.status == 429 && refused.page.contains("Nothing was received"), "{}", refused.page);
+    assert_eq!(preview(&colleague.browser, &shop, &file).await?.status, 200);
+    // Without an entity there is nothing to import.
+    assert_eq!((one.finish().await?, other.finish().await?), (404, 404));
+    assert_eq!(preview(&person.browser, &shop, &file).await?.status, 200);
+    Ok(())
+}
+
+#[tokio::test]
 async fn broken_lines_are_named_and_left_out_only_if_the_user_says_so() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;

@@ -158,11 +158,21 @@ impl OfficeBrowser {
 
     /// Begins to send a form: returns when the gateway has admitted its head and waits for its body.
     pub async fn begin_form(&self, path: &str, fields: &[(&str, &str)]) -> anyhow::Result<SlowForm> {
-        let body = encode_form(fields.iter().copied());
+        let kind = "application/x-www-form-urlencoded";
+        self.begin_body(path, kind, encode_form(fields.iter().copied())).await
+    }
+
+    /// Begins a form with files, which has no file. Its body is asked for, and not sent yet.
+    pub async fn begin_upload(&self, path: &str) -> anyhow::Result<SlowForm> {
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        self.begin_body(path, &kind, format!("--{BOUNDARY}--\r\n")).await
+    }
+
+    async fn begin_body(&self, path: &str, kind: &str, body: String) -> anyhow::Result<SlowForm> {
         let host = self.base.trim_start_matches("http://");
         let head = format!(
             "POST /backoffice{path} HTTP/1.1\r\nHost: {host}\r\nCookie: tillgate-session={}\r\n\
-             Sec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+             Sec-Fetch-Site: same-origin\r\nContent-Type: {kind}\r\n\
              Content-Length: {}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
             self.session(),
             body.len(),

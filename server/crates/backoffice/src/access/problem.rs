@@ -34,6 +34,8 @@ pub enum Problem {
     Busy,
     /// Another download of the user is running.
     RunningDownload,
+    /// Other uploads of the user, or of too many users, are running.
+    RunningUpload,
     /// The gateway cannot answer now.
     Unavailable,
 }
@@ -72,7 +74,7 @@ impl Problem {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::OtherSite | Self::Insecure | Self::NotAllowed(..) => StatusCode::FORBIDDEN,
-            Self::RunningDownload => StatusCode::TOO_MANY_REQUESTS,
+            Self::RunningDownload | Self::RunningUpload => StatusCode::TOO_MANY_REQUESTS,
             Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -85,6 +87,7 @@ impl Problem {
             Self::NotAllowed(..) => "not_allowed",
             Self::Busy => "busy",
             Self::RunningDownload => "running_download",
+            Self::RunningUpload => "running_upload",
             Self::Unavailable => "unavailable",
         }
     }

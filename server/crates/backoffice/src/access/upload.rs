@@ -1,17 +1,21 @@
-//! Form with files (`multipart/form-data`). The whole body is read first, so its size is limited by its route.
+//! Form with files (`multipart/form-data`). The whole body is read first, so its size is limited by its route, and the
+//! number of bodies by places that users share.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use multer::Multipart;
+use tillgate_net::shares::Place;
 use zeroize::Zeroizing;
 
-use super::Fields;
+use super::{Fields, OfficeClient, Problem, SignedIn};
+use crate::OfficeState;
 
 /// Maximum time for a body to arrive. A file takes longer than the fields of other forms.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -37,6 +41,8 @@ pub struct Upload {
     files: Vec<SentFile>,
     /// True if the body was larger than its route allows, and was not read.
     pub is_too_large: bool,
+    /// The place, held until the form is answered, because its files are in memory until then.
+    _place: Option<Place>,
 }
 
 impl Upload {
@@ -48,16 +54,32 @@ impl Upload {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Upload {
+impl FromRequest<Arc<OfficeState>> for Upload {
     type Rejection = Response;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+    async fn from_request(request: Request, state: &Arc<OfficeState>) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let signed_in = SignedIn::from_request_parts(&mut parts, state).await?;
+        // Taken before the body is read, so that one user cannot fill the memory with bodies.
+        let Some(place) = state.upload_places.try_take(signed_in.user.id.as_str()) else {
+            let texts = OfficeClient::from_request_parts(&mut parts, state).await;
+            let texts = texts.map_err(|status| status.into_response())?.texts;
+            return Err(Problem::RunningUpload.render(texts, Some(&signed_in.user)));
+        };
+        let upload = Self::read(Request::from_parts(parts, body)).await?;
+        Ok(Self { _place: Some(place), ..upload })
+    }
+}
+
+impl Upload {
+    /// Reads a form.
+    async fn read(request: Request) -> Result<Self, Response> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let Some(boundary) = kind.and_then(|kind| multer::parse_boundary(kind).ok()) else {
             return Ok(Self::default());
         };
         // The user was checked before the body, so a body that arrives hours later would be that of somebody else.
-        let read = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, state)).await;
+        let read = tokio::time::timeout(BODY_TIMEOUT, Bytes::from_request(request, &())).await;
         let slow = |_| (StatusCode::REQUEST_TIMEOUT, "The form did not arrive within a minute").into_response();
         let Ok(body) = read.map_err(slow)? else { return Ok(Self { is_too_large: true, ..Self::default() }) };
         // A body that is no form has no fields, so that its form is shown again with its errors.
@@ -79,7 +101,7 @@ async fn read_parts(body: Bytes, boundary: String) -> Result<Upload, multer::Err
             None => fields.push((field, Zeroizing::new(String::from_utf8_lossy(&content).into_owned()))),
         }
     }
-    Ok(Upload { fields: Fields::from_pairs(fields), files, is_too_large: false })
+    Ok(Upload { fields: Fields::from_pairs(fields), files, ..Upload::default() })
 }
 
 #[cfg(test)]
@@ -91,7 +113,7 @@ mod tests {
 
     async fn read(kind: &str, body: &str) -> Upload {
         let request = Request::builder().header(header::CONTENT_TYPE, kind).body(Body::from(body.to_owned())).unwrap();
-        Upload::from_request(request, &()).await.unwrap()
+        Upload::read(request).await.unwrap()
     }
 
     #[tokio::test]

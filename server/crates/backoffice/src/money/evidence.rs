@@ -44,17 +44,13 @@ pub(super) async fn add_evidence(office: Office, Path(id): Path<String>, mut upl
     if upload.is_too_large {
         return view.show_file_fault(&office, texts.get("dispute_page.file_too_large"));
     }
-    let Some(file) = upload.take_file(FILE) else {
+    let Some(mut file) = upload.take_file(FILE) else {
         return view.show_file_fault(&office, texts.get("dispute_page.no_file"));
     };
-    // One after the other for a user, so that a form that is sent twice adds one file.
-    let place = office.state.acts.take(office.signed_in.user.id.as_str()).await;
     let dispute = &view.case.dispute;
-    let content = file.content.to_vec();
+    let content = std::mem::take(&mut *file.content);
     let (actor, target) = (office.actor(), (&dispute.entity, &dispute.id));
-    let added = office.app().gateway.add_evidence_of_user(&actor, target, &file.name, content).await;
-    drop(place);
-    match added {
+    match office.app().add_evidence_of_user(&actor, target, &file.name, content).await {
         Ok(_) => office.lead_to(&view.path(), "evidence_added"),
         Err(error) => {
             let show = async |message: &str| match ShownDispute::load(&office, &id).await {

@@ -8,6 +8,7 @@ use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::{ANY_FILE, Evidence, EvidenceType, MAX_FILE, sanitize_name};
 use tillgate_domain::id::EvidenceId;
 use tillgate_domain::refusal::Refusal;
+use tillgate_net::shares::Place;
 use tillgate_store::dispute::evidence::PART_SIZE;
 use tillgate_store::dispute::evidence::part_record;
 use tillgate_store::{Changes, DisputeKey, RecordKeys};
@@ -129,12 +130,39 @@ impl Gateway {
         file: NewEvidence,
         recorder: ResponseRecorder<Evidence>,
     ) -> Result<Evidence, Failure> {
+        let dispute = self.find_open_for_evidence(entity, id, &file)?;
+        let place = self.evidence_places.take(entity.merchant_or_self().as_str()).await;
+        self.write_evidence(&dispute, file, recorder, place).await
+    }
+
+    /// Finds a dispute that may have another file. Checked before the file is sealed, so that none is sealed in vain.
+    ///
+    /// # Errors
+    /// 404 if there is no such dispute; same as [`Dispute::with_evidence`].
+    pub(super) fn find_open_for_evidence(
+        &self,
+        entity: &Entity,
+        id: &str,
+        file: &NewEvidence,
+    ) -> Result<Dispute, Failure> {
         let dispute = self.find_dispute(entity, id)?;
-        // Checked here, too, so that no file is sealed in vain.
         dispute.with_evidence(file.content.len() as u64)?;
+        Ok(dispute)
+    }
+
+    /// Seals a file, and adds it to a dispute. The place is one of the merchant's [`Gateway::evidence_places`]. It is
+    /// held until the file is written, so that a commit contains one file at most and delays other payments little.
+    ///
+    /// # Errors
+    /// Same as [`NewEvidence::seal`] and [`SealedEvidence::add_to_dispute`].
+    pub(super) async fn write_evidence(
+        &self,
+        dispute: &Dispute,
+        file: NewEvidence,
+        recorder: ResponseRecorder<Evidence>,
+        _place: Place,
+    ) -> Result<Evidence, Failure> {
         let evidence_id = EvidenceId::new(self.next_id_time_of_id(&dispute.entity), random_bytes()?);
-        // Held until the file is written, so that a commit contains one file at most and delays other payments little.
-        let _place = self.evidence_places.take(entity.merchant_or_self().as_str()).await;
         let vault = Arc::clone(&self.vault);
         let sealing = {
             let dispute = dispute.clone();
@@ -142,7 +170,7 @@ impl Gateway {
         };
         let sealed = sealing.await.map_err(|_| Failure::Interrupted)??;
         let now = self.now();
-        let written = self.store.update(SealedEvidence::keys(&dispute), move |loaded| {
+        let written = self.store.update(SealedEvidence::keys(dispute), move |loaded| {
             let records = DisputeRecords::new(loaded, now)?;
             let (changes, evidence) = sealed.add_to_dispute(&records)?;
             Ok((recorder.record_response(changes, &evidence, records.now), evidence))

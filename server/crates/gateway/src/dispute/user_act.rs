@@ -1,6 +1,8 @@
 //! Disputes for users of the back office: lists, one dispute with its files, and the merchant's answers. The user's
 //! right is checked again when an answer is decided.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::dispute::evidence::{ANY_FILE, Evidence, sanitize_name};
@@ -15,7 +17,7 @@ use super::evidence::{NewEvidence, open_parts};
 use crate::access::actor::Actor;
 use crate::administration::ActError;
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::{Failure, Gateway};
+use crate::{App, Failure, Gateway};
 
 /// The answers of a merchant. Other steps are those of the institute.
 const ANSWERS: [DisputeAction; 2] = [DisputeAction::Represent, DisputeAction::Accept];
@@ -107,55 +109,21 @@ impl Gateway {
         Ok(Some((evidence, content)))
     }
 
-    /// Adds a file to an open dispute for a user. The content tells the type. A file that the dispute has already, with
-    /// the same name and content at the same stage, is not added again.
-    ///
-    /// # Errors
-    /// If the user's session or right has ended; `file`, `name` or `dispute` by name if the file is refused.
-    pub async fn add_evidence_of_user(
-        &self,
-        actor: &Actor,
-        (owner, id): (&EntityId, &DisputeId),
-        name: &str,
-        content: Vec<u8>,
-    ) -> Result<Evidence, ActError> {
-        self.check_right_of(actor, (Permission::ChangeMoney, &Reach::Entity(owner.clone())))?;
-        let unknown = || ActError::refuse("dispute", "there is no dispute with this id");
-        let owner = self.directory.find_entity(owner).ok_or_else(unknown)?;
-        if let Some(known) = self.find_same_evidence(id, actor.name(), name, &content)? {
-            return Ok(known);
-        }
-        let actor_name = actor.name().to_owned();
-        let file = NewEvidence { name: name.to_owned(), content_type: ANY_FILE.to_owned(), content, actor: actor_name };
-        let recorder = ResponseRecorder::disabled().with_actor(actor.name()).with_address(actor.address());
-        self.add_evidence(&owner, id.as_str(), file, recorder).await.map_err(|failure| match failure {
-            Failure::Refused(refusal) => ActError::from_refusal(&refusal, "dispute", |parameter| match parameter {
-                "name" => "name",
-                _ => "file",
-            }),
-            failure => failure.into(),
-        })
-    }
-
     /// Finds a file that the same user has added to the dispute at its present stage with the same name and content.
-    fn find_same_evidence(
-        &self,
-        id: &DisputeId,
-        actor: &str,
-        name: &str,
-        content: &[u8],
-    ) -> Result<Option<Evidence>, Failure> {
+    /// Opens up to all files of a dispute, so it runs on a thread for blocking work, with a place of
+    /// [`Gateway::evidence_places`].
+    fn find_same_evidence(&self, id: &DisputeId, file: &NewEvidence) -> Result<Option<Evidence>, Failure> {
         let Some(dispute) = self.store.load_dispute(id)? else { return Ok(None) };
         for evidence in self.store.load_evidence_list(id)? {
-            let is_alike = evidence.actor == actor
+            let is_alike = evidence.actor == file.actor
                 && evidence.stage == dispute.position.stage
-                && evidence.bytes == content.len() as u64
-                && sanitize_name(name, evidence.media_type).is_ok_and(|name| name == evidence.name);
+                && evidence.bytes == file.content.len() as u64
+                && sanitize_name(&file.name, evidence.media_type).is_ok_and(|name| name == evidence.name);
             let Some((evidence, parts)) = (if is_alike { self.store.load_evidence(&evidence.id)? } else { None })
             else {
                 continue;
             };
-            if *open_parts(&evidence, &parts, &self.vault)? == content {
+            if *open_parts(&evidence, &parts, &self.vault)? == file.content {
                 return Ok(Some(evidence));
             }
         }
@@ -195,5 +163,54 @@ impl Gateway {
             }
             Err(failure) => Err(failure.into()),
         }
+    }
+}
+
+impl App {
+    /// Adds a file to an open dispute for a user. The content tells the type. A file that the dispute has already, with
+    /// the same name and content at the same stage, is not added again.
+    ///
+    /// # Errors
+    /// If the user's session or right has ended; `file`, `name` or `dispute` by name if the file is refused.
+    pub async fn add_evidence_of_user(
+        self: &Arc<Self>,
+        actor: &Actor,
+        (owner, id): (&EntityId, &DisputeId),
+        name: &str,
+        content: Vec<u8>,
+    ) -> Result<Evidence, ActError> {
+        let gateway = &self.gateway;
+        let unknown = || ActError::refuse("dispute", "there is no dispute with this id");
+        let entity = gateway.directory.find_entity(owner).ok_or_else(unknown)?;
+        // Taken before the search and held until the file is written, so that a form that is sent twice at a time adds
+        // one file.
+        let place = gateway.evidence_places.take(entity.merchant_or_self().as_str()).await;
+        // Checked after the wait, in which the right may have ended.
+        gateway.check_right_of(actor, (Permission::ChangeMoney, &Reach::Entity(owner.clone())))?;
+        let actor_name = actor.name().to_owned();
+        let file = NewEvidence { name: name.to_owned(), content_type: ANY_FILE.to_owned(), content, actor: actor_name };
+        let (app, dispute) = (Arc::clone(self), id.clone());
+        // The search keeps the place also if the browser has gone.
+        let search = move || {
+            let known = app.gateway.find_same_evidence(&dispute, &file)?;
+            Ok::<_, Failure>((known, file, place))
+        };
+        let searched = tokio::task::spawn_blocking(search).await.map_err(|_| Failure::Interrupted)?;
+        let (known, file, place) = searched?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let recorder = ResponseRecorder::disabled().with_actor(actor.name()).with_address(actor.address());
+        let added = match gateway.find_open_for_evidence(&entity, id.as_str(), &file) {
+            Ok(dispute) => gateway.write_evidence(&dispute, file, recorder, place).await,
+            Err(failure) => Err(failure),
+        };
+        added.map_err(|failure| match failure {
+            Failure::Refused(refusal) => ActError::from_refusal(&refusal, "dispute", |parameter| match parameter {
+                "name" => "name",
+                _ => "file",
+            }),
+            failure => failure.into(),
+        })
     }
 }

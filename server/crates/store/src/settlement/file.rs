@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
@@ -109,6 +109,16 @@ impl AdminStore {
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
+    }
+
+    /// Runs reads on one snapshot, which takes no lock that a write needs. `work` must not write.
+    ///
+    /// # Errors
+    /// If `work` fails, or the snapshot cannot begin.
+    pub fn in_snapshot<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred);
+        let _snapshot = begun.map_err(StoreError::from)?;
+        work(self)
     }
 
     /// Loads a file that was taken as a whole.

@@ -6,18 +6,21 @@ use axum::response::Response;
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_gateway::administration::{ActError, Administration};
-use tillgate_gateway::settlement::file_import::ImportSummary;
-use tillgate_gateway::settlement::file_import::kept::KeptFile;
+use tillgate_gateway::settlement::file_import::FilePreview;
+use tillgate_gateway::settlement::file_import::kept::{KeptFile, KeptUpload};
+use tillgate_store::Cancellation;
 
 use super::list::{FormFault, can_have_files, show_list};
 use super::preview::show_preview;
 use super::{FILE, INSTITUTE, MAPPING, PATH, SKIP, UPLOAD};
-use crate::access::{Fields, Problem, Upload};
+use crate::access::{Fields, Upload};
 use crate::money::entity_choice::ENTITY;
 use crate::office::Office;
 
 /// Largest size of a mapping, in bytes.
 const MAX_MAPPING: usize = 64 * 1024;
+/// Notice about a file that is imported.
+const DONE: &str = "file_imported";
 
 /// Handles `POST /money/imports`: reads a file, and shows the result of its import before anything is written.
 pub(in crate::money) async fn receive_file(office: Office, mut upload: Upload) -> Response {
@@ -53,13 +56,16 @@ pub(in crate::money) async fn receive_file(office: Office, mut upload: Upload) -
         entity: entity.id.clone(),
         mapping,
     });
-    let summary = match read_file(&office, &file, true, true).await {
-        Ok(summary) => summary,
+    let preview = match preview_file(&office, &file).await {
+        Ok(preview) => preview,
         Err(error) => return show_refused(&office, &upload.fields, &error).await,
     };
+    // A file that was imported before has no form, so nothing of it is kept.
+    if preview.already_imported {
+        return show_preview(&office, &entity, &file, &preview, None);
+    }
     match office.state.uploads.keep(&office.signed_in.user.id, Arc::clone(&file), Timestamp::now()) {
-        Ok(Some(key)) => show_preview(&office, &entity, &file, &summary, &key),
-        Ok(None) => office.show_problem(&Problem::Busy),
+        Ok(key) => show_preview(&office, &entity, &file, &preview, Some(&key)),
         Err(failure) => office.show_failure(&failure),
     }
 }
@@ -67,33 +73,40 @@ pub(in crate::money) async fn receive_file(office: Office, mut upload: Upload) -
 /// Handles `POST /money/imports/confirmation`: imports the file that was previewed. A form that is sent twice imports
 /// once, because the gateway knows the file then.
 pub(in crate::money) async fn import_file(office: Office, fields: Fields) -> Response {
-    let texts = office.texts;
-    let kept = office.state.uploads.find(&office.signed_in.user.id, fields.get(UPLOAD), Timestamp::now());
-    let Some(file) = kept else {
-        return refuse(&office, &fields, Some((FILE, texts.get("imports.ended")))).await;
+    let (texts, user, key) = (office.texts, &office.signed_in.user.id, fields.get(UPLOAD));
+    let file = match office.state.uploads.find(user, key, Timestamp::now()) {
+        Some(KeptUpload::Waiting(file)) => file,
+        Some(KeptUpload::Imported) => return office.lead_to(PATH, DONE),
+        None => return refuse(&office, &fields, Some((FILE, texts.get("imports.ended")))).await,
     };
-    match read_file(&office, &file, !fields.get(SKIP).is_empty(), false).await {
+    let skips_broken = !fields.get(SKIP).is_empty();
+    let reach = Reach::Entity(file.entity.clone());
+    let (state, owner, name) = (Arc::clone(&office.state), user.clone(), key.to_owned());
+    let act = move |administration: &Administration| {
+        let summary = administration.import_uploaded_file(&file.as_upload(skips_broken))?;
+        // Here and not after the answer, because the import also ends if the browser has gone.
+        if !summary.stopped {
+            state.uploads.drop_imported(&owner, &name);
+        }
+        Ok(summary)
+    };
+    match office.administer_in(&office.state.imports, Permission::ChangeMoney, reach, act).await {
         Ok(summary) if summary.stopped => {
             let message = texts.fill("imports.stopped", &[("count", &texts.number(summary.broken))]);
             refuse(&office, &fields, Some((FILE, &message))).await
         }
-        Ok(_) => office.lead_to(PATH, "file_imported"),
+        Ok(_) => office.lead_to(PATH, DONE),
         Err(error) => show_refused(&office, &fields, &error).await,
     }
 }
 
-/// Reads a file, and imports it unless nothing is to be written.
-async fn read_file(
-    office: &Office,
-    file: &Arc<KeptFile>,
-    skips_broken: bool,
-    is_dry_run: bool,
-) -> Result<ImportSummary, ActError> {
+/// Reads a file without importing it. That takes no place of an act, because it writes nothing.
+async fn preview_file(office: &Office, file: &Arc<KeptFile>) -> Result<FilePreview, ActError> {
     let (file, reach) = (Arc::clone(file), Reach::Entity(file.entity.clone()));
-    let act = move |administration: &Administration| {
-        administration.import_uploaded_file(&file.as_upload(skips_broken), is_dry_run)
+    let read = move |administration: &Administration, cancelled: &Cancellation<'_>| {
+        administration.preview_uploaded_file(&file.as_upload(false), cancelled)
     };
-    office.administer(Permission::ChangeMoney, reach, act).await
+    office.examine_cancellable(Permission::ChangeMoney, reach, read).await
 }
 
 async fn show_refused(office: &Office, fields: &Fields, error: &ActError) -> Response {

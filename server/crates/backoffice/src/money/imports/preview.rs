@@ -1,17 +1,18 @@
-//! Preview of a file: the result of its import, its first lines, and the form that imports it.
+//! Preview of a file: the number of its lines, the results of its first lines, and the form that imports it.
 
 use axum::response::Response;
 use maud::{Markup, html};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::settlement::reconciliation::Cashflow;
 use tillgate_gateway::settlement::file_import::kept::KeptFile;
-use tillgate_gateway::settlement::file_import::{ImportSummary, PreviewLine, PreviewOutcome, ReportedFault};
+use tillgate_gateway::settlement::file_import::{FilePreview, PreviewLine, PreviewOutcome, ReportedFault};
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_shared::money::Amount;
 
 use super::{PATH, SKIP, UPLOAD};
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
-use crate::components::facts::summary as render_summary;
+use crate::components::facts::summary;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table};
 use crate::layout::page::Section;
@@ -22,16 +23,14 @@ use crate::office::Office;
 
 /// Largest number of broken lines that are listed. The summary has the number of all.
 const MAX_ERRORS: usize = 50;
-/// Largest number of differences that are listed.
-const MAX_DIFFERENCES: usize = 20;
 
-/// Shows the preview.
+/// Shows the preview. `key` is the key of the kept file. `None` if there is nothing to import.
 pub(super) fn show_preview(
     office: &Office,
     entity: &Entity,
     file: &KeptFile,
-    summary: &ImportSummary,
-    key: &str,
+    preview: &FilePreview,
+    key: Option<&str>,
 ) -> Response {
     let texts = office.texts;
     let title = texts.get("imports.preview_title");
@@ -41,35 +40,29 @@ pub(super) fn show_preview(
             h1 { (title) }
             p { (mask_card_numbers(&file.name)) " · " (file.institute) " · " (entity.name) }
         }
-        @if summary.already_imported {
-            (notice(Tone::Warn, &html! { (texts.get("imports.already")) }))
+        @if let Some(key) = key {
+            (render_numbers(texts, preview))
+            (render_confirmation(texts, preview, key))
+            (render_lines(texts, preview))
+            (render_differences(texts, &preview.first_lines))
+            (render_errors(texts, preview))
         } @else {
-            (render_numbers(texts, summary))
-            (render_confirmation(texts, summary, key))
-            (render_lines(texts, &summary.first_lines))
-            (render_differences(texts, summary))
-            (render_errors(texts, summary))
+            (notice(Tone::Warn, &html! { (texts.get("imports.already")) }))
         }
     };
     office.show_page(Section::Money, title, main)
 }
 
-fn render_numbers(texts: &Texts, summary: &ImportSummary) -> Markup {
+fn render_numbers(texts: &Texts, preview: &FilePreview) -> Markup {
     let number = |count: u64| Some(html! { (texts.number(count)) });
-    let some = |count: u64| number(count).filter(|_| count > 0);
-    render_summary(&[
-        (texts.get("imports.lines"), number(summary.lines)),
-        (texts.get("imports.matched"), number(summary.matched)),
-        (texts.get("imports.unmatched"), number(summary.multiple_matches + summary.not_matched)),
-        (texts.get("imports.broken"), number(summary.broken)),
-        (texts.get("imports.known"), some(summary.known)),
-        (texts.get("imports.changed"), some(summary.changed)),
-        (texts.get("imports.chargebacks"), some(summary.chargebacks + summary.chargeback_reversals)),
+    summary(&[
+        (texts.get("imports.lines"), number(preview.lines)),
+        (texts.get("imports.broken"), number(preview.broken)),
     ])
 }
 
 /// Renders the form that imports the previewed bytes.
-fn render_confirmation(texts: &Texts, summary: &ImportSummary, key: &str) -> Markup {
+fn render_confirmation(texts: &Texts, preview: &FilePreview, key: &str) -> Markup {
     html! {
         section.card aria-labelledby="confirm" {
             header { h2 id="confirm" { (texts.get("imports.confirm")) } }
@@ -77,10 +70,10 @@ fn render_confirmation(texts: &Texts, summary: &ImportSummary, key: &str) -> Mar
                 p.soft { (texts.get("imports.confirm_text")) }
                 p.soft { (texts.get("imports.tolerance")) }
                 input type="hidden" name=(UPLOAD) value=(key);
-                @if summary.broken > 0 {
+                @if preview.broken > 0 {
                     label.check {
                         input type="checkbox" name=(SKIP) value="yes" required;
-                        " " (texts.fill("imports.skip", &[("count", &texts.number(summary.broken))]))
+                        " " (texts.fill("imports.skip", &[("count", &texts.number(preview.broken))]))
                     }
                 }
                 div.acts {
@@ -92,7 +85,7 @@ fn render_confirmation(texts: &Texts, summary: &ImportSummary, key: &str) -> Mar
     }
 }
 
-fn render_lines(texts: &Texts, lines: &[PreviewLine]) -> Markup {
+fn render_lines(texts: &Texts, preview: &FilePreview) -> Markup {
     let columns = vec![
         Column::number(texts.get("unmatched.line")),
         Column::new(texts.get("imports.result")),
@@ -102,9 +95,18 @@ fn render_lines(texts: &Texts, lines: &[PreviewLine]) -> Markup {
         Column::new(texts.get("payments.reference")).from(Shown::Medium),
         Column::new(texts.get("settlements.day")).from(Shown::Medium),
     ];
+    let lines = &preview.first_lines;
     let rows = lines.iter().map(|line| render_line(texts, line)).collect();
     let caption = texts.get("imports.first_lines");
-    html! { section.card { (Table { caption, hides_caption: false, is_linked: false, columns, rows }.render()) } }
+    let table = Table { caption, hides_caption: false, is_linked: false, columns, rows };
+    let counts = [u64::try_from(lines.len()).unwrap_or(u64::MAX), preview.lines].map(|count| texts.number(count));
+    let [shown, all] = counts.each_ref().map(String::as_str);
+    html! {
+        section.card {
+            (table.render())
+            p.soft { (texts.fill("imports.first_lines_text", &[("shown", shown), ("all", all)])) }
+        }
+    }
 }
 
 fn render_line(texts: &Texts, line: &PreviewLine) -> Vec<Markup> {
@@ -127,12 +129,12 @@ fn render_line(texts: &Texts, line: &PreviewLine) -> Vec<Markup> {
 
 fn render_outcome(texts: &Texts, outcome: &PreviewOutcome) -> Markup {
     match outcome {
-        PreviewOutcome::Matched(payments) => html! {
+        PreviewOutcome::Matched { payment, .. } => html! {
             (badge(Tone::Good, texts.get("unmatched.matched")))
-            @for payment in payments { " " a href={ (BASE) "/payments/" (payment) } { code { (payment) } } }
+            " " a href={ (BASE) "/payments/" (payment) } { code { (payment) } }
         },
-        PreviewOutcome::Several(payments) => {
-            let count = texts.number(u64::try_from(payments.len()).unwrap_or(u64::MAX));
+        PreviewOutcome::Several(count) => {
+            let count = texts.number(u64::try_from(*count).unwrap_or(u64::MAX));
             badge(Tone::Warn, &texts.fill("imports.several", &[("count", &count)]))
         }
         PreviewOutcome::NotMatched => badge(Tone::Warn, texts.get("unmatched.not_found")),
@@ -148,8 +150,19 @@ fn render_outcome(texts: &Texts, outcome: &PreviewOutcome) -> Markup {
 }
 
 /// Renders matched lines whose amount is not that of their payment, with both amounts.
-fn render_differences(texts: &Texts, summary: &ImportSummary) -> Markup {
-    if summary.differences.is_empty() {
+fn render_differences(texts: &Texts, lines: &[PreviewLine]) -> Markup {
+    let amount = |amount: Amount| html! { span.nowrap { (money_text(texts, amount)) } };
+    let rows = lines.iter().filter_map(|line| match (&line.outcome, &line.values) {
+        (PreviewOutcome::Matched { payment, other_amount: Some(other) }, Some(values)) => Some(vec![
+            html! { (texts.number(line.number)) },
+            amount(values.amount),
+            amount(*other),
+            html! { a href={ (BASE) "/payments/" (payment) } { code { (payment) } } },
+        ]),
+        _ => None,
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
         return html! {};
     }
     let columns = vec![
@@ -158,22 +171,12 @@ fn render_differences(texts: &Texts, summary: &ImportSummary) -> Markup {
         Column::number(texts.get("imports.payment_amount")),
         Column::new(texts.get("dispute_page.payment")),
     ];
-    let rows = summary.differences.iter().take(MAX_DIFFERENCES).map(|difference| {
-        let amount = |plain: &str| html! { span.nowrap { (texts.amount(plain)) " " (difference.currency) } };
-        vec![
-            html! { (texts.number(difference.line)) },
-            amount(&difference.amount),
-            amount(&difference.payment_amount),
-            html! { a href={ (BASE) "/payments/" (difference.payment_id) } { code { (difference.payment_id) } } },
-        ]
-    });
-    let rows = rows.collect();
     let caption = texts.get("imports.differences");
     html! { section.card { (Table { caption, hides_caption: false, is_linked: false, columns, rows }.render()) } }
 }
 
-fn render_errors(texts: &Texts, summary: &ImportSummary) -> Markup {
-    if summary.errors.is_empty() {
+fn render_errors(texts: &Texts, preview: &FilePreview) -> Markup {
+    if preview.errors.is_empty() {
         return html! {};
     }
     let columns = vec![
@@ -188,7 +191,7 @@ fn render_errors(texts: &Texts, summary: &ImportSummary) -> Markup {
             html! { (fault.message) },
         ]
     };
-    let rows = summary.errors.iter().take(MAX_ERRORS).map(row).collect();
+    let rows = preview.errors.iter().take(MAX_ERRORS).map(row).collect();
     let caption = texts.get("imports.errors");
     html! { section.card { (Table { caption, hides_caption: false, is_linked: false, columns, rows }.render()) } }
 }

@@ -21,7 +21,6 @@ use crate::random_bytes;
 use crate::settlement::file_import::SettlementFileError;
 use crate::settlement::file_import::parsed::hash_file;
 use crate::settlement::file_import::parsed::{ParsedFile, ParsedLine};
-use crate::settlement::file_import::preview::PreviewLine;
 use crate::settlement::file_import::request::ImportRequest;
 use crate::settlement::file_import::search::SearchResult;
 use crate::settlement::file_import::search::find_target;
@@ -44,11 +43,7 @@ pub(super) fn import_file(
     request.check()?;
     let hash = hash_file(request.file)?;
     let mut summary = ImportSummary { file: to_hex(&hash), dry_run: request.is_dry_run, ..ImportSummary::default() };
-    if let Some(known) = store.load_imported_file(request.institute, &hash)? {
-        if known.entity != request.entity.id {
-            let message = format!("the file was imported for the entity {} on {:.0}", known.entity, known.at);
-            return Err(SettlementFileError::Refused(message));
-        }
+    if is_imported(store, request, &hash)? {
         summary.already_imported = true;
         return Ok(summary);
     }
@@ -67,8 +62,51 @@ pub(super) fn import_file(
     Ok(run.summary)
 }
 
+/// Returns true if a file was imported as a whole before.
+///
+/// # Errors
+/// If it was imported for another entity.
+pub(super) fn is_imported(
+    store: &AdminStore,
+    request: &ImportRequest<'_>,
+    hash: &[u8; 32],
+) -> Result<bool, SettlementFileError> {
+    let Some(known) = store.load_imported_file(request.institute, hash)? else { return Ok(false) };
+    if known.entity != request.entity.id {
+        let message = format!("the file was imported for the entity {} on {:.0}", known.entity, known.at);
+        return Err(SettlementFileError::Refused(message));
+    }
+    Ok(true)
+}
+
+/// Builds the context of the records of a file, whose SHA-256 is `file` in hexadecimal digits.
+pub(super) fn build_context(
+    store: &AdminStore,
+    request: &ImportRequest<'_>,
+    owners: &mut OwnerCache,
+    file: &str,
+) -> Result<ImportContext, SettlementFileError> {
+    let entity = request.entity;
+    let (_, owner) = owners.load_owner(store, &entity.id)?;
+    Ok(ImportContext {
+        institute: request.institute.to_owned(),
+        format: request.mapping.format.clone(),
+        file: file.to_owned(),
+        entity: entity.id.clone(),
+        institute_merchant: entity.acquirer_merchant_id().to_owned(),
+        owner,
+        read_at: request.mapping.to_institute_time(entity_now(entity)),
+    })
+}
+
+/// Loads the entities whose payments a file settles.
+pub(super) fn load_scope(store: &AdminStore, entity: &Entity) -> Result<EntityScope, StoreError> {
+    let below = store.load_descendants(&entity.id)?;
+    EntityScope::new(std::iter::once(&entity.id).chain(below.iter().map(|below| &below.id)))
+}
+
 /// Returns the latest day that a line may have: a year from today, by the clock of the entity.
-fn latest_day(entity: &Entity) -> Date {
+pub(super) fn latest_day(entity: &Entity) -> Date {
     let now = Timestamp::now();
     let now = now.checked_add(entity.ahead).unwrap_or(now);
     TimeZone::UTC.to_datetime(now).date().saturating_add(1.year())
@@ -143,19 +181,8 @@ impl<'a> ImportRun<'a> {
         summary: ImportSummary,
     ) -> Result<Self, SettlementFileError> {
         let mut owners = OwnerCache::default();
-        let entity = request.entity;
-        let (_, owner) = owners.load_owner(store, &entity.id)?;
-        let context = ImportContext {
-            institute: request.institute.to_owned(),
-            format: request.mapping.format.clone(),
-            file: summary.file.clone(),
-            entity: entity.id.clone(),
-            institute_merchant: entity.acquirer_merchant_id().to_owned(),
-            owner,
-            read_at: request.mapping.to_institute_time(entity_now(entity)),
-        };
-        let below = store.load_descendants(&entity.id)?;
-        let scope = EntityScope::new(std::iter::once(&entity.id).chain(below.iter().map(|below| &below.id)))?;
+        let context = build_context(store, request, &mut owners, &summary.file)?;
+        let scope = load_scope(store, request.entity)?;
         let occurrences = OccurrenceCounter::create()?;
         Ok(Self { store, request, context, scope, owners, occurrences, summary, records: 0 })
     }
@@ -167,12 +194,7 @@ impl<'a> ImportRun<'a> {
             match content {
                 Ok(Some((identity, line))) => part.push(self.identify_line(number, &identity, line)?),
                 Ok(None) => self.summary.ignored += 1,
-                Err(fault) => {
-                    if self.request.is_dry_run {
-                        self.summary.add_preview(PreviewLine::from_fault(number, &fault));
-                    }
-                    self.summary.add_fault(number, fault);
-                }
+                Err(fault) => self.summary.add_fault(number, fault),
             }
             if part.len() == PART {
                 self.write_part(std::mem::take(&mut part))?;
@@ -222,15 +244,10 @@ impl<'a> ImportRun<'a> {
         let mut results = Vec::with_capacity(part.len());
         for keyed in part {
             let number = keyed.number;
-            let is_shown = self.request.is_dry_run && self.summary.has_preview_room(number);
-            let preview = is_shown.then(|| PreviewLine::from_line(number, &keyed.line));
             let result = match self.store.find_taken_line(self.request.institute, &keyed.key)? {
                 Some(taken) => TakenResult::Known(taken.content != keyed.content),
                 None => TakenResult::New(Box::new(self.take_line(keyed, &mut movements)?)),
             };
-            if let Some(preview) = preview {
-                self.summary.add_preview(preview.with_result(&result));
-            }
             results.push((number, result));
         }
         for (entity, movements) in movements {
@@ -282,7 +299,6 @@ impl<'a> ImportRun<'a> {
         let mut new = NewRecord {
             id: record.id.clone(),
             status: record.matching.as_ref().map(|matching| matching.status),
-            payments: Vec::new(),
             made_chargeback: false,
             made_reversal: false,
             is_double_payout: false,
@@ -296,7 +312,6 @@ impl<'a> ImportRun<'a> {
             SearchResult::Several(payments) => {
                 new.status = Some(MatchingStatus::Multiple);
                 let candidates: Vec<_> = payments.into_iter().map(|payment| payment.id).collect();
-                new.payments.clone_from(&candidates);
                 return Ok((record.with_candidates(candidates), Vec::new(), new));
             }
             SearchResult::One(target) => *target,
@@ -307,7 +322,6 @@ impl<'a> ImportRun<'a> {
             Err(unmatched) => Ok((unmatched, Vec::new(), new)),
             Ok(MatchedRecord { record, parts, made_payment, is_double_payout }) => {
                 new.status = Some(MatchingStatus::Matched);
-                new.payments = vec![payment.clone()];
                 new.made_chargeback = made_payment && record.record_type == RecordType::Chargeback;
                 new.made_reversal = made_payment && !new.made_chargeback;
                 new.is_double_payout = is_double_payout;

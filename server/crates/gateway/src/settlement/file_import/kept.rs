@@ -4,7 +4,7 @@
 //! may have a card number. A restart forgets them, and nothing was promised: the user chooses the file again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::{EntityId, UserId, to_hex};
@@ -15,8 +15,8 @@ use crate::{Failure, random_bytes};
 
 /// Largest size of an uploaded file, in bytes.
 pub const MAX_UPLOAD: usize = 4 * 1024 * 1024;
-/// Largest number of files that are kept at a time, so that uploads take a bounded part of the memory.
-const MAX_KEPT: usize = 8;
+/// Largest size of all kept files together, in bytes, so that uploads take a bounded part of the memory.
+const MAX_KEPT_BYTES: usize = 8 * MAX_UPLOAD;
 /// Time for which a file is kept.
 pub const KEPT_FOR: SignedDuration = SignedDuration::from_mins(15);
 
@@ -48,11 +48,30 @@ impl KeptFile {
     }
 }
 
-/// A kept file with its key and its end.
+/// Result of looking for an uploaded file.
+#[derive(Debug)]
+pub enum KeptUpload {
+    /// The file waits for its import.
+    Waiting(Arc<KeptFile>),
+    /// The file was imported, and is not kept any more.
+    Imported,
+}
+
+/// The upload of a user with its key and its end.
 struct KeptEntry {
     key: String,
     until: Timestamp,
-    file: Arc<KeptFile>,
+    /// The file. `None` once it is imported: a form that is sent twice then learns that.
+    file: Option<Arc<KeptFile>>,
+}
+
+impl KeptEntry {
+    /// Returns the size of the entry in memory, in bytes. The name counts as well, because a browser sends it.
+    fn size(&self) -> usize {
+        self.file
+            .as_ref()
+            .map_or(0, |file| file.content.len() + file.name.len() + file.institute.len() + file.mapping.len())
+    }
 }
 
 /// The files that are kept, at most one for each user.
@@ -60,28 +79,45 @@ struct KeptEntry {
 pub struct KeptUploads(Mutex<HashMap<UserId, KeptEntry>>);
 
 impl KeptUploads {
-    /// Keeps a file of a user in place of an earlier one. Returns its key, or `None` if other users have as many files
-    /// as can be kept.
+    /// Keeps a file of a user in place of an earlier one, and returns its key. The oldest files of other users end
+    /// early if there is no room, so that nobody keeps the others from importing.
     ///
     /// # Errors
     /// If the system provides no random bytes.
-    pub fn keep(&self, user: &UserId, file: Arc<KeptFile>, now: Timestamp) -> Result<Option<String>, Failure> {
+    pub fn keep(&self, user: &UserId, file: Arc<KeptFile>, now: Timestamp) -> Result<String, Failure> {
         let key = to_hex(&random_bytes::<16>()?);
-        let until = now.checked_add(KEPT_FOR).unwrap_or(now);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = KeptEntry { key: key.clone(), until: now.checked_add(KEPT_FOR).unwrap_or(now), file: Some(file) };
+        let mut kept = self.lock();
         kept.retain(|owner, entry| entry.until > now && owner != user);
-        if kept.len() >= MAX_KEPT {
-            return Ok(None);
+        let mut size = kept.values().map(KeptEntry::size).sum::<usize>().saturating_add(entry.size());
+        while size > MAX_KEPT_BYTES {
+            let waiting = kept.iter().filter(|(_, entry)| entry.file.is_some());
+            let Some(oldest) = waiting.min_by_key(|(_, entry)| entry.until).map(|(owner, _)| owner.clone()) else {
+                break;
+            };
+            size = size.saturating_sub(kept.remove(&oldest).map_or(0, |entry| entry.size()));
         }
-        kept.insert(user.clone(), KeptEntry { key: key.clone(), until, file });
-        Ok(Some(key))
+        kept.insert(user.clone(), entry);
+        Ok(key)
     }
 
     /// Finds the file of a user by its key. `None` if the user has no such file, or its time has ended.
-    pub fn find(&self, user: &UserId, key: &str, now: Timestamp) -> Option<Arc<KeptFile>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn find(&self, user: &UserId, key: &str, now: Timestamp) -> Option<KeptUpload> {
+        let mut kept = self.lock();
         kept.retain(|_, entry| entry.until > now);
-        kept.get(user).filter(|entry| entry.key == key).map(|entry| Arc::clone(&entry.file))
+        let entry = kept.get(user).filter(|entry| entry.key == key)?;
+        Some(entry.file.as_ref().map_or(KeptUpload::Imported, |file| KeptUpload::Waiting(Arc::clone(file))))
+    }
+
+    /// Drops the file of a user that was imported. Does nothing if another file has replaced it.
+    pub fn drop_imported(&self, user: &UserId, key: &str) {
+        if let Some(entry) = self.lock().get_mut(user).filter(|entry| entry.key == key) {
+            entry.file = None;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<UserId, KeptEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,39 +126,58 @@ impl KeptUploads {
 mod tests {
     use super::*;
 
-    fn file() -> Arc<KeptFile> {
+    fn file(bytes: usize) -> Arc<KeptFile> {
         Arc::new(KeptFile {
-            content: Zeroizing::new(vec![1]),
-            name: "payout.csv".to_owned(),
+            content: Zeroizing::new(vec![1; bytes]),
+            name: String::new(),
             institute: "Acme".to_owned(),
             entity: EntityId::parse("8a000000000000000000000000000001").unwrap(),
             mapping: String::new(),
         })
     }
 
+    fn user(number: usize) -> UserId {
+        UserId::new(Timestamp::UNIX_EPOCH, [u8::try_from(number).unwrap(); 9])
+    }
+
     #[test]
     fn a_file_is_found_by_its_owner_and_key_until_its_end() {
         let (kept, now) = (KeptUploads::default(), Timestamp::UNIX_EPOCH);
-        let user = |number| UserId::new(now, [number; 9]);
-        let key = kept.keep(&user(1), file(), now).unwrap().unwrap();
+        let key = kept.keep(&user(1), file(1), now).unwrap();
         assert!(kept.find(&user(1), &key, now).is_some());
         assert!(kept.find(&user(2), &key, now).is_none(), "the file of somebody else");
         assert!(kept.find(&user(1), "", now).is_none());
         assert!(kept.find(&user(1), &key, now + KEPT_FOR).is_none(), "after its end");
-        let first = kept.keep(&user(1), file(), now).unwrap().unwrap();
-        let second = kept.keep(&user(1), file(), now).unwrap().unwrap();
+        let first = kept.keep(&user(1), file(1), now).unwrap();
+        let second = kept.keep(&user(1), file(1), now).unwrap();
         assert!(kept.find(&user(1), &first, now).is_none() && kept.find(&user(1), &second, now).is_some());
     }
 
     #[test]
-    fn a_bounded_number_of_files_is_kept() {
+    fn many_users_with_small_files_keep_nobody_out_and_large_files_end_the_oldest_ones() {
         let (kept, now) = (KeptUploads::default(), Timestamp::UNIX_EPOCH);
-        let user = |number: usize| UserId::new(now, [u8::try_from(number).unwrap(); 9]);
-        for number in 0..MAX_KEPT {
-            assert!(kept.keep(&user(number), file(), now).unwrap().is_some());
+        let at = |number: usize| now + SignedDuration::from_secs(i64::try_from(number).unwrap());
+        let keys: Vec<_> = (0..100).map(|number| kept.keep(&user(number), file(1), at(number)).unwrap()).collect();
+        for (number, key) in keys.iter().enumerate() {
+            assert!(kept.find(&user(number), key, at(100)).is_some(), "{number}");
         }
-        assert!(kept.keep(&user(MAX_KEPT), file(), now).unwrap().is_none());
-        assert!(kept.keep(&user(0), file(), now).unwrap().is_some(), "in place of the own file");
-        assert!(kept.keep(&user(MAX_KEPT), file(), now + KEPT_FOR).unwrap().is_some());
+        let large: Vec<_> =
+            (100..109).map(|number| kept.keep(&user(number), file(MAX_UPLOAD - 4), at(number)).unwrap()).collect();
+        assert!(kept.find(&user(0), &keys[0], at(109)).is_none());
+        assert!(kept.find(&user(100), &large[0], at(109)).is_none(), "the oldest large file");
+        assert!(kept.find(&user(101), &large[1], at(109)).is_some());
+        assert!(kept.lock().values().map(KeptEntry::size).sum::<usize>() <= MAX_KEPT_BYTES);
+    }
+
+    #[test]
+    fn an_imported_file_takes_no_room_and_its_second_form_learns_that_it_is_imported() {
+        let (kept, now) = (KeptUploads::default(), Timestamp::UNIX_EPOCH);
+        let key = kept.keep(&user(1), file(MAX_UPLOAD), now).unwrap();
+        kept.drop_imported(&user(1), "another key");
+        assert!(matches!(kept.find(&user(1), &key, now), Some(KeptUpload::Waiting(_))));
+        kept.drop_imported(&user(1), &key);
+        assert!(matches!(kept.find(&user(1), &key, now), Some(KeptUpload::Imported)));
+        assert_eq!(kept.lock().values().map(KeptEntry::size).sum::<usize>(), 0);
+        assert!(kept.find(&user(2), &key, now).is_none());
     }
 }

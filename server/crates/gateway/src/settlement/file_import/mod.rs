@@ -1,5 +1,5 @@
 //! Settlement files of clearing institutes: read in parts, matched with payments, and written with the movements of
-//! their lines. The command line uses them.
+//! their lines. The command line and the back office use them.
 
 mod administration;
 mod cells;
@@ -19,7 +19,7 @@ pub mod user_act;
 
 use std::io;
 
-pub use preview::{PreviewLine, PreviewOutcome, PreviewValues};
+pub use preview::{FilePreview, PreviewLine, PreviewOutcome, PreviewValues};
 pub use request::{ImportRequest, MAX_INSTITUTE};
 pub use source::FileSource;
 pub use summary::{ImportSummary, PaymentDifference, ReportedFault};

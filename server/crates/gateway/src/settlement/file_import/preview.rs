@@ -1,15 +1,41 @@
-//! First lines of a file as an import would read them, for a person who decides about the import.
+//! Preview of a file for a person who decides about its import: all lines are read, and the first ones are matched.
+//! Nothing is written, so a preview never takes the lock that payments need.
+
+use std::collections::HashMap;
 
 use jiff::civil::Date;
-use tillgate_domain::id::PaymentId;
-use tillgate_domain::settlement::file_format::{LineFault, SettlementLine};
-use tillgate_domain::settlement::reconciliation::{Cashflow, MatchingStatus, RecordType, TransactionType};
+use tillgate_domain::id::{PaymentId, RecordId, to_hex};
+use tillgate_domain::settlement::file_format::{ImportContext, LineFault, LineIdentity, SettlementLine};
+use tillgate_domain::settlement::reconciliation::{Cashflow, RecordType, TransactionType};
 use tillgate_shared::money::Amount;
+use tillgate_store::settlement::file::EntityScope;
+use tillgate_store::{AdminStore, Cancellation};
 
-use super::summary::{NewRecord, TakenResult};
+use super::import::{build_context, entity_now, is_imported, latest_day, load_scope};
+use super::parsed::{ParsedFile, hash_file};
+use super::search::{MatchTarget, SearchResult, TargetEffect, find_target};
+use super::summary::{MAX_LISTED, ReportedFault};
+use super::take::OwnerCache;
+use super::{ImportRequest, SettlementFileError};
+use crate::{Failure, random_bytes};
 
-/// Largest number of lines of a preview.
-pub const MAX_PREVIEW: usize = 20;
+/// Largest number of lines that a preview matches.
+const MAX_PREVIEW: usize = 20;
+
+/// Result of reading a file without importing it.
+#[derive(Debug, Default)]
+pub struct FilePreview {
+    /// True if the file was imported as a whole before, so that nothing was read.
+    pub already_imported: bool,
+    /// Number of lines, without the header, blank lines and those that the mapping ignores.
+    pub lines: u64,
+    /// Number of broken lines.
+    pub broken: u64,
+    /// The first broken lines.
+    pub errors: Vec<ReportedFault>,
+    /// The first lines of the file.
+    pub first_lines: Vec<PreviewLine>,
+}
 
 /// A line of a preview.
 #[derive(Debug, Clone)]
@@ -18,7 +44,7 @@ pub struct PreviewLine {
     pub number: u64,
     /// Values of the line. `None` if it is broken.
     pub values: Option<PreviewValues>,
-    /// Result that an import would have.
+    /// Result that an import would have, as far as the stored data and the lines before this one tell.
     pub outcome: PreviewOutcome,
 }
 
@@ -44,11 +70,16 @@ pub struct PreviewValues {
 /// Result that an import would have for a line.
 #[derive(Debug, Clone)]
 pub enum PreviewOutcome {
-    /// Matches these payments.
-    Matched(Vec<PaymentId>),
-    /// Several payments match, so that nobody is chosen.
-    Several(Vec<PaymentId>),
-    /// No payment matches.
+    /// Fits one payment.
+    Matched {
+        /// The payment.
+        payment: PaymentId,
+        /// Amount of the payment, if the line settles another one.
+        other_amount: Option<Amount>,
+    },
+    /// Fits so many payments, so that none is chosen.
+    Several(usize),
+    /// Fits no payment.
     NotMatched,
     /// Settles no single payment.
     NeedsNone,
@@ -63,10 +94,9 @@ pub enum PreviewOutcome {
     },
 }
 
-impl PreviewLine {
-    /// Describes a line before its result is known.
-    pub(super) fn from_line(number: u64, line: &SettlementLine) -> Self {
-        let values = PreviewValues {
+impl PreviewValues {
+    fn of_line(line: &SettlementLine) -> Self {
+        Self {
             record_type: line.record_type,
             transaction_type: line.transaction_type,
             cashflow: line.cashflow,
@@ -74,31 +104,146 @@ impl PreviewLine {
             fee: line.fee,
             date: line.date,
             reference: line.merchant_transaction_id.clone(),
-        };
-        Self { number, values: Some(values), outcome: PreviewOutcome::NotMatched }
+        }
     }
+}
 
-    /// Describes a broken line.
-    pub(super) fn from_fault(number: u64, fault: &LineFault) -> Self {
-        let field = fault.field.map(|field| field.as_str());
-        let outcome = PreviewOutcome::Broken { field, message: fault.message.clone() };
-        Self { number, values: None, outcome }
+/// Reads a file, and matches its first lines.
+///
+/// # Errors
+/// If the request is not possible, the file does not fit the mapping as a whole, the store fails, or the reader has
+/// gone.
+pub(super) fn preview_file(
+    store: &AdminStore,
+    request: &ImportRequest<'_>,
+    cancelled: &Cancellation<'_>,
+) -> Result<FilePreview, SettlementFileError> {
+    request.check()?;
+    let hash = hash_file(request.file)?;
+    if is_imported(store, request, &hash)? {
+        return Ok(FilePreview { already_imported: true, ..FilePreview::default() });
     }
-
-    /// Sets the result.
-    pub(super) fn with_result(self, result: &TakenResult) -> Self {
-        let outcome = match result {
-            TakenResult::Known(is_changed) => PreviewOutcome::Known(*is_changed),
-            TakenResult::New(record) => {
-                let NewRecord { status, payments, .. } = record.as_ref();
-                match status {
-                    Some(MatchingStatus::Matched) => PreviewOutcome::Matched(payments.clone()),
-                    Some(MatchingStatus::Multiple) => PreviewOutcome::Several(payments.clone()),
-                    Some(MatchingStatus::NotMatched) => PreviewOutcome::NotMatched,
-                    None => PreviewOutcome::NeedsNone,
-                }
+    let mut preview = FilePreview::default();
+    let mut first = Vec::with_capacity(MAX_PREVIEW);
+    let mut file = ParsedFile::open(request.file, request.mapping, latest_day(request.entity))?;
+    while let Some(line) = file.parse_next()? {
+        if cancelled.is_cancelled() {
+            return Err(Failure::Interrupted.into());
+        }
+        let Some(content) = line.content.transpose() else { continue };
+        preview.lines += 1;
+        if let Err(fault) = &content {
+            preview.broken += 1;
+            if preview.errors.len() < MAX_LISTED {
+                preview.errors.push(ReportedFault::new(line.number, fault.clone()));
             }
+        }
+        if first.len() < MAX_PREVIEW {
+            first.push((line.number, content));
+        }
+    }
+    // One snapshot, so that all lines are matched with the same payments.
+    preview.first_lines = store.in_snapshot(|store| {
+        let mut matcher = PreviewMatcher::begin(store, request, &to_hex(&hash))?;
+        let lines = first.into_iter().map(|(number, content)| matcher.preview_line(number, content));
+        lines.collect::<Result<_, SettlementFileError>>()
+    })?;
+    Ok(preview)
+}
+
+/// The match of the first lines, which remembers in memory what an import would have written for earlier ones.
+struct PreviewMatcher<'a> {
+    store: &'a AdminStore,
+    request: &'a ImportRequest<'a>,
+    context: ImportContext,
+    scope: EntityScope,
+    /// Occurrences of each content without a reference.
+    occurrences: HashMap<[u8; 32], u64>,
+    /// Content of each new line, by its key.
+    taken: HashMap<[u8; 32], [u8; 32]>,
+    /// Part of each payment that earlier lines settle, in hundredths.
+    settled: HashMap<PaymentId, i64>,
+}
+
+impl<'a> PreviewMatcher<'a> {
+    fn begin(store: &'a AdminStore, request: &'a ImportRequest<'a>, file: &str) -> Result<Self, SettlementFileError> {
+        Ok(Self {
+            store,
+            request,
+            context: build_context(store, request, &mut OwnerCache::default(), file)?,
+            scope: load_scope(store, request.entity)?,
+            occurrences: HashMap::new(),
+            taken: HashMap::new(),
+            settled: HashMap::new(),
+        })
+    }
+
+    fn preview_line(
+        &mut self,
+        number: u64,
+        content: Result<(LineIdentity, Box<SettlementLine>), LineFault>,
+    ) -> Result<PreviewLine, SettlementFileError> {
+        Ok(match content {
+            Ok((identity, line)) => PreviewLine {
+                number,
+                values: Some(PreviewValues::of_line(&line)),
+                outcome: self.match_line(number, &identity, line)?,
+            },
+            Err(fault) => PreviewLine {
+                number,
+                values: None,
+                outcome: PreviewOutcome::Broken {
+                    field: fault.field.map(|field| field.as_str()),
+                    message: fault.message,
+                },
+            },
+        })
+    }
+
+    fn match_line(
+        &mut self,
+        number: u64,
+        identity: &LineIdentity,
+        line: Box<SettlementLine>,
+    ) -> Result<PreviewOutcome, SettlementFileError> {
+        let key = identity.compute_key(self.count_occurrence(identity));
+        let known = match self.store.find_taken_line(self.request.institute, &key)? {
+            Some(taken) => Some(taken.content),
+            None => self.taken.insert(key, identity.content),
         };
-        Self { outcome, ..self }
+        if let Some(content) = known {
+            return Ok(PreviewOutcome::Known(content != identity.content));
+        }
+        let id = RecordId::with_number(entity_now(self.request.entity), 0, random_bytes()?);
+        let record = line.into_record(id, number, &self.context);
+        if record.matching.is_none() {
+            return Ok(PreviewOutcome::NeedsNone);
+        }
+        let target = match find_target(self.store, &self.scope, &record)? {
+            SearchResult::NotFound => return Ok(PreviewOutcome::NotMatched),
+            SearchResult::Several(payments) => return Ok(PreviewOutcome::Several(payments.len())),
+            SearchResult::One(target) => target,
+        };
+        let MatchTarget { payment, effect } = *target;
+        if let TargetEffect::Settle { open } = effect {
+            let settled = self.settled.entry(payment.id.clone()).or_default();
+            let with_line = settled.saturating_add(record.amount.hundredths());
+            if with_line > open {
+                return Ok(PreviewOutcome::NotMatched);
+            }
+            *settled = with_line;
+        }
+        let differs = record.record_type == RecordType::Settled && payment.amount != record.amount;
+        Ok(PreviewOutcome::Matched { payment: payment.id, other_amount: differs.then_some(payment.amount) })
+    }
+
+    /// Counts the occurrences of a content so far, as an import does.
+    fn count_occurrence(&mut self, identity: &LineIdentity) -> u64 {
+        if identity.reference.is_some() {
+            return 1;
+        }
+        let count = self.occurrences.entry(identity.content).or_default();
+        *count += 1;
+        *count
     }
 }

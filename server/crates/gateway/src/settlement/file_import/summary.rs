@@ -5,8 +5,6 @@ use tillgate_domain::id::{PaymentId, RecordId};
 use tillgate_domain::settlement::file_format::LineFault;
 use tillgate_domain::settlement::reconciliation::MatchingStatus;
 
-use super::preview::{MAX_PREVIEW, PreviewLine};
-
 /// Largest number of lines that are listed of a kind.
 pub const MAX_LISTED: usize = 100;
 
@@ -54,9 +52,6 @@ pub struct ImportSummary {
     pub broken: u64,
     /// The first broken lines.
     pub errors: Vec<ReportedFault>,
-    /// The first lines with their results, if nothing was to be written. Pages show them; the command prints numbers.
-    #[serde(skip)]
-    pub first_lines: Vec<PreviewLine>,
 }
 
 /// A matched line with another amount than its payment.
@@ -89,6 +84,13 @@ pub struct ReportedFault {
     pub message: String,
 }
 
+impl ReportedFault {
+    /// Describes the fault of a line.
+    pub(super) fn new(line: u64, fault: LineFault) -> Self {
+        Self { line, field: fault.field.map(|field| field.as_str()), message: fault.message }
+    }
+}
+
 /// A line that was taken.
 #[derive(Debug)]
 pub(super) enum TakenResult {
@@ -104,8 +106,6 @@ pub(super) struct NewRecord {
     pub(super) id: RecordId,
     /// Result of the search. `None` if the line settles no single payment.
     pub(super) status: Option<MatchingStatus>,
-    /// The payments that match.
-    pub(super) payments: Vec<PaymentId>,
     /// True if it made a chargeback.
     pub(super) made_chargeback: bool,
     /// True if it made the reversal of a chargeback.
@@ -117,26 +117,12 @@ pub(super) struct NewRecord {
 }
 
 impl ImportSummary {
-    /// Adds a line to the preview, unless the preview is full. Lines come in the order of their numbers, except that
-    /// broken lines come before the others of their part.
-    pub(super) fn add_preview(&mut self, line: PreviewLine) {
-        let at = self.first_lines.partition_point(|known| known.number < line.number);
-        self.first_lines.insert(at, line);
-        self.first_lines.truncate(MAX_PREVIEW);
-    }
-
-    /// Returns true if the preview has room for a line.
-    pub(super) fn has_preview_room(&self, number: u64) -> bool {
-        self.first_lines.len() < MAX_PREVIEW || self.first_lines.last().is_some_and(|last| number < last.number)
-    }
-
     /// Adds a broken line.
     pub(super) fn add_fault(&mut self, line: u64, fault: LineFault) {
         self.lines += 1;
         self.broken += 1;
         if self.errors.len() < MAX_LISTED {
-            let field = fault.field.map(|field| field.as_str());
-            self.errors.push(ReportedFault { line, field, message: fault.message });
+            self.errors.push(ReportedFault::new(line, fault));
         }
     }
 

@@ -5,9 +5,11 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
 use tillgate_domain::settlement::file_format::FileMapping;
 use tillgate_domain::settlement::reconciliation::{ImportedLine, MatchingStatus, ReconciliationRecord};
+use tillgate_store::Cancellation;
 use tillgate_store::settlement::file::EntityScope;
 
 use super::import::import_file;
+use super::preview::{FilePreview, preview_file};
 use super::unmatched::{MatchCandidate, load_candidates, match_record, reject_record};
 use super::{FileSource, ImportRequest, ImportSummary, SettlementFileError};
 use crate::administration::{ActError, Administration};
@@ -122,12 +124,33 @@ impl Administration {
         load_candidates(&self.store, record).map_err(to_act_error)
     }
 
-    /// Imports a file that a user has uploaded, or reads it without writing anything.
+    /// Reads a file that a user has uploaded, and writes nothing. It takes no lock that payments need.
+    ///
+    /// # Errors
+    /// Same as [`Administration::import_uploaded_file`], or if the reader has gone.
+    pub fn preview_uploaded_file(
+        &self,
+        file: &UploadedFile<'_>,
+        cancelled: &Cancellation<'_>,
+    ) -> Result<FilePreview, ActError> {
+        self.with_request(file, |request| preview_file(&self.store, request, cancelled))
+    }
+
+    /// Imports a file that a user has uploaded.
     ///
     /// # Errors
     /// `mapping`, `file` or `institute` by name, if the mapping cannot be read, the file as a whole does not fit it, or
     /// the request is not possible.
-    pub fn import_uploaded_file(&self, file: &UploadedFile<'_>, is_dry_run: bool) -> Result<ImportSummary, ActError> {
+    pub fn import_uploaded_file(&self, file: &UploadedFile<'_>) -> Result<ImportSummary, ActError> {
+        self.with_request(file, |request| import_file(&self.store, request))
+    }
+
+    /// Runs work on the request of an uploaded file.
+    fn with_request<T>(
+        &self,
+        file: &UploadedFile<'_>,
+        work: impl FnOnce(&ImportRequest<'_>) -> Result<T, SettlementFileError>,
+    ) -> Result<T, ActError> {
         let mapping = match file.mapping.trim() {
             "" => FileMapping::documented(),
             _ => FileMapping::parse(file.mapping).map_err(|error| ActError::refuse("mapping", error.to_string()))?,
@@ -139,14 +162,14 @@ impl Administration {
             entity: &entity,
             mapping: &mapping,
             skips_broken: file.skips_broken,
-            is_dry_run,
+            is_dry_run: false,
             actor: self.actor(),
         };
-        import_file(&self.store, &request).map_err(|error| match error {
+        work(&request).map_err(|error| match error {
             SettlementFileError::Store(error) => error.into(),
             SettlementFileError::Layout(message) => ActError::refuse("file", message),
             SettlementFileError::Refused(message) => ActError::refuse("institute", message),
-            other => ActError::in_step("importing a settlement file failed", other),
+            other => ActError::in_step("reading or importing a settlement file failed", other),
         })
     }
 
