@@ -96,7 +96,7 @@ pub struct PushLoginChecks {
 /// payments need, so a user who sends many must neither hold it all the time nor keep others waiting.
 const ACT_PLACES: (usize, usize) = (2, 1);
 
-/// Number of imports of files that run at a time, and of those of one user. An import takes minutes, so it must not keep
+/// Number of imports of files that run at a time, and of those of one user. An import takes minutes, so it never keeps
 /// other acts waiting.
 const IMPORT_PLACES: (usize, usize) = (2, 1);
 
