@@ -133,11 +133,7 @@ impl GatewaySettings {
     /// Creates the store and the vault's key if they are missing, and archives the current build of the form.
     pub(in crate::cli) async fn open_gateway(&self, data: &Path) -> anyhow::Result<Arc<AppState>> {
         let fields_url = self.parse_fields_url()?;
-        let builds = Builds::load(
-            self.form.as_deref(),
-            fields_url.as_ref().map(FieldsUrl::as_str),
-            self.form_key.as_ref().map(|key| &key.0[..]),
-        )?;
+        let builds = self.load_builds(fields_url.as_ref())?;
         let directory = self.create_directory()?;
         let opening = |error: StoreError| {
             let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
@@ -192,6 +188,12 @@ impl GatewaySettings {
             trusted_proxies: self.trusted_proxies.clone(),
             setup_faults,
         }))
+    }
+
+    /// Loads the builds of the form.
+    fn load_builds(&self, fields_url: Option<&FieldsUrl>) -> anyhow::Result<Builds> {
+        let key = self.form_key.as_ref().map(|key| &key.0[..]);
+        Ok(Builds::load(self.form.as_deref(), fields_url.map(FieldsUrl::as_str), key)?)
     }
 
     fn write_limits(&self) -> WriteLimits {

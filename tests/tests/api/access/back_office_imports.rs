@@ -171,19 +171,19 @@ async fn a_form_that_cannot_be_imported_names_its_field_and_changes_nothing() ->
     let huge = "x".repeat(5 * 1024 * 1024);
     let (good, id) = (file.as_bytes(), shop.entity_id.as_str());
     let long = "x".repeat(65);
-    let cases: [(&str, &str, &[u8], &[u8], &str); 9] = [
-        (id, "Acme", b"", b"", "Choose a file that is not empty."),
-        (id, "", good, b"", "the institute&#39;s name"),
-        (id, &long, good, b"", "the institute&#39;s name"),
-        (id, "Acme", good, b"format = ", "aria-invalid"),
-        (id, "Acme", good, b"\xff", "The mapping is no text"),
-        (id, "Acme", b"a;b\n1;2\n", b"", "line 1"),
-        (id, "Acme", b"\x00\xff\xfe", b"", "role=\"alert\""),
-        (id, "<b>bold</b>", b"", b"", "&lt;b&gt;bold"),
-        (id, "Acme", huge.as_bytes(), b"", "larger than 4 MB"),
+    let cases: [(&str, [&[u8]; 2], &str); 9] = [
+        ("Acme", [b"", b""], "Choose a file that is not empty."),
+        ("", [good, b""], "the institute&#39;s name"),
+        (&long, [good, b""], "the institute&#39;s name"),
+        ("Acme", [good, b"format = "], "aria-invalid"),
+        ("Acme", [good, b"\xff"], "The mapping is no text"),
+        ("Acme", [b"a;b\n1;2\n", b""], "line 1"),
+        ("Acme", [b"\x00\xff\xfe", b""], "role=\"alert\""),
+        ("<b>bold</b>", [b"", b""], "&lt;b&gt;bold"),
+        ("Acme", [huge.as_bytes(), b""], "larger than 4 MB"),
     ];
-    for (entity, institute, content, mapping, fault) in cases {
-        let fields = [("entity", entity), ("institute", institute)];
+    for (institute, [content, mapping], fault) in cases {
+        let fields = [("entity", id), ("institute", institute)];
         let mut files: Vec<(&str, &str, &[u8])> = vec![("file", "a.csv", content)];
         if !mapping.is_empty() {
             files.push(("mapping", "a.toml", mapping));

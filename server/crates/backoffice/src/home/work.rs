@@ -10,6 +10,7 @@ use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{EntityId, UserId};
 use tillgate_gateway::{App, Failure};
+use tillgate_shared::money::Amount;
 use tillgate_store::dispute::list::DisputeView;
 use tillgate_store::{MAX_COUNT, OpenWork};
 
@@ -114,71 +115,56 @@ pub(super) fn render(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Mar
 
 /// Collects the lines, those with a deadline first.
 fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Task> {
-    let LoadedWork { work, approvals, disputes, review_lifetime, tokens } = loaded;
-    let until = |moment: Timestamp| {
-        let time = texts.date_time(&moment.to_zoned(zone.clone()));
-        html! { (texts.fill("home.until", &[("time", &time)])) }
+    let mut dated = collect_dated(texts, zone, loaded);
+    dated.sort_by_key(|(end, _)| *end);
+    dated.into_iter().map(|(_, task)| task).chain(collect_counts(texts, &loaded.work)).collect()
+}
+
+/// Collects the lines with a deadline or an end, in any order.
+fn collect_dated(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<(Timestamp, Task)> {
+    let money = |amount: Amount| format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code());
+    let line = |end: Timestamp, text: String, path: String, badge: Markup| {
+        let time = texts.date_time(&end.to_zoned(zone.clone()));
+        let until = html! { (texts.fill("home.until", &[("time", &time)])) };
+        (end, Task { text, address: Some(format!("{BASE}{path}")), badge, end: until })
     };
-    let mut lines: Vec<(Timestamp, Task)> = Vec::new();
-    for (payment, since) in &work.oldest_held {
-        let deadline = since.checked_add(*review_lifetime).unwrap_or(Timestamp::MAX);
-        let task = Task {
-            text: texts.fill("home.held_payment", &[("id", &payment.short_id())]),
-            address: Some(format!("{BASE}/reviews/{payment}")),
-            badge: badge(Tone::Held, texts.get("home.review")),
-            end: until(deadline),
-        };
-        lines.push((deadline, task));
-    }
-    for request in approvals {
-        let amount = request.refund.amount;
-        let amount = format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code());
-        let task = Task {
-            text: texts.fill("home.refund_to_approve", &[("amount", &amount)]),
-            address: Some(format!("{BASE}/approvals/{}", request.id)),
-            badge: badge(Tone::Warn, texts.get("home.approval")),
-            end: until(request.expires()),
-        };
-        lines.push((request.expires(), task));
-    }
-    for dispute in disputes {
-        let Some(deadline) = dispute.deadline else { continue };
-        let amount = format!("{} {}", texts.amount(&dispute.amount.to_string()), dispute.amount.currency().code());
-        let task = Task {
-            text: texts.fill("home.disputed_payment", &[("amount", &amount)]),
-            address: Some(format!("{BASE}/money/disputes/{}", dispute.id)),
-            badge: badge(Tone::Warn, texts.get("home.dispute")),
-            end: until(deadline),
-        };
-        lines.push((deadline, task));
-    }
-    if let Some((end, entity)) = tokens.first() {
-        let number = texts.number(u64::try_from(tokens.len()).unwrap_or(u64::MAX));
-        let task = Task {
-            text: texts.fill("home.ending_tokens", &[("count", &number)]),
-            address: Some(format!("{BASE}/administration/entities/{entity}")),
-            badge: badge(Tone::Warn, texts.get("home.token")),
-            end: until(*end),
-        };
-        lines.push((*end, task));
-    }
-    lines.sort_by_key(|(deadline, _)| *deadline);
-    let mut lines: Vec<Task> = lines.into_iter().map(|(_, task)| task).collect();
+    let reviews = loaded.work.oldest_held.iter().map(|(payment, since)| {
+        let deadline = since.checked_add(loaded.review_lifetime).unwrap_or(Timestamp::MAX);
+        let text = texts.fill("home.held_payment", &[("id", &payment.short_id())]);
+        line(deadline, text, format!("/reviews/{payment}"), badge(Tone::Held, texts.get("home.review")))
+    });
+    let approvals = loaded.approvals.iter().map(|request| {
+        let text = texts.fill("home.refund_to_approve", &[("amount", &money(request.refund.amount))]);
+        let badge = badge(Tone::Warn, texts.get("home.approval"));
+        line(request.expires(), text, format!("/approvals/{}", request.id), badge)
+    });
+    let disputes = loaded.disputes.iter().filter_map(|dispute| {
+        let text = texts.fill("home.disputed_payment", &[("amount", &money(dispute.amount))]);
+        let badge = badge(Tone::Warn, texts.get("home.dispute"));
+        Some(line(dispute.deadline?, text, format!("/money/disputes/{}", dispute.id), badge))
+    });
+    let tokens = loaded.tokens.first().map(|(end, entity)| {
+        let count = texts.number(u64::try_from(loaded.tokens.len()).unwrap_or(u64::MAX));
+        let text = texts.fill("home.ending_tokens", &[("count", &count)]);
+        line(*end, text, format!("/administration/entities/{entity}"), badge(Tone::Warn, texts.get("home.token")))
+    });
+    reviews.chain(approvals).chain(disputes).chain(tokens).collect()
+}
+
+/// Collects the lines of kinds that are only counted.
+fn collect_counts(texts: &Texts, work: &OpenWork) -> Vec<Task> {
     let more = work.held.saturating_sub(u64::try_from(work.oldest_held.len()).unwrap_or(0));
-    let list = |state: &str| Some(format!("{BASE}/payments?state={state}"));
     let counts = [
-        (more, Tone::Held, "home.review", "home.more_held", Some(format!("{BASE}/reviews"))),
-        (work.unknown, Tone::Warn, "home.outcome", "home.unknown", list("pending")),
-        (work.failing, Tone::Bad, "home.delivery", "home.failing", Some(format!("{BASE}/deliveries"))),
-        (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", Some(format!("{BASE}/money/unmatched"))),
+        (more, Tone::Held, "home.review", "home.more_held", "/reviews"),
+        (work.unknown, Tone::Warn, "home.outcome", "home.unknown", "/payments?state=pending"),
+        (work.failing, Tone::Bad, "home.delivery", "home.failing", "/deliveries"),
+        (work.unmatched, Tone::Warn, "home.settlement", "home.unmatched", "/money/unmatched"),
     ];
-    for (number, tone, name, text, address) in counts {
-        if number == 0 {
-            continue;
-        }
+    let waiting = counts.into_iter().filter(|(number, ..)| *number > 0);
+    let lines = waiting.map(|(number, tone, name, text, path)| {
         let shown = if number >= MAX_COUNT { format!("{}+", texts.number(MAX_COUNT)) } else { texts.number(number) };
         let text = texts.fill(text, &[("count", &shown)]);
-        lines.push(Task { text, address, badge: badge(tone, texts.get(name)), end: html! {} });
-    }
-    lines
+        Task { text, address: Some(format!("{BASE}{path}")), badge: badge(tone, texts.get(name)), end: html! {} }
+    });
+    lines.collect()
 }

@@ -246,8 +246,7 @@ impl Schedule {
     }
 
     /// Returns the schedule after a reschedule: `job` and `parameters` replace those of the same name, and a new time
-    /// replaces all times. An earlier descheduling is revoked, and so are the retry of a run and a run that a person has
-    /// asked for.
+    /// replaces all times. An earlier descheduling is revoked, and so are the retry of a run and a requested run.
     ///
     /// # Errors
     /// 400 with 100.360.300 if it has ended; the refusal of the new terms, or 100.250.120 if nothing would run.

@@ -103,8 +103,8 @@ impl SignInLimits {
         self.challenges.record_attempt(address, now).is_ok()
     }
 
-    /// Counts a challenge for a session. Returns false if there were too many. Others in the network have no part in it,
-    /// so that none of them keeps a user who knows the password from the second factor.
+    /// Counts a challenge for a session. Returns false if there were too many. Others in the network do not count, so
+    /// that none of them keeps a user who knows the password from the second factor.
     pub(super) fn count_challenge_of_session(&self, number: i64, now: Timestamp) -> bool {
         self.challenges.record_key(format!("session {number}"), now).is_ok()
     }

@@ -38,8 +38,8 @@ impl Changes {
         self.with(ClockMove { clock: entity.clock_owner().clone(), by, actor: None, is_served: true })
     }
 
-    /// Moves a clock as [`Changes::with_clock_move`] does, for the person `who` at an address. `is_served`: a gateway is
-    /// running, so that nothing is missed in the time that is left out.
+    /// Moves a clock as [`Changes::with_clock_move`] does, for the person `who` at an address. `is_served`: a gateway
+    /// is running, so that nothing is missed in the time that is left out.
     #[must_use]
     pub fn with_administrators_clock_move(
         self,
