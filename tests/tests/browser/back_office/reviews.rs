@@ -73,7 +73,7 @@ async fn the_queue_shows_a_new_payment_by_itself_and_leaves_a_part_in_use_alone(
             browser.evaluate(show).await?;
             browser.wait_until(&link).await?;
             // Somebody is about to open a payment: the part stays as it is.
-            browser.evaluate(&format!("{link}.focus(); window.kept = {link}")).await?;
+            browser.evaluate(&format!("({link}.focus(), window.kept = {link}, 1)")).await?;
             merchant.pay_by_card(&[]).await?;
             let read = "new Promise(done => {
                 const observer = new PerformanceObserver(() => { observer.disconnect(); setTimeout(done); });

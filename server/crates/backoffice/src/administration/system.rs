@@ -252,8 +252,8 @@ fn render_keys(texts: &Texts, state: &SystemState) -> Markup {
 /// Renders a card with a title.
 fn card(texts: &Texts, title: &str, content: &Markup) -> Markup {
     html! {
-        section.card aria-labelledby=(title) {
-            header { h2 id=(title) { (texts.get(title)) } }
+        div.card {
+            header { h2 { (texts.get(title)) } }
             (content)
         }
     }
