@@ -184,7 +184,7 @@ async fn a_renewed_certificate_is_used_without_a_restart_and_a_broken_one_is_not
     assert!(lists(&first)? && !lists(&second)?);
     std::fs::write(&file, "-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n")?;
     assert!(lists(&first)?, "{}", gateway.read_log());
-    assert!(gateway.read_log().contains("keeps the earlier certificate"));
+    gateway.wait_for_log("keeps the earlier certificate").await?;
     replace(&second)?;
     assert!(lists(&second)? && !lists(&first)?, "{}", gateway.read_log());
     Ok(())

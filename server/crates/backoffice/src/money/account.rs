@@ -84,8 +84,9 @@ impl ShownAccount {
         let next = page.before.map(|before| format!("{path}?{BEFORE}={before}"));
         let first = is_continued.then_some(path.as_str());
         // The newest sum of the page, which is the balance on the first page.
-        let newest = page.entries.first().map_or(page.balance, |entry| entry.sum);
+        let newest = page.entries.first().and_then(|entry| entry.sum).filter(|_| is_continued);
         let line = format!("account_line.{}", self.account.name());
+        let zone = find_zone("", std::slice::from_ref(&self.entity));
         html! {
             div.title {
                 p.crumb { a href={ (BASE) (PATH) } { (texts.get("ledger.title")) } }
@@ -94,12 +95,16 @@ impl ShownAccount {
             }
             (summary(&[
                 (texts.get("ledger.balance"), Some(self.sum(texts, page.balance))),
-                (texts.get("ledger.newest"), is_continued.then(|| self.sum(texts, newest))),
-                (texts.get("ledger.earlier"), Some(self.sum(texts, page.earlier))),
+                (texts.get("ledger.newest"), newest.map(|sum| self.sum(texts, sum))),
+                (texts.get("ledger.earlier"), page.earlier.map(|sum| self.sum(texts, sum))),
             ]))
+            @if page.earlier.is_none() { (notice(Tone::Warn, &html! { (texts.get("ledger.no_sums")) })) }
             @if !page.adds_up() { (notice(Tone::Bad, &html! { (texts.get("ledger.does_not_add_up")) })) }
             div.card {
                 (self.render_entries(office, page))
+                @if let Some(time) = page.searched_to {
+                    p.soft { (texts.get("ledger.searched_to")) " " (show_time(texts, &zone, time)) }
+                }
                 (render_list_end(texts, first, count, next.as_deref()))
             }
         }
@@ -119,7 +124,7 @@ impl ShownAccount {
             vec![
                 self.render_cause(texts, entry),
                 self.sum(texts, entry.change),
-                self.sum(texts, entry.sum),
+                html! { @if let Some(sum) = entry.sum { (self.sum(texts, sum)) } },
                 show_time(texts, &zone, entry.content.time),
                 self.render_number(office, entry),
             ]

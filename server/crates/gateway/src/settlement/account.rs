@@ -2,16 +2,18 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use tillgate_domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLEMENT};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
 use tillgate_domain::settlement::ledger::LedgerAccount;
 use tillgate_shared::money::Currency;
-use tillgate_store::Cancellation;
-use tillgate_store::access::audit_log::{AuditIndex, AuditOwners};
+use tillgate_store::access::audit_log::{AuditIndex, AuditOwners, StoredEntry};
 use tillgate_store::settlement::ledger_reads::Balances;
+use tillgate_store::{Cancellation, PaymentHistory};
 
 use super::report::paying_entities;
 use crate::{Failure, Gateway};
@@ -59,8 +61,8 @@ pub struct AccountEntry {
     pub cause: MovementCause,
     /// The change of the account, in hundredths.
     pub change: i64,
-    /// The sum of all entries up to this one, in hundredths.
-    pub sum: i64,
+    /// The sum of all entries up to this one, in hundredths. `None` if too many entries are newer than the page.
+    pub sum: Option<i64>,
 }
 
 /// A page of the entries of an account, newest first.
@@ -70,16 +72,19 @@ pub struct AccountPage {
     pub balance: i64,
     /// The entries.
     pub entries: Vec<AccountEntry>,
-    /// The sum of all entries before those of the page, in hundredths.
-    pub earlier: i64,
+    /// The sum of all entries before those of the page, in hundredths. `None` if too many entries are newer than the
+    /// page.
+    pub earlier: Option<i64>,
     /// The number before which the next page begins. `None` if there is no more.
     pub before: Option<i64>,
+    /// The time of the last entry that was read, if the page ended because too many entries are about something else.
+    pub searched_to: Option<Timestamp>,
 }
 
 impl AccountPage {
     /// Returns true unless all entries were read and do not add up to the balance.
     pub fn adds_up(&self) -> bool {
-        self.before.is_some() || self.earlier == 0
+        self.before.is_some() || self.earlier.is_none_or(|earlier| earlier == 0)
     }
 }
 
@@ -115,8 +120,9 @@ impl Gateway {
     }
 
     /// Loads a page of the entries of an account before a number, newest first. `None` if the entity has no movement in
-    /// the currency. All newer entries are read as well, so that each sum follows from the balance and not from the
-    /// address of a page.
+    /// the currency. The newer entries are read as well, so that each sum follows from the balance and not from the
+    /// address of a page. Both reads are limited, because an entity may have millions of entries: without all newer
+    /// entries the page has no sums, and a page with few movements ends early.
     ///
     /// # Errors
     /// If the store cannot be read, an entry is damaged, or the reader has gone.
@@ -130,23 +136,37 @@ impl Gateway {
     ) -> Result<Option<AccountPage>, Failure> {
         let Some((sums, last)) = self.store.load_account_balances(&entity.id, currency)? else { return Ok(None) };
         let balance = account.of_sums(sums);
-        let mut page = AccountPage { balance, entries: Vec::new(), earlier: balance, before: None };
         let owners = AuditOwners { entities: vec![entity.id.clone()], has_gateway: false };
-        let begin = last.saturating_add(1);
-        let mut found: Vec<(i64, AuditEntry, i64, i64)> = Vec::new();
-        self.store.visit_latest_entries(&owners, &AuditIndex::All, begin, cancelled, |entry| {
-            let change = entry.content.money.get(currency.code()).map_or(0, |sums| account.of_sums(*sums));
-            if change == 0 {
-                return ControlFlow::Continue(());
-            }
-            if found.len() == limit {
-                // This movement is one more, so there is another page.
-                page.before = found.last().map(|(number, ..)| *number);
+        let visit = |begin: i64, visit: &mut dyn FnMut(StoredEntry, i64) -> ControlFlow<()>| {
+            self.store.visit_latest_entries(&owners, &AuditIndex::All, begin, cancelled, |entry| {
+                let change = entry.content.money.get(currency.code()).map_or(0, |sums| account.of_sums(*sums));
+                visit(entry, change)
+            })
+        };
+        let newest = last.saturating_add(1);
+        let begin = before.map_or(newest, |before| before.min(newest));
+        let (mut sum, mut budget) = (Some(balance), ReadBudget::begin());
+        visit(newest, &mut |entry, change| {
+            if entry.number < begin {
                 return ControlFlow::Break(());
             }
-            let sum = page.earlier;
-            page.earlier = sum.saturating_sub(change);
-            if before.is_none_or(|before| entry.number < before) {
+            sum = sum.filter(|_| budget.take()).map(|sum| sum.saturating_sub(change));
+            if sum.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        let mut page = AccountPage { balance, entries: Vec::new(), earlier: sum, before: None, searched_to: None };
+        let (mut budget, mut found, mut read) = (ReadBudget::begin(), Vec::new(), None);
+        visit(begin, &mut |entry, change| {
+            let is_full = found.len() == limit && change != 0;
+            if is_full || !budget.take() {
+                // This entry is one more, so the list continues before the last one that was read.
+                page.before = read.map(|(number, _)| number);
+                page.searched_to = read.filter(|_| !is_full).map(|(_, time)| time);
+                return ControlFlow::Break(());
+            }
+            read = Some((entry.number, entry.content.time));
+            if change != 0 {
+                let sum = page.earlier;
+                page.earlier = sum.map(|sum| sum.saturating_sub(change));
                 found.push((entry.number, entry.content, change, sum));
             }
             ControlFlow::Continue(())
@@ -154,36 +174,64 @@ impl Gateway {
         if cancelled.is_cancelled() {
             return Err(Failure::Interrupted);
         }
+        let history = self.store.open_history()?;
         for (number, content, change, sum) in found {
-            let cause = self.find_cause(entity, &content)?;
+            let cause = find_cause(&history, entity, &content)?;
             page.entries.push(AccountEntry { number, content, cause, change, sum });
         }
         Ok(Some(page))
     }
+}
 
-    /// Finds the cause of a movement.
-    fn find_cause(&self, entity: &Arc<Entity>, entry: &AuditEntry) -> Result<MovementCause, Failure> {
-        let subject = entry.subject.as_str();
-        let cause = match entry.action.as_str() {
-            PAYMENT | CORRECTION => PaymentId::parse(subject).map(MovementCause::Payment),
-            MATCH => RecordId::parse(subject).map(MovementCause::Line),
-            SETTLEMENT => match parse_batch_day(subject, &entity.id) {
-                Some(day) => Some(self.find_batches(entity, day)?),
-                None => Some(MovementCause::File(subject.to_owned())),
-            },
-            _ => None,
-        };
-        Ok(cause.unwrap_or(MovementCause::Other))
+/// Number of entries that are read for a page, and time after which reading ends on a busy machine.
+const READ_LIMITS: (usize, Duration) = (5000, Duration::from_millis(50));
+/// Number of entries that are read however long they take. The time is looked at after as many again.
+const TIMED_READS: usize = 500;
+
+/// Number of entries that may still be read.
+struct ReadBudget {
+    read: usize,
+    started: Instant,
+}
+
+impl ReadBudget {
+    fn begin() -> Self {
+        Self { read: 0, started: Instant::now() }
     }
 
-    /// Finds the batches of an entity of a day.
-    fn find_batches(&self, entity: &Arc<Entity>, day: Date) -> Result<MovementCause, Failure> {
-        let history = self.store.open_history()?;
-        let after = (day.yesterday().unwrap_or(Date::MIN), "~", "");
-        let batches = history.load_batches(entity.merchant_or_self(), Some(&entity.id), after, day)?;
-        let currencies = batches.into_iter().map(|(_, batch)| batch.currency).collect();
-        Ok(MovementCause::Batch { day, currencies })
+    /// Counts an entry. Returns false if it is one too many.
+    fn take(&mut self) -> bool {
+        let (most, time) = READ_LIMITS;
+        let is_late = self.read > 0 && self.read.is_multiple_of(TIMED_READS) && self.started.elapsed() > time;
+        if self.read == most || is_late {
+            return false;
+        }
+        self.read += 1;
+        true
     }
+}
+
+/// Finds the cause of a movement.
+fn find_cause(history: &PaymentHistory, entity: &Arc<Entity>, entry: &AuditEntry) -> Result<MovementCause, Failure> {
+    let subject = entry.subject.as_str();
+    let cause = match entry.action.as_str() {
+        PAYMENT | CORRECTION => PaymentId::parse(subject).map(MovementCause::Payment),
+        MATCH => RecordId::parse(subject).map(MovementCause::Line),
+        SETTLEMENT => match parse_batch_day(subject, &entity.id) {
+            Some(day) => Some(find_batches(history, entity, day)?),
+            None => Some(MovementCause::File(subject.to_owned())),
+        },
+        _ => None,
+    };
+    Ok(cause.unwrap_or(MovementCause::Other))
+}
+
+/// Finds the batches of an entity of a day.
+fn find_batches(history: &PaymentHistory, entity: &Arc<Entity>, day: Date) -> Result<MovementCause, Failure> {
+    let after = (day.yesterday().unwrap_or(Date::MIN), "~", "");
+    let batches = history.load_batches(entity.merchant_or_self(), Some(&entity.id), after, day)?;
+    let currencies = batches.into_iter().map(|(_, batch)| batch.currency).collect();
+    Ok(MovementCause::Batch { day, currencies })
 }
 
 /// Reads the day of the subject of an entry about a part of a settlement. `None` if the entry is about a file.
@@ -204,5 +252,13 @@ mod tests {
         for other in ["20261012-8a000000000000000000000000000002", "20261399-x", "e3b0c442", ""] {
             assert_eq!(parse_batch_day(other, &id), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_page_reads_a_bounded_number_of_entries() {
+        let mut budget = ReadBudget::begin();
+        let read = std::iter::repeat_with(|| budget.take()).take(READ_LIMITS.0 + 1).take_while(|taken| *taken).count();
+        assert!((TIMED_READS..=READ_LIMITS.0).contains(&read), "{read}");
+        assert!(!budget.take(), "a spent budget stays spent");
     }
 }

@@ -1,6 +1,5 @@
 //! Numbers of a report, read in turns with other long reads.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tillgate_domain::report::table::ReportTable;
@@ -20,39 +19,59 @@ use crate::office::Office;
 /// Time for which a report is read before other reads have their turn.
 const TURN: Duration = Duration::from_millis(200);
 
-/// Reads a report. Without an entity it is empty.
+/// Reads a report, and makes something of its table on a thread for long reads, because a table may have 100,000 rows.
+/// Without an entity the table is empty.
 ///
 /// # Errors
 /// If the report has too many rows, the store cannot be read, or too many reads wait.
-pub(super) async fn read_table(office: &Office, kind: ReportKind, query: &ReportQuery) -> Result<ReportTable, Failure> {
+pub(super) async fn read_report<T: Send + 'static>(
+    office: &Office,
+    kind: ReportKind,
+    query: &ReportQuery,
+    make: impl FnOnce(ReportTable) -> T + Send + 'static,
+) -> Result<T, Failure> {
     match kind {
         ReportKind::Totals => {
-            let Some(columns) = query.columns.clone() else { return Ok(empty_table()) };
+            let Some(columns) = query.columns.clone() else { return make_empty(office, make).await };
             let report = TotalsReport::in_zone(columns, query.zone.clone());
-            Ok(ReportTable::from(&fill_report(office, query, report).await?))
+            let report = fill_report(office, query, report).await?;
+            office.read(move |_, _| Ok(make(ReportTable::from(&report)))).await
         }
         ReportKind::Authorizations => {
-            Ok(ReportTable::from(&fill_report(office, query, AuthorizationReport::default()).await?))
+            let report = fill_report(office, query, AuthorizationReport::default()).await?;
+            office.read(move |_, _| Ok(make(ReportTable::from(&report)))).await
         }
         ReportKind::Chargebacks => {
-            Ok(ReportTable::from(&fill_report(office, query, ChargebackReport::default()).await?))
+            let report = fill_report(office, query, ChargebackReport::default()).await?;
+            office.read(move |_, _| Ok(make(ReportTable::from(&report)))).await
         }
         ReportKind::Settlements => {
-            let Some(entity) = query.choice.chosen.clone() else { return Ok(empty_table()) };
+            let Some(entity) = query.choice.chosen.clone() else { return make_empty(office, make).await };
             let days = query.days;
             let read = office.read(move |app, _| {
                 let history = app.gateway.store.open_history()?;
-                read_settlements(&app.gateway.directory, &history, &entity.id, days)
+                let report = read_settlements(&app.gateway.directory, &history, &entity.id, days)?;
+                Ok(make(ReportTable::from(&report)))
             });
-            Ok(ReportTable::from(&read.await?))
+            read.await
         }
-        ReportKind::Fees => Ok(ReportTable::from(&FeeReport::from(&add_up_records(office, query).await?))),
-        ReportKind::Reconciliations => Ok(ReportTable::from(&add_up_records(office, query).await?)),
+        ReportKind::Fees => {
+            let totals = add_up_records(office, query).await?;
+            office.read(move |_, _| Ok(make(ReportTable::from(&FeeReport::from(&totals))))).await
+        }
+        ReportKind::Reconciliations => {
+            let totals = add_up_records(office, query).await?;
+            office.read(move |_, _| Ok(make(ReportTable::from(&totals)))).await
+        }
     }
 }
 
-fn empty_table() -> ReportTable {
-    ReportTable::from(&RecordTotals::new(None, None))
+/// Makes something of a table without rows.
+async fn make_empty<T: Send + 'static>(
+    office: &Office,
+    make: impl FnOnce(ReportTable) -> T + Send + 'static,
+) -> Result<T, Failure> {
+    office.read(move |_, _| Ok(make(ReportTable::from(&RecordTotals::new(None, None))))).await
 }
 
 /// Adds the payments of the period to a report.
@@ -61,10 +80,13 @@ async fn fill_report<R: PaymentReport + Send + 'static>(
     query: &ReportQuery,
     mut report: R,
 ) -> Result<R, Failure> {
-    let Some(entity) = &query.choice.chosen else { return Ok(report) };
-    let gateway = &office.app().gateway;
-    let history = gateway.store.open_history()?;
-    let mut reader = ReportReader::new(&gateway.directory, &entity.id, query.payment_range(), history);
+    let Some(entity) = query.choice.chosen.clone() else { return Ok(report) };
+    let range = query.payment_range();
+    let open = office.read(move |app, _| {
+        let history = app.gateway.store.open_history()?;
+        Ok(ReportReader::new(&app.gateway.directory, &entity.id, range, history))
+    });
+    let mut reader = open.await?;
     while !reader.is_at_end() {
         let read = office.read(move |_, cancelled| {
             let started = Instant::now();
@@ -79,10 +101,13 @@ async fn fill_report<R: PaymentReport + Send + 'static>(
 /// Adds up the reconciliation records of the days as they are now.
 async fn add_up_records(office: &Office, query: &ReportQuery) -> Result<RecordTotals, Failure> {
     let mut totals = RecordTotals::new(None, None);
-    let Some(entity) = &query.choice.chosen else { return Ok(totals) };
-    let history = office.app().gateway.store.open_history()?;
+    let Some(entity) = query.choice.chosen.clone() else { return Ok(totals) };
     let range = RecordRange::between(query.days.from, query.days.to);
-    let mut reader = RecordReader::new(Arc::clone(entity), RecordVersion::Latest, range, history);
+    let open = office.read(move |app, _| {
+        let history = app.gateway.store.open_history()?;
+        Ok(RecordReader::new(entity, RecordVersion::Latest, range, history))
+    });
+    let mut reader = open.await?;
     while !reader.is_at_end() {
         let read = office.read(move |_, cancelled| {
             let started = Instant::now();

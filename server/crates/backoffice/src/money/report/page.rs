@@ -5,11 +5,10 @@ use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use maud::{Markup, html};
-use tillgate_domain::report::table::ReportTable;
 use tillgate_gateway::Failure;
 
 use super::ReportKind;
-use super::data::read_table;
+use super::data::read_report;
 use super::query::{DEFAULT_GROUP, ReportQuery};
 use super::series::{DividedReport, Series, divide, parse_hundredths};
 use crate::BASE;
@@ -48,19 +47,19 @@ pub(in crate::money) async fn show_report(
     let Some(kind) = ReportKind::parse(&name) else { return office.show_unknown() };
     let query = ReportQuery::read(&office, kind, query.as_deref().unwrap_or_default());
     let texts = office.texts;
-    let table = match query.mistakes.is_empty() {
-        true => read_table(&office, kind, &query).await.map(Some),
+    let report = match query.mistakes.is_empty() {
+        true => read_report(&office, kind, &query, move |table| divide(kind, &table)).await.map(Some),
         false => Ok(None),
     };
-    let (table, fault) = match table {
-        Ok(table) => (table, None),
+    let (report, fault) = match report {
+        Ok(report) => (report, None),
         // A report with too many rows is the fault of its parameters.
         Err(Failure::Refused(refusal)) if !refusal.parameters.is_empty() => (None, Some(texts.get("reports.too_many"))),
         Err(failure) => return office.show_failure(&failure),
     };
     let title = format!("report_name.{}", kind.name());
     let title = texts.get(&title);
-    let main = render(&office, kind, &query, table.as_ref());
+    let main = render(&office, kind, &query, report.as_ref());
     match fault {
         Some(fault) => office.show_fault(Section::Money, title, fault, &main),
         None => office.show_page(Section::Money, title, main),
@@ -81,12 +80,12 @@ pub(in crate::money) async fn send_csv(
     let Some(_download) = office.state.downloads.start(&office.signed_in.user.id) else {
         return office.show_problem(&Problem::RunningDownload);
     };
-    let table = match read_table(&office, kind, &query).await {
-        Ok(table) => table,
+    let csv = match read_report(&office, kind, &query, |table| table.format_csv()).await {
+        Ok(csv) => csv,
         Err(Failure::Refused(_)) => return office.show_unknown(),
         Err(failure) => return office.show_failure(&failure),
     };
-    let mut response = Response::new(Body::from(table.format_csv()));
+    let mut response = Response::new(Body::from(csv));
     let headers = response.headers_mut();
     add_page_headers(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
@@ -95,7 +94,7 @@ pub(in crate::money) async fn send_csv(
     response
 }
 
-fn render(office: &Office, kind: ReportKind, query: &ReportQuery, table: Option<&ReportTable>) -> Markup {
+fn render(office: &Office, kind: ReportKind, query: &ReportQuery, report: Option<&DividedReport>) -> Markup {
     let texts = office.texts;
     let (name, line) = (format!("report_name.{}", kind.name()), format!("report_line.{}", kind.name()));
     let download = query.address.with(&[]).format_at(&format!("{}/csv", kind.path()));
@@ -103,13 +102,13 @@ fn render(office: &Office, kind: ReportKind, query: &ReportQuery, table: Option<
         div.title {
             p.crumb { a href={ (BASE) "/money/reports" } { (texts.get("reports.title")) } }
             h1 { (texts.get(&name)) }
-            @if table.is_some_and(|table| !table.rows.is_empty()) {
+            @if report.is_some_and(|report| !report.series.is_empty()) {
                 div.actions { a.button href=(download) download={ (kind.name()) ".csv" } { (texts.get("payments.csv")) } }
             }
             p { (texts.get(&line)) }
         }
         div.card { (render_filters(texts, kind, query)) }
-        @if let Some(table) = table { (render_parts(office, kind, table)) }
+        @if let Some(report) = report { (render_parts(office, report)) }
     }
 }
 
@@ -166,24 +165,24 @@ fn render_fields(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Markup
 }
 
 /// Renders all parts of a report.
-fn render_parts(office: &Office, kind: ReportKind, table: &ReportTable) -> Markup {
+fn render_parts(office: &Office, report: &DividedReport) -> Markup {
     let texts = office.texts;
-    let DividedReport { series, hidden_rows } = divide(kind, table);
+    let (series, hidden_rows) = (&report.series, report.hidden_rows);
     let hidden = texts.number(u64::try_from(hidden_rows).unwrap_or(u64::MAX));
     html! {
         @if series.is_empty() {
             div.card { (empty(texts.get("reports.none"), texts.get("reports.none_advice"))) }
         }
-        @for part in &series { (render_part(office, table, part)) }
+        @for part in series { (render_part(office, report, part)) }
         @if hidden_rows > 0 { (notice(Tone::Warn, &html! { (texts.fill("reports.hidden", &[("count", &hidden)])) })) }
     }
 }
 
 /// Renders a part: its chart beside its table.
-fn render_part(office: &Office, table: &ReportTable, part: &Series) -> Markup {
+fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup {
     let texts = office.texts;
-    let name_of = |index: &usize| column_text(texts, table.header.get(*index).copied().unwrap_or_default());
-    let show = |index: usize, cell: &str| show_cell(office, table, index, cell);
+    let name_of = |index: &usize| column_text(texts, report.header.get(*index).copied().unwrap_or_default());
+    let show = |index: usize, cell: &str| show_cell(office, report, index, cell);
     let mut title: Vec<String> = part.shared.iter().map(|(index, value)| show(*index, value)).collect();
     if let Some(charted) = &part.charted {
         title.insert(0, name_of(charted).to_owned());
@@ -231,9 +230,9 @@ fn column_text<'a>(texts: &'a Texts, name: &'a str) -> &'a str {
 }
 
 /// Returns a cell as people read it. Numbers have the marks of the language, and entities their names.
-fn show_cell(office: &Office, table: &ReportTable, index: usize, cell: &str) -> String {
+fn show_cell(office: &Office, report: &DividedReport, index: usize, cell: &str) -> String {
     let texts = office.texts;
-    match table.header.get(index).copied().unwrap_or_default() {
+    match report.header.get(index).copied().unwrap_or_default() {
         "paymentType" => type_text(texts, cell),
         "transactionType" => texts.find(&format!("line.{cell}")).unwrap_or(cell).to_owned(),
         "status" | "recordType" | "cashflow" => texts.find(&format!("report_value.{cell}")).unwrap_or(cell).to_owned(),
@@ -242,7 +241,7 @@ fn show_cell(office: &Office, table: &ReportTable, index: usize, cell: &str) -> 
             let entity = id.and_then(|id| office.app().gateway.directory.find_entity(&id));
             entity.map_or_else(|| cell.to_owned(), |entity| entity.name.clone())
         }
-        _ if index >= table.labels => texts.amount(cell),
+        _ if index >= report.labels => texts.amount(cell),
         _ => cell.to_owned(),
     }
 }

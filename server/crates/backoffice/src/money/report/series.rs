@@ -1,5 +1,7 @@
 //! Parts of a report that one chart and one table show. Rows of different currencies are never in the same part.
 
+use std::collections::HashMap;
+
 use tillgate_domain::report::table::ReportTable;
 
 use super::ReportKind;
@@ -33,6 +35,10 @@ pub(super) struct Series {
 
 /// The parts of a report, and the number of rows that have no place on the page.
 pub(super) struct DividedReport {
+    /// Names of the columns.
+    pub(super) header: Vec<&'static str>,
+    /// Number of columns at the beginning that name a row.
+    pub(super) labels: usize,
     pub(super) series: Vec<Series>,
     pub(super) hidden_rows: usize,
 }
@@ -40,37 +46,32 @@ pub(super) struct DividedReport {
 /// Divides a report into parts, in the order of their first rows.
 pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
     let day = table.header.iter().position(|name| *name == DAY);
-    let mut series: Vec<(Vec<Option<&str>>, Series)> = Vec::new();
+    let mut series: Vec<Series> = Vec::new();
+    let mut parts: HashMap<Vec<Option<&str>>, usize> = HashMap::new();
     let (mut cells, mut hidden_rows) = (0, 0);
-    for row in &table.rows {
+    for (number, row) in table.rows.iter().enumerate() {
         let key = key_of(table, row, day.is_some());
-        let part = match series.iter().position(|(known, _)| *known == key) {
-            Some(index) => index,
-            None => {
-                // Without room for its first row, a part has no place on the page.
-                if cells + PART_CELLS > MAX_CELLS {
-                    hidden_rows += 1;
-                    continue;
-                }
-                cells += PART_CELLS;
-                series.push((key.clone(), begin(kind, table, &key, day)));
-                series.len() - 1
-            }
-        };
-        let Some((_, part)) = series.get_mut(part) else { continue };
-        cells += part.labels.len() + table.header.len() - table.labels + 2;
+        let known = parts.get(&key).copied();
+        let labels = key.iter().filter(|value| value.is_none()).count();
+        cells += labels + table.header.len() - table.labels + 2 + known.map_or(PART_CELLS, |_| 0);
+        // A part without a row on the page is not made.
         if cells > MAX_CELLS {
-            hidden_rows += 1;
-            continue;
+            hidden_rows = table.rows.len() - number;
+            break;
         }
-        part.rows.push(row.clone());
+        let part = known.unwrap_or_else(|| {
+            series.push(begin(kind, table, &key, day));
+            parts.insert(key, series.len() - 1);
+            series.len() - 1
+        });
+        if let Some(part) = series.get_mut(part) {
+            part.rows.push(row.clone());
+        }
     }
-    let mut series: Vec<Series> = series.into_iter().map(|(_, part)| part).collect();
-    series.retain(|part| !part.rows.is_empty());
     for part in &mut series {
         part.finish(kind, table);
     }
-    DividedReport { series, hidden_rows }
+    DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows }
 }
 
 /// Returns the values that a row shares with the other rows of its part: for each label its value, and `None` for those
@@ -180,6 +181,16 @@ mod tests {
         let divided = divide(ReportKind::Fees, &report);
         assert_eq!(divided.series[0].rows.len() + divided.hidden_rows, 1000);
         assert!(divided.hidden_rows > 500);
+    }
+
+    #[test]
+    fn parts_without_a_place_on_the_page_are_not_made() {
+        let rows: Vec<Vec<String>> =
+            (0..100_000).map(|number| vec!["2026-10-01".to_owned(), number.to_string(), "1".to_owned()]).collect();
+        let report = ReportTable { header: vec!["day", "currency", "count"], rows, labels: 2, charted: 2 };
+        let divided = divide(ReportKind::Totals, &report);
+        assert!(divided.series.len() < 500 && divided.series.iter().all(|part| part.rows.len() == 1));
+        assert_eq!(divided.series.len() + divided.hidden_rows, 100_000);
     }
 
     #[test]
