@@ -13,9 +13,12 @@ const DAY: &str = "day";
 /// Columns that describe a row further, and never divide rows into charts.
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
-const MAX_CELLS: usize = 500;
+const MAX_CELLS: usize = 1000;
 /// Number of cells that the frame of a part is as large as.
 const PART_CELLS: usize = 25;
+
+/// Values that the rows of a part share: for each label its value, and `None` for those that differ within a part.
+type Key<'a> = Vec<Option<&'a str>>;
 
 /// Rows of a report with the same currency and, if they have days, with the same names.
 pub(super) struct Series {
@@ -43,40 +46,40 @@ pub(super) struct DividedReport {
     pub(super) hidden_rows: usize,
 }
 
-/// Divides a report into parts, in the order of their first rows.
+/// Divides a report into parts, in the order of their first rows. Each part has all of its rows while there is room for
+/// them, because half of a month in each chart would say nothing.
 pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
     let day = table.header.iter().position(|name| *name == DAY);
-    let mut series: Vec<Series> = Vec::new();
-    let mut parts: HashMap<Vec<Option<&str>>, usize> = HashMap::new();
-    let (mut cells, mut hidden_rows) = (0, 0);
-    for (number, row) in table.rows.iter().enumerate() {
+    let mut places: HashMap<Key<'_>, usize> = HashMap::new();
+    let mut parts: Vec<(Key<'_>, Vec<&Vec<String>>)> = Vec::new();
+    for row in &table.rows {
         let key = key_of(table, row, day.is_some());
-        let known = parts.get(&key).copied();
-        let labels = key.iter().filter(|value| value.is_none()).count();
-        cells += labels + table.header.len() - table.labels + 2 + known.map_or(PART_CELLS, |_| 0);
-        // A part without a row on the page is not made.
-        if cells > MAX_CELLS {
-            hidden_rows = table.rows.len() - number;
-            break;
-        }
-        let part = known.unwrap_or_else(|| {
-            series.push(begin(kind, table, &key, day));
-            parts.insert(key, series.len() - 1);
-            series.len() - 1
-        });
-        if let Some(part) = series.get_mut(part) {
-            part.rows.push(row.clone());
+        let place = *places.entry(key.clone()).or_insert(parts.len());
+        match parts.get_mut(place) {
+            Some((_, rows)) => rows.push(row),
+            None => parts.push((key, vec![row])),
         }
     }
-    for part in &mut series {
-        part.finish(kind, table);
+    let (mut series, mut left, mut hidden_rows) = (Vec::new(), MAX_CELLS, 0);
+    for (key, rows) in parts {
+        let labels = key.iter().filter(|value| value.is_none()).count();
+        let cells = labels + table.header.len() - table.labels + 2;
+        let shown = rows.len().min(left.saturating_sub(PART_CELLS) / cells);
+        hidden_rows += rows.len() - shown;
+        // A part without a row on the page is not made.
+        if shown > 0 {
+            left -= PART_CELLS + shown * cells;
+            let mut part = begin(kind, table, &key, day);
+            part.rows.extend(rows.into_iter().take(shown).cloned());
+            part.finish(kind, table);
+            series.push(part);
+        }
     }
     DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows }
 }
 
-/// Returns the values that a row shares with the other rows of its part: for each label its value, and `None` for those
-/// that differ within a part. Labels without a value divide as well, because such rows are about something else.
-fn key_of<'a>(table: &ReportTable, row: &'a [String], has_days: bool) -> Vec<Option<&'a str>> {
+/// Returns the values that a row shares with the other rows of its part. Labels without a value divide as well, because such rows are about something else.
+fn key_of<'a>(table: &ReportTable, row: &'a [String], has_days: bool) -> Key<'a> {
     let value = |(name, cell): (&&str, &'a String)| match *name {
         name if CURRENCIES.contains(&name) => Some(cell.as_str()),
         DAY => None,
