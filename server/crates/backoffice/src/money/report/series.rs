@@ -13,7 +13,7 @@ const DAY: &str = "day";
 /// Columns that describe a row further, and never divide rows into charts.
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
-const MAX_CELLS: usize = 1000;
+const MAX_CELLS: usize = 800;
 /// Number of cells that the frame of a part is as large as.
 const PART_CELLS: usize = 25;
 
