@@ -78,7 +78,8 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
     DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows }
 }
 
-/// Returns the values that a row shares with the other rows of its part. Labels without a value divide as well, because such rows are about something else.
+/// Returns the values that a row shares with the other rows of its part. Labels without a value divide as well, because
+/// such rows are about something else.
 fn key_of<'a>(table: &ReportTable, row: &'a [String], has_days: bool) -> Key<'a> {
     let value = |(name, cell): (&&str, &'a String)| match *name {
         name if CURRENCIES.contains(&name) => Some(cell.as_str()),
