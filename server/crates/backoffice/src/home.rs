@@ -42,8 +42,11 @@ async fn show_home(office: Office) -> Response {
     let today = Timestamp::now().to_zoned(zone.clone()).date();
     let first = today.checked_sub((DAYS - 1).days()).unwrap_or(today);
     let (ids, days_zone, scope) = (collect_ids(&entities), zone.clone(), work::WorkScope::new(&office));
+    // A page that reads itself again takes the open work alone, and the figures count two weeks of payments.
+    let has_figures = !office.client.is_automatic;
     let read = move |app: &App, cancelled: &Cancellation<'_>| {
-        let figures = app.gateway.count_daily_figures(&ids, (first, today), &days_zone, cancelled)?;
+        let count = || app.gateway.count_daily_figures(&ids, (first, today), &days_zone, cancelled);
+        let figures = has_figures.then(count).transpose()?;
         let work = scope.load(app, Timestamp::now() - UNKNOWN_AFTER)?;
         Ok((figures, work))
     };
@@ -55,7 +58,7 @@ async fn show_home(office: Office) -> Response {
     let main = html! {
         div.title { h1 { (title) } p { (texts.date(&Timestamp::now().to_zoned(zone.clone()))) } }
         (work::render(texts, &zone, &work))
-        (figures::render(texts, today, &figures))
+        @if let Some(figures) = &figures { (figures::render(texts, today, figures)) }
     };
     office.show_page(Section::Home, title, main)
 }

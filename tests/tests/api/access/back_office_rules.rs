@@ -98,7 +98,7 @@ async fn a_version_that_an_analyst_writes_and_activates_decides_about_the_next_p
     // The next payment begins after the answer, so the version decides about it.
     assert_eq!(shop.pay("200.00").await?, "100.400.142");
     let page = shop.read(&format!("/versions/{version}")).await?;
-    assert!(page.contains("What it decided") && page.contains(">Active<"), "{page}");
+    assert!(page.contains("Decisions made") && page.contains(">Active<"), "{page}");
     let list = shop.read("").await?;
     assert!(list.contains("Large orders") && list.contains(&version), "{list}");
     shop.assert_audited("risk-rules add", &version)?;
@@ -139,13 +139,13 @@ async fn shadow_mode_shows_what_a_version_would_have_decided() -> anyhow::Result
         assert_eq!(shop.pay(amount).await?, "000.100.110");
     }
     let page = shop.read(&format!("/versions/{strict}")).await?;
-    assert!(page.contains("Shadow mode") && page.contains("What it would have decided in shadow mode"), "{page}");
-    let (_, results) = page.split_once("What it would have decided").context("no results")?;
+    assert!(page.contains("Shadow mode") && page.contains("Decisions in shadow mode"), "{page}");
+    let (_, results) = page.split_once("Decisions in shadow mode").context("no results")?;
     let row = results.split("→").nth(1).context("no change of an outcome")?;
     assert!(row.contains("Declined") && row.contains("<td class=\"number\">2</td>"), "{row}");
     let payment = row.split("href=\"/backoffice").nth(1).and_then(|rest| rest.split('"').next()).context("no link")?;
     assert_eq!(shop.person.browser.get(payment).await?.status, 200);
-    assert!(shop.read(&format!("/versions/{mild}")).await?.contains("What it decided"));
+    assert!(shop.read(&format!("/versions/{mild}")).await?.contains("Decisions made"));
     Ok(())
 }
 

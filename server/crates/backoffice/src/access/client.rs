@@ -29,7 +29,7 @@ pub struct OfficeClient {
     /// The texts of its language.
     pub texts: &'static Texts,
     /// True if the script of a page reads it again, without anybody's doing.
-    pub(super) is_automatic: bool,
+    pub is_automatic: bool,
     /// The browser, as it names itself.
     agent: String,
     /// The mark of a known browser.

@@ -14,12 +14,12 @@ use tillgate_gateway::access::passkey::RelyingParty;
 use super::account::describe_fault;
 use super::client::OfficeClient;
 use super::fields::Fields;
-use super::inputs::Input;
-use super::json_body::{JsonBody, lead_to};
-use super::own_passkeys::answer_fault;
+use super::inputs::code_input;
+use super::json_body::JsonBody;
+use super::own_passkeys::{answer_begun, answer_finished};
 use super::own_path::own_path;
-use super::passkey_form::{PasskeyForm, forget_challenge, passkey_script, send_challenge};
-use super::passkey_sign_in::{answer_failure, read_challenge, refuse_host};
+use super::passkey_form::{PasskeyForm, passkey_script};
+use super::passkey_sign_in::{read_challenge, refuse_host};
 use super::problem::Problem;
 use super::signed_in::SignedIn;
 use crate::components::badge::Tone;
@@ -71,11 +71,8 @@ pub(super) async fn begin(
     _: JsonBody,
 ) -> Response {
     let Some(party) = RelyingParty::of_origin(&client.base) else { return refuse_host(&client) };
-    match begin_confirmation(&state.app, &state.sign_in_limits, (&party, &signed_in.session)).await {
-        Ok(Ok(challenge)) => send_challenge(&client, &challenge),
-        Ok(Err(fault)) => answer_fault(&client, fault),
-        Err(error) => answer_failure(&client, &error),
-    }
+    let begun = begin_confirmation(&state.app, &state.sign_in_limits, (&party, &signed_in.session)).await;
+    answer_begun(&client, begun)
 }
 
 /// Confirms the session with a passkey, and leads to the page that was asked for.
@@ -90,13 +87,7 @@ pub(super) async fn finish(
     let (limits, who) = (&state.sign_in_limits, (&party, &signed_in.session, client.address));
     let challenge = read_challenge(&client, &headers);
     let confirmed = confirm_with_passkey(&state.app, limits, who, challenge.as_ref(), body.value("answer")).await;
-    let mut response = match confirmed {
-        Ok(Ok(())) => lead_to(own_path(body.text("next"))),
-        Ok(Err(fault)) => answer_fault(&client, fault),
-        Err(error) => answer_failure(&client, &error),
-    };
-    forget_challenge(response.headers_mut(), &client);
-    response
+    answer_finished(&client, own_path(body.text("next")), confirmed)
 }
 
 fn render(
@@ -112,15 +103,7 @@ fn render(
         let party = RelyingParty::of_origin(&client.base);
         party.is_some_and(|party| known.iter().any(|passkey| passkey.host == party.host()))
     });
-    let code = Input {
-        name: "code",
-        label: texts.get("sign_in.code"),
-        kind: "text",
-        autocomplete: "one-time-code",
-        hint: Some(texts.get("sign_in.code_hint")),
-        has_focus: true,
-        ..Input::default()
-    };
+    let code = code_input(texts);
     let inputs = html! { input type="hidden" name="next" value=(next); };
     let (challenge, action) = ("/account/confirm/challenge", "/account/confirm/passkey");
     let passkey = PasskeyForm { texts, call: "get", challenge, action, button: "passkey.use", inputs };

@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::layout::texts::Texts;
+
 /// An input with its texts.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Input<'a> {
@@ -21,6 +23,19 @@ pub(super) struct Input<'a> {
     pub(super) error: Option<&'a str>,
     /// True if it gets the focus.
     pub(super) has_focus: bool,
+}
+
+/// Makes the input of a code of the authenticator app, or of a recovery code.
+pub(super) fn code_input(texts: &Texts) -> Input<'_> {
+    Input {
+        name: "code",
+        label: texts.get("sign_in.code"),
+        kind: "text",
+        autocomplete: "one-time-code",
+        hint: Some(texts.get("sign_in.code_hint")),
+        has_focus: true,
+        ..Input::default()
+    }
 }
 
 impl Input<'_> {

@@ -12,7 +12,7 @@ use tillgate_domain::access::passkey::MAX_PASSKEY_NAME;
 use tillgate_gateway::Failure;
 use tillgate_gateway::access::own_account::OwnAccountFault;
 use tillgate_gateway::access::own_passkeys::{add_passkey, begin_passkey, remove_passkey};
-use tillgate_gateway::access::passkey::RelyingParty;
+use tillgate_gateway::access::passkey::{IssuedChallenge, RelyingParty};
 use tillgate_store::access::passkey::StoredPasskey;
 
 use super::account::{describe_fault, render_fault};
@@ -35,11 +35,8 @@ pub(super) async fn begin(
 ) -> Response {
     let Some(party) = RelyingParty::of_origin(&client.base) else { return refuse_host(&client) };
     let (limits, who) = (&state.sign_in_limits, (&party, &signed_in.session, client.address));
-    match begin_passkey(&state.app, limits, who, body.text("name"), body.text("code")).await {
-        Ok(Ok(challenge)) => send_challenge(&client, &challenge),
-        Ok(Err(fault)) => answer_fault(&client, fault),
-        Err(error) => answer_failure(&client, &error),
-    }
+    let begun = begin_passkey(&state.app, limits, who, body.text("name"), body.text("code")).await;
+    answer_begun(&client, begun)
 }
 
 /// Adds the passkey that the browser has made.
@@ -52,13 +49,8 @@ pub(super) async fn add(
 ) -> Response {
     let Some(party) = RelyingParty::of_origin(&client.base) else { return refuse_host(&client) };
     let (who, challenge) = ((&party, &signed_in.session, client.address), read_challenge(&client, &headers));
-    let mut response = match add_passkey(&state.app, who, challenge.as_ref(), body.value("answer")).await {
-        Ok(Ok(())) => lead_to(&format!("{BASE}/account?done=passkey_added")),
-        Ok(Err(fault)) => answer_fault(&client, fault),
-        Err(error) => answer_failure(&client, &error),
-    };
-    forget_challenge(response.headers_mut(), &client);
-    response
+    let added = add_passkey(&state.app, who, challenge.as_ref(), body.value("answer")).await;
+    answer_finished(&client, &format!("{BASE}/account?done=passkey_added"), added)
 }
 
 /// Removes a passkey.
@@ -77,8 +69,35 @@ pub(super) async fn remove(
     }
 }
 
+/// Answers our script with a challenge, or with the reason why there is none.
+pub(super) fn answer_begun(
+    client: &OfficeClient,
+    begun: Result<Result<IssuedChallenge, OwnAccountFault>, Failure>,
+) -> Response {
+    match begun {
+        Ok(Ok(challenge)) => send_challenge(client, &challenge),
+        Ok(Err(fault)) => answer_fault(client, fault),
+        Err(error) => answer_failure(client, &error),
+    }
+}
+
+/// Answers our script after the challenge was used: with the address of the next page, or with a fault.
+pub(super) fn answer_finished(
+    client: &OfficeClient,
+    next: &str,
+    finished: Result<Result<(), OwnAccountFault>, Failure>,
+) -> Response {
+    let mut response = match finished {
+        Ok(Ok(())) => lead_to(next),
+        Ok(Err(fault)) => answer_fault(client, fault),
+        Err(error) => answer_failure(client, &error),
+    };
+    forget_challenge(response.headers_mut(), client);
+    response
+}
+
 /// Answers our script with a fault.
-pub(super) fn answer_fault(client: &OfficeClient, fault: OwnAccountFault) -> Response {
+fn answer_fault(client: &OfficeClient, fault: OwnAccountFault) -> Response {
     let (status, key): (StatusCode, _) = describe_fault(fault);
     refuse(status, client.texts.get(key))
 }

@@ -14,7 +14,7 @@ use tillgate_gateway::access::sign_in::{ConfirmedSession, SignInRefusal, check_p
 use super::client::OfficeClient;
 use super::cookies::Cookie;
 use super::fields::Fields;
-use super::inputs::Input;
+use super::inputs::{Input, code_input};
 use super::own_path::own_path;
 use super::passkey_form::{PasskeyForm, passkey_script};
 use super::problem::Problem;
@@ -118,15 +118,7 @@ impl SignInForm<'_> {
     /// Renders the form of the second factor.
     fn render_factor(&self) -> Response {
         let texts = self.client.texts;
-        let code = Input {
-            name: "code",
-            label: texts.get("sign_in.code"),
-            kind: "text",
-            autocomplete: "one-time-code",
-            hint: Some(texts.get("sign_in.code_hint")),
-            has_focus: true,
-            ..Input::default()
-        };
+        let code = code_input(texts);
         let paths = ("/sign-in/factor/challenge", "/sign-in/factor/passkey");
         let passkey = html! { @if self.has_passkey { (self.render_passkey(paths, "passkey.use")) } };
         self.render(("sign_in.factor_title", "sign_in.wrong_code"), &[code], "/sign-in/factor", &passkey)

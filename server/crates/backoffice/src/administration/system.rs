@@ -118,9 +118,7 @@ fn render_store(texts: &Texts, state: &SystemState) -> Markup {
 /// Renders the queues.
 fn render_queues(texts: &Texts, state: &SystemState) -> Markup {
     let store = &state.store;
-    let count = |number: u64| {
-        if number >= MAX_COUNT { format!("{}+", texts.number(MAX_COUNT)) } else { texts.number(number) }
-    };
+    let count = |number: u64| texts.bounded_count(number, MAX_COUNT);
     let row = |(name, queue): (&str, &WaitingWork)| {
         let due = queue.next_due.map(|due| {
             html! {

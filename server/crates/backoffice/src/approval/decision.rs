@@ -9,6 +9,7 @@ use tillgate_domain::access::approval::{ApprovalRequest, ApprovalState};
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::risk::list::check_reason;
+use tillgate_gateway::Failure;
 use tillgate_gateway::administration::{ActError, Administration};
 
 use super::{UserNames, describe_refund, load_request, money, name_of, state_badge, time};
@@ -52,10 +53,9 @@ async fn carry_out(office: &Office, id: &str) -> Response {
     };
     let (app, actor, id) = (Arc::clone(office.app()), office.actor(), claimed.id.clone());
     let record = move || app.gateway.record_approved_refund(&actor, &id, &text);
-    match tokio::task::spawn_blocking(record).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "recording the outcome of an approved refund failed"),
-        Err(error) => tracing::warn!(%error, "recording the outcome of an approved refund was interrupted"),
+    let recorded = tokio::task::spawn_blocking(record).await;
+    if let Err(error) = recorded.unwrap_or(Err(ActError::Failed(Failure::Interrupted))) {
+        tracing::warn!(%error, "recording the outcome of an approved refund failed");
     }
     let path = format!("/approvals/{}", claimed.id);
     match outcome {

@@ -162,8 +162,7 @@ fn collect_counts(texts: &Texts, work: &OpenWork) -> Vec<Task> {
     ];
     let waiting = counts.into_iter().filter(|(number, ..)| *number > 0);
     let lines = waiting.map(|(number, tone, name, text, path)| {
-        let shown = if number >= MAX_COUNT { format!("{}+", texts.number(MAX_COUNT)) } else { texts.number(number) };
-        let text = texts.fill(text, &[("count", &shown)]);
+        let text = texts.fill(text, &[("count", &texts.bounded_count(number, MAX_COUNT))]);
         Task { text, address: Some(format!("{BASE}{path}")), badge: badge(tone, texts.get(name)), end: html! {} }
     });
     lines.collect()

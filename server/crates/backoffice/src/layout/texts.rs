@@ -125,6 +125,11 @@ impl Texts {
         self.group_digits(&number.to_string())
     }
 
+    /// Formats a count that ends at a maximum, which stands for all above it: `1,000+`.
+    pub fn bounded_count(&self, count: u64, most: u64) -> String {
+        if count >= most { format!("{}+", self.number(most)) } else { self.number(count) }
+    }
+
     /// Formats an amount in its plain form (`1234.50`) with the marks of the language.
     pub fn amount(&self, plain: &str) -> String {
         let (sign, digits) = plain.strip_prefix('-').map_or(("", plain), |digits| ("\u{2212}", digits));

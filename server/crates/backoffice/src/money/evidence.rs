@@ -10,7 +10,7 @@ use tillgate_domain::id::{DisputeId, EvidenceId};
 
 use super::dispute_page::ShownDispute;
 use crate::access::{Problem, Upload};
-use crate::layout::response::add_page_headers;
+use crate::layout::response::mark_as_personal;
 use crate::office::Office;
 use crate::payment::collect_ids;
 
@@ -66,7 +66,7 @@ pub(super) async fn add_evidence(office: Office, Path(id): Path<String>, mut upl
 /// Builds the response with a file.
 fn build_file(evidence: &Evidence, content: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(content));
-    add_page_headers(response.headers_mut());
+    mark_as_personal(response.headers_mut());
     let media_type = HeaderValue::from_static(evidence.media_type.as_str());
     response.headers_mut().insert(header::CONTENT_TYPE, media_type);
     response.headers_mut().insert(header::CONTENT_DISPOSITION, describe_attachment(&evidence.name));

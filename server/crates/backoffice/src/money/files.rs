@@ -26,7 +26,7 @@ use crate::access::Problem;
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
-use crate::layout::response::add_page_headers;
+use crate::layout::response::mark_as_personal;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::watch_body;
@@ -135,7 +135,7 @@ pub(super) async fn send_file(office: Office, Path(name): Path<String>) -> Respo
     });
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    add_page_headers(headers);
+    mark_as_personal(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     // Tells a browser whose connection ends early that the file is not whole.
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(file.bytes));

@@ -24,7 +24,7 @@ use super::collect_ids;
 use super::columns::PaymentColumn;
 use super::filter::ListQuery;
 use crate::access::Problem;
-use crate::layout::response::add_page_headers;
+use crate::layout::response::mark_as_personal;
 use crate::office::Office;
 
 /// Number of payments that are read at a time.
@@ -59,7 +59,7 @@ pub(super) async fn send_payments(office: Office, RawQuery(query): RawQuery) -> 
         drop(download);
     });
     let mut response = Response::new(body);
-    add_page_headers(response.headers_mut());
+    mark_as_personal(response.headers_mut());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     let disposition = HeaderValue::from_static("attachment; filename=\"payments.csv\"");
     response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);

@@ -144,7 +144,7 @@ pub enum ApprovalState {
     Declined,
     /// The person who asked has withdrawn it.
     Withdrawn,
-    /// Nobody has decided in time.
+    /// Its time is over without a decision.
     Expired,
 }
 

@@ -54,34 +54,10 @@ impl Schedule {
 mod tests {
     use jiff::SignedDuration;
     use proptest::prelude::*;
-    use tillgate_shared::result::codes;
 
     use super::*;
-    use crate::id::PaymentId;
-    use crate::schedule::plan::{NextAction, RunResult};
-    use crate::schedule::retry::RetryPlan;
-    use crate::schedule::test_schedule::create_schedule;
-    use crate::schedule::{MissedRuns, RunOutcome, ScheduleRun};
-
-    /// Does everything that is due. Returns the records.
-    fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
-        let (terms, retries) = (schedule.terms().unwrap(), RetryPlan::default());
-        let mut runs = Vec::new();
-        loop {
-            let at = schedule.action_time(jumps, now);
-            let (next, run) = match schedule.next_action(&terms, at) {
-                NextAction::Run(due) => {
-                    let payment = Some(PaymentId::new(at, [9; 9]));
-                    let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
-                    schedule.after_run(&terms, &due, result, &retries, at)
-                }
-                NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),
-                _ => return (schedule, runs),
-            };
-            runs.push(run);
-            schedule = next;
-        }
-    }
+    use crate::schedule::test_schedule::{create_schedule, run_due};
+    use crate::schedule::{MissedRuns, RunOutcome};
 
     proptest! {
         /// The clock jumps and goes on by turns, and sometimes the gateway is down meanwhile.

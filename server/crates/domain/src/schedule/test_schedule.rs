@@ -3,9 +3,12 @@
 
 use jiff::Timestamp;
 use tillgate_shared::parameter::Parameters;
+use tillgate_shared::result::codes;
 
-use super::{MissedRuns, Schedule, ScheduleStep, StepType};
-use crate::id::{EntityId, RegistrationId, ScheduleId};
+use super::plan::{NextAction, RunResult};
+use super::retry::RetryPlan;
+use super::{ClockJump, MissedRuns, Schedule, ScheduleRun, ScheduleStep, StepType};
+use crate::id::{EntityId, PaymentId, RegistrationId, ScheduleId};
 
 /// Creates a schedule from 2026-11-01T00:30:00Z on, with these parameters.
 pub(super) fn create_schedule(job: &[(&str, &str)], missed: MissedRuns) -> Schedule {
@@ -31,4 +34,24 @@ pub(super) fn create_schedule(job: &[(&str, &str)], missed: MissedRuns) -> Sched
     };
     schedule.next = Some(schedule.terms().unwrap().first_run(&schedule.job, created).unwrap());
     schedule
+}
+
+/// Does everything that is due. Returns the records.
+pub(super) fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
+    let terms = schedule.terms().unwrap();
+    let mut runs = Vec::new();
+    loop {
+        let at = schedule.action_time(jumps, now);
+        let (next, run) = match schedule.next_action(&terms, at) {
+            NextAction::Run(due) => {
+                let payment = Some(PaymentId::new(at, [9; 9]));
+                let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
+                schedule.after_run(&terms, &due, result, &RetryPlan::default(), at)
+            }
+            NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),
+            _ => return (schedule, runs),
+        };
+        runs.push(run);
+        schedule = next;
+    }
 }

@@ -20,7 +20,7 @@ use crate::components::filter_bar::FilterForm;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Table, empty};
 use crate::layout::page::Section;
-use crate::layout::response::add_page_headers;
+use crate::layout::response::mark_as_personal;
 use crate::layout::texts::Texts;
 use crate::money::entity_choice::ENTITY;
 use crate::office::Office;
@@ -87,7 +87,7 @@ pub(in crate::money) async fn send_csv(
     };
     let mut response = Response::new(Body::from(csv));
     let headers = response.headers_mut();
-    add_page_headers(headers);
+    mark_as_personal(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{}.csv\"", kind.name()));
     headers.insert(header::CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment")));

@@ -5,7 +5,7 @@ use super::*;
 use crate::id::PaymentId;
 use crate::schedule::plan::{NextAction, RunResult};
 use crate::schedule::retry::RetryPlan;
-use crate::schedule::test_schedule::create_schedule;
+use crate::schedule::test_schedule::{create_schedule, run_due};
 use crate::schedule::{ClockJump, MissedRuns, ScheduleStep, StepType};
 
 fn time(text: &str) -> Timestamp {
@@ -149,26 +149,6 @@ fn a_requested_run_that_comes_too_late_or_after_a_reschedule_charges_nothing() {
     let (job, none) = (schedule.job.clone(), tillgate_shared::parameter::Parameters::default());
     let changed = requested.reschedule(step, &job, &none, None, schedule.zone.clone()).unwrap();
     assert_eq!((changed.waiting_run(), changed.due()), (None, changed.next));
-}
-
-/// Does everything that is due. Returns the records.
-fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestamp) -> (Schedule, Vec<ScheduleRun>) {
-    let terms = schedule.terms().unwrap();
-    let mut runs = Vec::new();
-    loop {
-        let at = schedule.action_time(jumps, now);
-        let (next, run) = match schedule.next_action(&terms, at) {
-            NextAction::Run(due) => {
-                let payment = Some(PaymentId::new(at, [9; 9]));
-                let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
-                schedule.after_run(&terms, &due, result, &RetryPlan::default(), at)
-            }
-            NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),
-            _ => return (schedule, runs),
-        };
-        runs.push(run);
-        schedule = next;
-    }
 }
 
 proptest! {
