@@ -44,7 +44,7 @@ impl Connector for NotConfigured {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
-    async fn inquire(&self, _: &Inquiry) -> ConnectorOutcome {
-        codes::METHOD_NOT_CONFIGURED.into()
+    async fn inquire(&self, _: &Inquiry) -> Option<ConnectorOutcome> {
+        Some(codes::METHOD_NOT_CONFIGURED.into())
     }
 }

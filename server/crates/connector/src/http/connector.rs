@@ -7,8 +7,8 @@ use tillgate_shared::result::{ResultCode, codes};
 use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
 use super::order::{self, UnsupportedOrder};
-use super::protocol::{HostOperation, HostResponse};
-use super::response::CallResult;
+use super::protocol::{HostOperation, HostOutcome, HostResponse};
+use super::response::{CallFault, CallResult};
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
 };
@@ -182,18 +182,25 @@ impl Connector for HttpConnector {
         }
     }
 
-    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+    async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome> {
         let reference = &inquiry.reference;
         match order::earlier_request(&inquiry.merchant_id, reference, inquiry.amount) {
             Ok(body) => {
                 let result = self.client.inquire(&format!("{reference}-inquiry"), &body).await;
-                // If the inquiry cannot be sent, the request may still have been executed.
-                match result {
-                    CallResult::NotExecuted(_) => ConnectorOutcome::Unknown,
-                    result => self.translate_result(result, reference),
-                }
+                let is_not_found = match &result {
+                    CallResult::Responded(response) => response.outcome == HostOutcome::NotFound,
+                    CallResult::Unknown(fault) => matches!(fault, CallFault::Undecided(_)),
+                    CallResult::NotExecuted(_) => false,
+                };
+                let result = match result {
+                    // If the inquiry cannot be sent, the request may still have been executed.
+                    CallResult::NotExecuted(fault) => CallResult::Unknown(fault),
+                    result => result,
+                };
+                let outcome = self.translate_result(result, reference);
+                if is_not_found { None } else { Some(outcome) }
             }
-            Err(unsupported) => unsupported_outcome(unsupported),
+            Err(unsupported) => Some(unsupported_outcome(unsupported)),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::super::{Failure, Gateway};
 use crate::payment::response_recorder::ResponseRecorder;
 
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.
-const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The payments in flight: this process is asking their connectors, so no inquiry is made about them meanwhile. The
 /// mutex is for concurrent requests. Empty after a crash.

@@ -12,7 +12,7 @@ use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
-use super::connector_request::{InFlightPayment, wait_for_outcome};
+use super::connector_request::{CONNECTOR_TIMEOUT, InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
@@ -124,30 +124,34 @@ impl Gateway {
         Ok(deleted.await??)
     }
 
-    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector does not know it
-    /// after 30 seconds, or if its shopper has not returned in time. Returns an unknown outcome unless the connector
-    /// has confirmed the reversal; the payment then ends as uncertain or timed out.
+    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector says after 30 seconds
+    /// that it does not know it, or if its shopper has not returned in time. Returns an unknown outcome unless the
+    /// connector has confirmed the reversal; the payment then ends as uncertain or timed out. Never reverses a payment
+    /// of whose outcome the connector has said nothing: the shopper may have paid.
     async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {
         let Payment { id, amount, .. } = payment;
         let reference = id.as_str().to_owned();
         let merchant_id = payment.acquirer_merchant_id().to_owned();
         let inquiry = Inquiry { reference, merchant_id, payment_type: payment.type_at_connector(), amount: *amount };
-        let outcome = wait_for_outcome(connector.inquire(&inquiry)).await;
+        let inquired = tokio::time::timeout(CONNECTOR_TIMEOUT, connector.inquire(&inquiry)).await;
+        let known = inquired.unwrap_or(Some(ConnectorOutcome::Unknown));
+        if known == Some(ConnectorOutcome::Unknown) {
+            return ConnectorOutcome::Unknown;
+        }
         let now = self.now_of_id(&payment.entity);
         let can_redirect = payment.redirect.as_ref().is_some_and(|page| page.authentication.is_none());
-        let (must_reverse, code) = match (&outcome, payment.awaits_shopper()) {
-            (ConnectorOutcome::Approved(_) | ConnectorOutcome::Declined(_), _) => return outcome,
-            (_, true) => (now >= self.shopper_deadline(payment), codes::TIMED_OUT),
-            (ConnectorOutcome::Pending(_), false) => return outcome,
-            (ConnectorOutcome::Redirect(..), false) if can_redirect => return outcome,
+        let code_of_reversal = match (&known, payment.awaits_shopper()) {
+            (Some(ConnectorOutcome::Approved(_) | ConnectorOutcome::Declined(_)), _) => None,
+            (_, true) => (now >= self.shopper_deadline(payment)).then_some(codes::TIMED_OUT),
+            (Some(ConnectorOutcome::Pending(_)), false) => None,
+            (Some(ConnectorOutcome::Redirect(..)), false) if can_redirect => None,
             // A shopper who cannot be redirected cannot decide on the connector's page.
-            (ConnectorOutcome::Redirect(..) | ConnectorOutcome::Unknown, false) => {
-                (now.duration_since(payment.connector_request_time()) >= UNKNOWN_PAYMENT_AGE, codes::OUTCOME_UNCERTAIN)
+            (_, false) => {
+                let age = now.duration_since(payment.connector_request_time());
+                (age >= UNKNOWN_PAYMENT_AGE).then_some(codes::OUTCOME_UNCERTAIN)
             }
         };
-        if !must_reverse {
-            return outcome;
-        }
+        let Some(code) = code_of_reversal else { return known.unwrap_or(ConnectorOutcome::Unknown) };
         let reversal = Modification {
             // The key is always the same, because the reversal is repeated until the connector confirms it.
             reference: format!("{id}-reversal"),

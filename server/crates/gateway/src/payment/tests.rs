@@ -237,6 +237,22 @@ async fn a_payment_that_never_arrived_is_undone_and_declined() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_payment_is_never_undone_while_its_inquiries_get_no_answer() {
+    let shop = TestShop::start_gateway();
+    shop.host.set_fault(ConnectionFault::LosesResponses);
+    let paid = shop.pay_by_card().await;
+    // Of the host only the inquiries are lost: a reversal would arrive, and give back what the shopper has paid.
+    shop.host.set_fault(ConnectionFault::LosesInquiries);
+    for _ in 0..3 {
+        shop.clock.0.fetch_add(3_600, Ordering::Relaxed);
+        assert!(shop.resolve_payment(&paid).await.awaits_connector());
+    }
+    assert_eq!((shop.count_intents(), shop.host.balance(), shop.host.entry_count()), (1, 9200, 1));
+    shop.host.set_fault(ConnectionFault::None);
+    assert_eq!(shop.resolve_payment(&paid).await.result, codes::TEST_CONNECTOR);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_card_payment_that_would_send_its_shopper_to_a_page_is_undone() {
     let shop = TestShop::start_gateway();
     shop.host.set_fault(ConnectionFault::RedirectsShopper);

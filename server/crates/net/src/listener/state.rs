@@ -202,8 +202,8 @@ impl ConnectionState {
             (Phase::Body, 0, _) => (1, since),
             (Phase::Service, 0, 0) => return None,
             // The client may have its whole response already, and open its next connection before `record_flushed` is
-            // called.
-            (Phase::Service, 0, response_ended) => (2, response_ended),
+            // called. The connection's task writes the rest of a response before it looks at an eviction.
+            (Phase::Service, 0, response_ended) => (0, response_ended),
             (_, stalled_since, _) => (2, stalled_since),
         };
         // A trusted proxy's connection carries the requests of many clients. `false` sorts first, so these come last.
@@ -237,4 +237,37 @@ impl ConnectionState {
 fn capped_microseconds(duration: Duration) -> u64 {
     // Capped, so that sums cannot overflow.
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX).min(u64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_counts_as_idle_from_the_end_of_its_response_also_before_it_is_flushed() {
+        let epoch = Instant::now();
+        let limits = ConnectionLimits {
+            head_timeout: Duration::from_secs(1),
+            idle_timeout: Duration::from_secs(1),
+            send_timeout: Duration::from_secs(1),
+            connections: 2,
+            connections_per_address: 0,
+            trusted_proxies: Vec::new(),
+        };
+        let [first, second] = [(); 2].map(|()| ConnectionState::new(epoch, &limits, false));
+        first.begin_request(false);
+        assert_eq!(first.eviction_order(), None);
+        first.end_response();
+        let ended = first.elapsed_microseconds();
+        while second.elapsed_microseconds() == ended {
+            std::hint::spin_loop();
+        }
+        second.begin_request(false);
+        second.end_response();
+        second.record_flushed();
+        let before = first.eviction_order();
+        assert!(before < second.eviction_order(), "the client of the first may have its response for longer");
+        first.record_flushed();
+        assert_eq!(first.eviction_order(), before);
+    }
 }

@@ -129,10 +129,10 @@ impl Connector for EmbeddedHost {
         }
     }
 
-    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+    async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome> {
         match self.ensure_started().await {
             Some(connector) => connector.inquire(inquiry).await,
-            None => ConnectorOutcome::Unknown,
+            None => Some(ConnectorOutcome::Unknown),
         }
     }
 }

@@ -108,9 +108,9 @@ impl Connector for Simulator {
         decide_modification(modification)
     }
 
-    async fn inquire(&self, _: &Inquiry) -> ConnectorOutcome {
+    async fn inquire(&self, _: &Inquiry) -> Option<ConnectorOutcome> {
         // The simulator stores nothing, and each of its requests has an outcome.
-        ConnectorOutcome::Unknown
+        None
     }
 }
 

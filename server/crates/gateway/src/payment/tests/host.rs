@@ -20,6 +20,8 @@ pub(super) enum ConnectionFault {
     LosesRequests,
     /// The request is executed, but the response never arrives.
     LosesResponses,
+    /// Requests arrive, but inquiries get no answer.
+    LosesInquiries,
     /// The host redirects the shopper to a page.
     RedirectsShopper,
     /// The host declines reversals, as after its reversal window.
@@ -151,13 +153,15 @@ impl Connector for TestHost {
         self.book_amount(&modification.reference, -booked).await
     }
 
-    async fn inquire(&self, inquiry: &Inquiry) -> ConnectorOutcome {
+    async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome> {
         self.inquiries.fetch_add(1, Ordering::Relaxed);
-        if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
-            return redirect_outcome();
+        match *self.fault.lock().unwrap() {
+            ConnectionFault::RedirectsShopper => return Some(redirect_outcome()),
+            ConnectionFault::LosesInquiries => return Some(ConnectorOutcome::Unknown),
+            _ => {}
         }
         let is_known = self.ledger.lock().unwrap().contains_key(&inquiry.reference);
-        if is_known { approve_reference(&inquiry.reference) } else { ConnectorOutcome::Unknown }
+        if is_known { Some(approve_reference(&inquiry.reference)) } else { None }
     }
 }
 

@@ -220,3 +220,16 @@ async fn a_shopper_who_comes_back_during_an_inquiry_gets_the_answer_of_a_later_o
         assert_eq!(shop.host.inquiries.load(Ordering::Relaxed) - inquiries, 1, "all visits share one");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shopper_who_has_paid_on_the_hosts_page_keeps_the_order_while_inquiries_get_no_answer() {
+    let shop = TestShop::start_gateway();
+    let (paid, _) = pay_on_page(&shop).await;
+    shop.host.take_payment_on_page(paid.id.as_str(), 9200);
+    shop.host.set_fault(ConnectionFault::LosesInquiries);
+    shop.clock.0.fetch_add(3_600, Ordering::Relaxed);
+    assert!(shop.resolve_payment(&paid).await.result.is_pending());
+    shop.host.set_fault(ConnectionFault::None);
+    assert_eq!(shop.resolve_payment(&paid).await.result, codes::TEST_CONNECTOR);
+    assert_eq!(shop.host.balance(), 9200);
+}
