@@ -92,7 +92,7 @@ async fn accept_invitation(
 /// Asserts that a page is small, fits into its width, follows its policy, and has no findings of axe in light, dark and
 /// right-to-left.
 async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
-    for (width, scheme, direction) in [(1440, "light", "ltr"), (1440, "dark", "ltr"), (390, "light", "rtl")] {
+    for (width, scheme, direction) in [(1440, "light", "ltr"), (768, "dark", "ltr"), (390, "light", "rtl")] {
         browser.resize_page(width, 900).await?;
         browser.set_color_scheme(scheme).await?;
         // An address with a fragment would not be loaded again, and its colours would still be changing.

@@ -119,6 +119,16 @@ rules?.addEventListener("input", () => {
   checkRules.timer = setTimeout(checkRules, 500);
 });
 
+// A toast that was closed does not come back when the page is read again.
+addEventListener("click", event => {
+  const toast = event.target.closest?.("[data-close]")?.closest(".toast");
+  if (!toast) return;
+  toast.remove();
+  const address = new URL(location.href);
+  address.searchParams.delete("done");
+  history.replaceState(null, "", address);
+});
+
 addEventListener("click", async event => {
   const button = event.target.closest?.("[data-copy]");
   if (!button) return;

@@ -16,3 +16,4 @@ pub mod notice;
 pub mod table;
 pub mod tasks;
 pub mod timeline;
+pub mod toast;

@@ -20,12 +20,15 @@ use tillgate_store::Cancellation;
 use crate::access::{OfficeClient, Problem, SignedIn};
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
+use crate::components::toast::toast;
 use crate::layout::page::{Page, Section};
 use crate::layout::texts::Texts;
 use crate::{BASE, OfficeState};
 
 /// Parameter of an address that names the act that has led to the page.
 const DONE: &str = "done";
+/// Maximum number of texts about an act.
+const MAX_TOASTS: usize = 3;
 
 /// A request of a signed-in user.
 pub struct Office {
@@ -37,7 +40,7 @@ pub struct Office {
     pub signed_in: SignedIn,
     /// The texts of the user's language.
     pub texts: &'static Texts,
-    /// Key of the text about the act that has led to the page.
+    /// Keys of the texts about the act that has led to the page, with commas between.
     done: Option<String>,
 }
 
@@ -49,7 +52,7 @@ impl FromRequestParts<Arc<OfficeState>> for Office {
         let client = OfficeClient::from_request_parts(parts, state).await.map_err(|status| status.into_response())?;
         let query = parts.uri.query().unwrap_or_default();
         let done = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == DONE);
-        let done = done.map(|(_, key)| format!("done.{key}"));
+        let done = done.map(|(_, keys)| keys.into_owned());
         Ok(Self { state: Arc::clone(state), texts: client.texts, client, signed_in, done })
     }
 }
@@ -179,16 +182,23 @@ impl Office {
 
     /// Renders a page with a status, and with a notice about the act that has led to it.
     pub fn show_with_status(&self, status: StatusCode, section: Section, title: &str, main: Markup) -> Response {
-        let done = self.done.as_deref().and_then(|key| self.texts.find(key));
-        let main = html! {
-            @if let Some(done) = done { (notice(Tone::Good, &html! { (done) })) }
-            (main)
-        };
+        let main = html! { (self.render_toasts()) (main) };
         let user = Some(&self.signed_in.user);
         Page { texts: self.texts, title, section, user, search: "", main }.into_response(status)
     }
 
-    /// Leads to a page after an act. `path` is below [`BASE`]; `done` is the key of the notice in the texts `done`.
+    /// Renders what the act that has led to the page has done. Keys without a text are left out.
+    fn render_toasts(&self) -> Markup {
+        let keys = self.done.as_deref().unwrap_or_default().split(',').take(MAX_TOASTS);
+        let done: Vec<_> = keys.filter_map(|key| self.texts.find(&format!("done.{key}"))).collect();
+        html! {
+            @if !done.is_empty() {
+                (toast(Tone::Good, &html! { @for text in done { p { (text) } } }, self.texts.get("layout.close")))
+            }
+        }
+    }
+
+    /// Leads to a page after an act. `path` is below [`BASE`]; `done` are keys of texts `done`, with commas between.
     pub fn lead_to(&self, path: &str, done: &str) -> Response {
         let mark = if path.contains('?') { '&' } else { '?' };
         Redirect::to(&format!("{BASE}{path}{mark}{DONE}={done}")).into_response()

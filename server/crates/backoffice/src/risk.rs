@@ -9,6 +9,7 @@ mod editor;
 mod entities;
 mod line_diff;
 mod list_acts;
+pub(crate) mod list_choice;
 mod list_page;
 mod lists;
 mod numbered_text;

@@ -7,7 +7,7 @@ use tillgate_tests::{MerchantClient, TestGateway, run_in_browser};
 use super::{HOSTILE, become_administrator, check_pages};
 
 /// Creates a merchant whose payments are all held for review.
-async fn hold_everything(gateway: &TestGateway) -> anyhow::Result<MerchantClient> {
+pub(super) async fn hold_everything(gateway: &TestGateway) -> anyhow::Result<MerchantClient> {
     let merchant = gateway.create_merchant_with(&["--risk", "on", "--review", "hold"])?;
     let rules = "[[rule]]\nname = 'everything'\nwhen = 'amount > 0'\noutcome = 'review'\n";
     let added = merchant.post("v2/risk/rules", &[("rules", rules)]).await?;

@@ -1,11 +1,12 @@
-//! The morning walk of each role, by keyboard alone: Tab moves, Enter opens. What a walk has changed is read back by
-//! the API or the command line.
+//! The morning walk of each role, by keyboard alone: Tab moves, Enter opens. Each is made in Chromium and in Firefox.
+//! What a walk has changed is read back by the API or the command line.
 
 use anyhow::Context as _;
 use serde_json::Value;
 use thirtyfour::prelude::*;
 use tillgate_tests::{Browser, MerchantClient, TestGateway, run_in_browser, run_in_firefox};
 
+use super::reviews::hold_everything;
 use super::{become_administrator, become_user};
 
 /// Maximum number of steps by Tab to a control of a page.
@@ -15,6 +16,15 @@ const DECLINED_CARD: &str = "4200000000005512";
 /// Expression of the text by which a person knows the focused control: its own, or that of its label.
 const FOCUSED_TEXT: &str = "(control => (control?.labels?.[0] ?? control)?.textContent.trim() ?? '')\
                             (document.activeElement)";
+
+/// Makes a walk in Chromium, and again in Firefox with a gateway of its own.
+async fn walk_in_each_browser<Fut>(walk: impl Fn(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    run_in_browser(&walk).await?;
+    run_in_firefox(&walk).await
+}
 
 /// Presses keys in the focused control.
 async fn press(browser: &Browser, keys: impl Into<TypingData>) -> anyhow::Result<()> {
@@ -84,11 +94,11 @@ async fn look_up_decline(browser: &Browser) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_merchant_sees_why_a_payment_was_declined_and_refunds_half_of_another() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let merchant = gateway.create_merchant()?;
-    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
-    merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
-    run_in_browser(move |browser| async move {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
+        let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
+        merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
         become_user(&gateway, &browser, "merchant", &merchant.entity_id).await?;
         look_up_decline(&browser).await?;
         press(&browser, "/").await?;
@@ -107,14 +117,14 @@ async fn a_merchant_sees_why_a_payment_was_declined_and_refunds_half_of_another(
 
 #[tokio::test]
 async fn an_accountant_opens_the_dispute_whose_time_ends_first_and_accepts_it() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let merchant = gateway.create_merchant()?;
-    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
-    let reason = [("paymentType", "CB"), ("chargebackResultCode", "000.100.203")];
-    merchant.post(&format!("v1/payments/{paid}"), &reason).await?;
-    let list = merchant.get("v1/disputes").await?;
-    let dispute = list.json["disputes"][0]["id"].as_str().context("no dispute")?.to_owned();
-    run_in_browser(move |browser| async move {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
+        let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
+        let reason = [("paymentType", "CB"), ("chargebackResultCode", "000.100.203")];
+        merchant.post(&format!("v1/payments/{paid}"), &reason).await?;
+        let list = merchant.get("v1/disputes").await?;
+        let dispute = list.json["disputes"][0]["id"].as_str().context("no dispute")?.to_owned();
         become_user(&gateway, &browser, "accountant", &merchant.entity_id).await?;
         let work = browser.find(By::Css(".tasks a")).await?.text().await?;
         assert!(work.starts_with("Dispute over"), "{work}");
@@ -135,10 +145,42 @@ async fn an_accountant_opens_the_dispute_whose_time_ends_first_and_accepts_it() 
 }
 
 #[tokio::test]
+async fn an_analyst_opens_the_most_urgent_review_cancels_it_and_lists_the_card() -> anyhow::Result<()> {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = hold_everything(&gateway).await?;
+        let [first, second] = [merchant.pay_by_card(&[]).await?, merchant.pay_by_card(&[]).await?];
+        become_user(&gateway, &browser, "analyst", &merchant.entity_id).await?;
+        open(&browser, "Reviews", "Reviews").await?;
+        // The keys lead to the payment whose time ends first, and to its cancellation.
+        press(&browser, "j").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{}')", first.id())).await?;
+        press(&browser, "c").await?;
+        browser.wait_until("document.activeElement?.id === 'f-reason'").await?;
+        press(&browser, "7").await?;
+        fill(&browser, "Note", "stolen card").await?;
+        tab_to(&browser, "Card 0000").await?;
+        press(&browser, " ").await?;
+        tab_to(&browser, "Cancel the payment").await?;
+        press(&browser, Key::Enter + "").await?;
+        browser.wait_until(&format!("location.pathname.endsWith('{}')", second.id())).await?;
+        let told = browser.find(By::Css(".toast")).await?.text().await?;
+        assert!(told.contains("cancelled") && told.contains("on the list"), "{told}");
+        let read = merchant.get(&format!("v2/reviews/{}", first.id())).await?;
+        assert_eq!(read.json["review"]["state"], "cancelled", "{}", read.text);
+        let entries = merchant.get("v2/risk/lists?key=card").await?;
+        assert_eq!(entries.json["entries"][0]["list"], "deny", "{}", entries.text);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_developer_creates_a_webhook_and_copies_its_key() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let merchant = gateway.create_merchant()?;
-    run_in_browser(move |browser| async move {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
         become_user(&gateway, &browser, "developer", &merchant.entity_id).await?;
         open(&browser, "Deliveries", "Deliveries").await?;
         open(&browser, "New webhook", "New webhook").await?;
@@ -155,11 +197,11 @@ async fn a_developer_creates_a_webhook_and_copies_its_key() -> anyhow::Result<()
 
 #[tokio::test]
 async fn a_viewer_sees_a_payment_and_no_button_that_changes_it() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let merchant = gateway.create_merchant()?;
-    merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
-    let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
-    run_in_browser(move |browser| async move {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
+        merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
+        let paid = merchant.pay_by_card(&[]).await?.id().to_owned();
         become_user(&gateway, &browser, "viewer", &merchant.entity_id).await?;
         look_up_decline(&browser).await?;
         browser.goto(format!("{}backoffice/payments/{paid}", gateway.public_url())).await?;
@@ -171,31 +213,24 @@ async fn a_viewer_sees_a_payment_and_no_button_that_changes_it() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn an_administrator_makes_a_token_in_firefox_and_pays_with_it() -> anyhow::Result<()> {
-    let gateway = TestGateway::start()?;
-    let merchant = gateway.create_merchant()?;
-    run_in_firefox(move |browser| async move {
+async fn an_administrator_makes_a_token_and_pays_with_it() -> anyhow::Result<()> {
+    walk_in_each_browser(async |browser| {
+        let gateway = TestGateway::start()?;
+        let merchant = gateway.create_merchant()?;
         become_administrator(&gateway, &browser).await?;
         let account = format!("{}backoffice/administration/entities/{}", gateway.public_url(), merchant.entity_id);
         browser.goto(account).await?;
-        browser.find(By::Id("f-label")).await?.send_keys("web shop").await?;
-        for scope in ["scope-read", "scope-pay"] {
-            browser.execute(format!("document.querySelector('[name={scope}]').checked = true"), vec![]).await?;
-        }
-        browser.find(By::Css("form[action$='/tokens'] button")).await?.click().await?;
+        fill(&browser, "Purpose", "web shop").await?;
+        tab_to(&browser, "Create access token").await?;
+        press(&browser, Key::Enter + "").await?;
         browser.wait_until("document.querySelector('#token code')").await?;
         let token = browser.find(By::Css("#token code")).await?.text().await?;
-        assert_eq!(browser.evaluate("document.querySelectorAll('[data-copy]').length > 0").await?, true);
         let client = MerchantClient::new(gateway.base_url(), merchant.entity_id.clone(), token);
         tillgate_tests::poll_until("the gateway has read the token", async || {
             let paid = client.pay_by_card(&[]).await?;
             Ok((paid.status == 200).then_some(()))
         })
-        .await?;
-        // The pages work as well in this browser: the search by key, and a payment.
-        press(&browser, "/").await?;
-        browser.wait_until("document.activeElement?.id === 'search'").await?;
-        Ok(())
+        .await
     })
     .await
 }

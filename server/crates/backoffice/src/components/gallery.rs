@@ -15,6 +15,7 @@ use super::notice::notice;
 use super::table::{Column, Shown, Table, empty};
 use super::tasks::{Task, tasks};
 use super::timeline::{Step, timeline};
+use super::toast::toast;
 use crate::layout::texts::Texts;
 
 /// An id for the samples.
@@ -247,6 +248,7 @@ fn sample_form() -> Markup {
 
 fn sample_notices() -> Markup {
     html! {
+        (toast(Tone::Good, &html! { p { "The webhook was tested: " (HOSTILE) } }, "Close"))
         (notice(Tone::Good, &html! { "The refund of 46.00 EUR was sent." }))
         (notice(Tone::Warn, &html! { "The outcome of this payment is not known yet." }))
         (notice(Tone::Bad, &html! { "The payment could not be refunded: " (HOSTILE) }))

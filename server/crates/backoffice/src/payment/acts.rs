@@ -24,6 +24,7 @@ use crate::components::field::{Field, Largest};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
+use crate::risk::list_choice::ListChoice;
 
 /// Form of an amount, which browsers check.
 const AMOUNT_PATTERN: &str = r"\s*[0-9]{1,10}([.,][0-9]{1,2})?\s*";
@@ -37,7 +38,7 @@ struct ActPage {
 /// Handles `GET /payments/{id}/{act}`.
 pub(super) async fn show_act(office: Office, Path((id, act)): Path<(String, String)>) -> Response {
     match ActPage::load(&office, &id, &act).await {
-        Ok(page) => page.show(&office, None, None),
+        Ok(page) => page.show(&office, &Fields::default(), None),
         Err(refused) => *refused,
     }
 }
@@ -53,10 +54,10 @@ pub(super) async fn carry_out(office: Office, Path((id, act)): Path<(String, Str
     let amount = parse_amount(typed.trim()).and_then(|hundredths| Amount::from_hundredths(hundredths, currency));
     if amount.is_none() && page.modification != ModificationType::Reversal {
         let fault = office.texts.fill("act.no_amount", &[("currency", currency.code())]);
-        return page.show(&office, Some(typed), Some(&fault));
+        return page.show(&office, &fields, Some(&fault));
     }
     let Some(key) = parse_form_key(fields.get("key")) else {
-        return page.show(&office, Some(typed), Some(office.texts.get("act.no_key")));
+        return page.show(&office, &fields, Some(office.texts.get("act.no_key")));
     };
     let payment = &page.changeable.payment;
     let amount = amount.filter(|_| page.modification != ModificationType::Reversal);
@@ -64,9 +65,9 @@ pub(super) async fn carry_out(office: Office, Path((id, act)): Path<(String, Str
     let requested = RequestedAct { modification: page.modification, amount, key };
     let target = (&payment.entity, &payment.id);
     match office.app().gateway.change_payment(&office.actor(), target, requested).await {
-        Ok(made) => page.show_outcome(&office, &made, typed),
-        Err(ActError::NeedsApproval(refund)) => page.ask_for_approval(&office, *refund, form_key, typed).await,
-        Err(error) => office.show_refusal(&error, async |message| page.show(&office, Some(typed), Some(message))).await,
+        Ok(made) => page.show_outcome(&office, &made, &fields).await,
+        Err(ActError::NeedsApproval(refund)) => page.ask_for_approval(&office, *refund, form_key, &fields).await,
+        Err(error) => office.show_refusal(&error, async |message| page.show(&office, &fields, Some(message))).await,
     }
 }
 
@@ -165,7 +166,7 @@ impl ActPage {
         office: &Office,
         refund: PendingRefund,
         form: IdempotencyKey,
-        typed: &str,
+        fields: &Fields,
     ) -> Response {
         let id = match office.app().gateway.new_approval_id() {
             Ok(id) => id,
@@ -175,27 +176,42 @@ impl ActPage {
         let reach = Reach::Entity(entity.clone());
         let ask = move |acts: &Administration| acts.ask_for_approval((id, &entity), refund, &asker, &form);
         match office.administer(Permission::ChangePayments, reach, ask).await {
-            Ok(request) => office.lead_to(&format!("/approvals/{}", request.id), "approval_asked"),
-            Err(error) => {
-                office.show_refusal(&error, async |message| self.show(office, Some(typed), Some(message))).await
+            Ok(request) => {
+                let done = self.add_chosen(office, fields, "approval_asked").await;
+                office.lead_to(&format!("/approvals/{}", request.id), &done)
             }
+            Err(error) => office.show_refusal(&error, async |message| self.show(office, fields, Some(message))).await,
         }
     }
 
     /// Leads to the payment after an act that succeeded or still may. A decline is shown with the form, whose new key
     /// makes another attempt possible.
-    fn show_outcome(&self, office: &Office, made: &Payment, typed: &str) -> Response {
+    async fn show_outcome(&self, office: &Office, made: &Payment, fields: &Fields) -> Response {
         if made.is_approved_or_pending() {
             let state = if made.is_approved() { "approved" } else { "pending" };
-            return office.lead_to(&self.payment_path(), &format!("{}_{state}", self.name()));
+            let done = self.add_chosen(office, fields, &format!("{}_{state}", self.name())).await;
+            return office.lead_to(&self.payment_path(), &done);
         }
         let reason = format!("{} ({})", made.result.description(), made.result.code());
         let fault = office.texts.fill(&format!("act.{}_declined", self.name()), &[("reason", &reason)]);
-        self.show(office, Some(typed), Some(&fault))
+        self.show(office, fields, Some(&fault))
     }
 
-    /// Shows the page. `typed` is the amount that was sent; without it the form has the largest one.
-    fn show(&self, office: &Office, typed: Option<&str>, fault: Option<&str>) -> Response {
+    /// Puts the chosen values of the payment on a list. Returns the keys of all notices.
+    async fn add_chosen(&self, office: &Office, fields: &Fields, done: &str) -> String {
+        match self.list_choice(office) {
+            Some(choice) => choice.add_chosen(office, fields, done).await,
+            None => done.to_owned(),
+        }
+    }
+
+    /// Finds the values that the form offers for a list. A capture has none.
+    fn list_choice(&self, office: &Office) -> Option<ListChoice> {
+        ListChoice::find(office, &self.changeable.payment).filter(|_| self.modification != ModificationType::Capture)
+    }
+
+    /// Shows the page. `sent` is the form that was refused; without an amount the form has the largest one.
+    fn show(&self, office: &Office, sent: &Fields, fault: Option<&str>) -> Response {
         let texts = office.texts;
         let title_key = format!("act.{}_title", self.name());
         let title = texts.get(&title_key);
@@ -214,7 +230,7 @@ impl ActPage {
             }
             section.card.narrow aria-label=(title) {
                 div.body { (self.render_facts(texts)) }
-                @if is_possible { (self.render_form(texts, key.as_str(), typed)) }
+                @if is_possible { (self.render_form(office, key.as_str(), sent)) }
             }
         };
         match fault {
@@ -239,7 +255,8 @@ impl ActPage {
     }
 
     /// Renders the form.
-    fn render_form(&self, texts: &Texts, key: &str, typed: Option<&str>) -> Markup {
+    fn render_form(&self, office: &Office, key: &str, sent: &Fields) -> Markup {
+        let texts = office.texts;
         let largest = self.changeable.largest_amount(self.modification);
         let (number, text) = (largest.to_string(), money(texts, largest));
         let most = texts.fill("act.most", &[("amount", &text)]);
@@ -248,7 +265,7 @@ impl ActPage {
         let field = Field {
             name: "amount",
             label: &label,
-            value: typed.unwrap_or(&proposed),
+            value: if sent.has("amount") { sent.get("amount") } else { &proposed },
             hint: Some(&most),
             input_mode: Some("decimal"),
             max_length: Some(13),
@@ -266,6 +283,7 @@ impl ActPage {
                 } @else {
                     (field.input("text"))
                 }
+                @if let Some(choice) = self.list_choice(office) { (choice.render(texts, sent)) }
                 div.acts {
                     button.primary type="submit" { (texts.get(&format!("act.{}", self.name()))) }
                     a.button href={ (BASE) (self.payment_path()) } { (texts.get("act.back")) }

@@ -21,6 +21,7 @@ use super::detail::show_case;
 use crate::access::Fields;
 use crate::office::Office;
 use crate::payment::collect_ids;
+use crate::risk::list_choice::ListChoice;
 
 /// Handles `POST /reviews/{id}/claim`: reserves a payment for the analyst, or renews the claim.
 pub(super) async fn claim(office: Office, Path(id): Path<String>, fields: Fields) -> Response {
@@ -118,7 +119,7 @@ async fn decide(office: &Office, id: &str, decision: DecisionType, fields: &Fiel
     // A browser that leaves ends the request, but must not end a payment between two steps.
     let deciding = tokio::spawn(async move { app.gateway.decide_for_user(&input).await });
     match deciding.await.unwrap_or(Err(ActError::Failed(Failure::Interrupted))) {
-        Ok(payment) => lead_to_next(office, &payment, decision).await,
+        Ok(payment) => lead_to_next(office, &payment, decision, fields).await,
         Err(error) => show_refused_act(office, id, fields, &error).await,
     }
 }
@@ -137,13 +138,18 @@ fn read_decision(office: &Office, id: &str, decision: DecisionType, fields: &Fie
 }
 
 /// Leads to the next payment about which the analyst may decide, or to the queue if there is none.
-async fn lead_to_next(office: &Office, payment: &Payment, decision: DecisionType) -> Response {
+async fn lead_to_next(office: &Office, payment: &Payment, decision: DecisionType, fields: &Fields) -> Response {
     let done = match (decision, ListedState::of(payment.payment_type, payment.result)) {
         (DecisionType::Pending, _) => "review_pended",
         (DecisionType::Cancel, _) => "review_cancelled",
         (DecisionType::Approve, ListedState::Declined) => "review_approved_declined",
         (DecisionType::Approve, ListedState::Pending | ListedState::Held) => "review_approved_pending",
         (DecisionType::Approve, ListedState::Approved) => "review_approved",
+    };
+    let choice = ListChoice::find(office, payment).filter(|_| decision == DecisionType::Cancel);
+    let done = match choice {
+        Some(choice) => &*choice.add_chosen(office, fields, done).await,
+        None => done,
     };
     let entities = collect_ids(&office.entities_with(Permission::DecideReviews));
     let (analyst, current) = (analyst_of(&office.signed_in.user), payment.id.clone());

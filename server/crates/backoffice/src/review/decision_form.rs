@@ -8,6 +8,8 @@ use crate::BASE;
 use crate::access::Fields;
 use crate::components::field::Field;
 use crate::layout::texts::Texts;
+use crate::office::Office;
+use crate::risk::list_choice::ListChoice;
 
 /// Name of the field of the note.
 pub(super) const NOTE: &str = "note";
@@ -25,7 +27,8 @@ pub(super) struct SentForm<'a> {
 }
 
 /// Renders the card. `sent` is a form that was refused, of which the texts are kept.
-pub(super) fn render(texts: &Texts, case: &ReviewCase, sent: Option<&SentForm<'_>>) -> Markup {
+pub(super) fn render(office: &Office, case: &ReviewCase, sent: Option<&SentForm<'_>>) -> Markup {
+    let texts = office.texts;
     let none = Fields::default();
     let sent = sent.map_or(&none, |sent| sent.fields);
     let review = &case.item.review;
@@ -41,7 +44,7 @@ pub(super) fn render(texts: &Texts, case: &ReviewCase, sent: Option<&SentForm<'_
             }
             @if case.can_decide {
                 (render_acts(texts, case, sent, is_free))
-                @if is_free { (render_cancellation(texts, case, sent)) }
+                @if is_free { (render_cancellation(office, case, sent)) }
             }
         }
     }
@@ -114,7 +117,9 @@ fn render_acts(texts: &Texts, case: &ReviewCase, sent: &Fields, is_free: bool) -
 }
 
 /// Renders the form of a cancellation, which opens without a script.
-fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Markup {
+fn render_cancellation(office: &Office, case: &ReviewCase, sent: &Fields) -> Markup {
+    let texts = office.texts;
+    let choice = ListChoice::find(office, case.payment());
     let is_sent = [CANCEL_NOTE, REASON].iter().any(|name| !sent.get(name).is_empty());
     let reason = Field {
         name: REASON,
@@ -140,6 +145,7 @@ fn render_cancellation(texts: &Texts, case: &ReviewCase, sent: &Fields) -> Marku
                 p.soft { (texts.get("decision.cancel_text")) }
                 (reason.input("text"))
                 (note.text_area(2))
+                @if let Some(choice) = choice { (choice.render(texts, sent)) }
                 button.danger type="submit" { (texts.get("decision.cancel")) }
             }
         }

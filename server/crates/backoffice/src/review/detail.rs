@@ -102,7 +102,7 @@ fn render(office: &Office, case: &ReviewCase, evidence: &ReviewEvidence, sent: O
                 (similar_table::render(texts, case, &evidence.similar))
             }
             div.stack {
-                (decision_form::render(texts, case, sent))
+                (decision_form::render(office, case, sent))
                 (history::render(texts, case))
             }
         }

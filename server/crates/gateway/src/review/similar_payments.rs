@@ -17,6 +17,7 @@ use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_store::{Cancellation, ListedPayment, PaymentIndex, SearchTerm};
 
 use crate::payment::listing::ListedState;
+use crate::risk::listable::client_address;
 use crate::{Failure, Gateway};
 
 /// Maximum number of payments that are read for each index.
@@ -190,7 +191,7 @@ impl SimilarSearch<'_> {
     /// Returns true if another payment with the same visible digits has the same card: by the blind indexes, or without
     /// them by the date of expiry.
     fn has_same_card(&self, other: &Payment) -> bool {
-        match (self.find_card_index(self.payment), self.find_card_index(other)) {
+        match (self.gateway.find_account_index(self.payment), self.gateway.find_account_index(other)) {
             (Some(one), Some(another)) => one == another,
             _ => {
                 let cards = self.payment.account.as_card().zip(other.account.as_card());
@@ -199,12 +200,6 @@ impl SimilarSearch<'_> {
                 })
             }
         }
-    }
-
-    /// Returns the blind index of the card of a payment.
-    fn find_card_index(&self, payment: &Payment) -> Option<String> {
-        let masked = payment.risk.as_ref()?.context.masked_index.as_ref()?;
-        self.gateway.account_index.mask_index(&payment.id, masked)
     }
 
     /// Counts the payments with the same e-mail address.
@@ -218,9 +213,7 @@ impl SimilarSearch<'_> {
 
     /// Counts the payments from the same address and from its network.
     fn count_by_address(&self) -> Result<Vec<SimilarPayments>, Failure> {
-        let sent = self.payment.parameters.get("customer.ip").and_then(parse_address);
-        let seen = self.payment.risk.as_ref().and_then(|risk| risk.context.address);
-        let Some(address) = seen.map(|address| address.to_canonical()).or(sent) else { return Ok(Vec::new()) };
+        let Some(address) = client_address(self.payment) else { return Ok(Vec::new()) };
         let Some(network) = find_network(address) else { return Ok(Vec::new()) };
         let mut same = SimilarPayments::new(SharedValue::Address, address.to_string());
         let mut near = SimilarPayments::new(SharedValue::Network, network.to_string());

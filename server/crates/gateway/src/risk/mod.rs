@@ -4,6 +4,7 @@ pub mod check;
 pub mod dry_run;
 pub mod explanation;
 pub mod list_entries;
+pub mod listable;
 pub mod listed_account;
 pub mod rules;
 pub mod stored_rules;
