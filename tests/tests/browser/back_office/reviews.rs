@@ -119,7 +119,7 @@ async fn an_analyst_decides_by_keyboard_and_the_next_payment_opens() -> anyhow::
         assert_eq!(browser.evaluate("location.search").await?, "", "the key alone has decided");
         press_enter().await?;
         browser.wait_until(&format!("location.search.startsWith('?previous={first}')")).await?;
-        let notice = browser.find(By::Css(".notice.good")).await?.text().await?;
+        let notice = browser.find(By::Css(".toast p")).await?.text().await?;
         assert_eq!(notice, "You have approved the previous payment.");
         Ok(())
     })

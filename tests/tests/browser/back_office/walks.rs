@@ -28,7 +28,8 @@ where
 
 /// Presses keys in the focused control.
 async fn press(browser: &Browser, keys: impl Into<TypingData>) -> anyhow::Result<()> {
-    Ok(browser.active_element().await?.send_keys(keys).await?)
+    // Keys that are sent to an element do not leave the parts of a date in Firefox.
+    Ok(browser.action_chain().send_keys(keys).perform().await?)
 }
 
 /// Presses Tab until the control with this text has the focus.
@@ -60,7 +61,8 @@ async fn wait_for_heading(browser: &Browser, heading: &str) -> anyhow::Result<()
 /// Moves to a field by Tab, and replaces its value.
 async fn fill(browser: &Browser, label: &str, value: &str) -> anyhow::Result<()> {
     tab_to(browser, label).await?;
-    press(browser, Key::Control + "a").await?;
+    // The element lets go of the key Control afterwards.
+    browser.active_element().await?.send_keys(Key::Control + "a").await?;
     press(browser, value).await
 }
 
