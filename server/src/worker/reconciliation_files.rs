@@ -33,8 +33,9 @@ pub(super) async fn complete_periodically(app: Arc<App>, mut stop: watch::Receiv
         match app.gateway.complete_files(&mut listed).await {
             Ok(completed) => {
                 latest = Some((Instant::now(), reloads));
-                for file in completed {
-                    tracing::info!(%file, "a reconciliation file is complete");
+                // The first pass of a store with a past completes many.
+                if let Some(latest) = completed.last() {
+                    tracing::info!(count = completed.len(), %latest, "reconciliation files are complete");
                 }
             }
             Err(error) => tracing::warn!(%error, "completing reconciliation files failed"),

@@ -155,7 +155,7 @@ async fn broken_lines_are_named_and_left_out_only_if_the_user_says_so() -> anyho
     }
     let key = upload_key(&shown);
     let stopped = confirm(browser, &key, false).await?;
-    assert!(stopped.status == 422 && stopped.page.contains("2 lines are broken"), "{}", stopped.page);
+    assert!(stopped.status == 422 && stopped.page.contains("Broken lines: 2"), "{}", stopped.page);
     assert!(read_unmatched(&gateway, &shop)?.is_empty());
     assert_eq!(confirm(browser, &key, true).await?.status, 303);
     assert_eq!(read_unmatched(&gateway, &shop)?.len(), 1);

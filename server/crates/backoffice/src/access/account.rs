@@ -255,7 +255,8 @@ fn render_sessions(state: &OfficeState, client: &OfficeClient, signed_in: &Signe
     let rows = sessions.iter().map(|session| {
         let is_this = session.number == signed_in.session.session.number;
         vec![
-            html! { (session.agent) },
+            // A client may send no name.
+            html! { (if session.agent.is_empty() { texts.get("account.unknown_browser") } else { &session.agent }) },
             html! { (session.address) },
             html! { (time(session.times.created)) },
             html! { (time(session.times.last_used)) },

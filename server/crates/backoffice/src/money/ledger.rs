@@ -49,7 +49,8 @@ pub(super) async fn show_balances(office: Office, RawQuery(query): RawQuery) -> 
     };
     let texts = office.texts;
     let title = texts.get("ledger.title");
-    let count = u64::try_from(page.balances.len()).unwrap_or(u64::MAX);
+    let rows: usize = page.balances.iter().map(|(_, currencies)| currencies.len()).sum();
+    let count = u64::try_from(rows).unwrap_or(u64::MAX);
     let next = page.next.as_ref().map(|next| address.with(&[(BEFORE, next.as_str())]).format());
     let first = address.find(BEFORE).map(|_| address.with(&[]).format());
     let main = html! {
