@@ -60,7 +60,7 @@ impl Gateway {
     }
 }
 
-/// Returns the address of the shopper's client: the one that the risk check has seen, or the one that the merchant sent.
+/// Returns the address of the shopper's client: the one that the risk check has seen, or else the merchant's.
 pub(crate) fn client_address(payment: &Payment) -> Option<IpAddr> {
     let seen = payment.risk.as_ref().and_then(|risk| risk.context.address);
     let sent = || payment.parameters.get("customer.ip").and_then(parse_address);
