@@ -1,5 +1,6 @@
 //! Search in the head of every page: one field for an id, a reference, the last four digits of a card, an e-mail
-//! address, an amount or a day. An id opens its page; everything else leads to the list with the filter.
+//! address, an amount or a day. An id, or the short one of a statement, opens its page; everything else leads to the list
+//! with the filter.
 
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::{PaymentId, RegistrationId, ScheduleId};
+use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::query::PaymentRange;
 use tillgate_gateway::{App, Failure};
 use tillgate_store::Cancellation;
 
@@ -54,7 +57,22 @@ async fn find(office: Office, Query(text): Query<SearchText>) -> Response {
             Err(failure) => return office.show_failure(&failure),
         }
     }
-    Redirect::to(&choose_filter(text).format()).into_response()
+    match find_short_id(&office, text).await {
+        Ok(Some(id)) => Redirect::to(&format!("{BASE}/payments/{id}")).into_response(),
+        Ok(None) => Redirect::to(&choose_filter(text).format()).into_response(),
+        Err(failure) => office.show_failure(&failure),
+    }
+}
+
+/// Returns the only payment of the user's entities with a short id, as statements of shoppers and titles of pages have
+/// it. `None` if there is none or several.
+async fn find_short_id(office: &Office, text: &str) -> Result<Option<PaymentId>, Failure> {
+    let (entities, text) = (collect_ids(&office.entities_with(Permission::ViewPayments)), text.to_owned());
+    let range = PaymentRange::all_time();
+    let read = move |app: &App, cancelled: &Cancellation<'_>| {
+        app.gateway.find_by_short_id(&entities, &text, &range, cancelled)
+    };
+    Ok(<[Payment; 1]>::try_from(office.read(read).await?).ok().map(|[payment]| payment.id))
 }
 
 /// Returns true if one of the entities has the payment. The read is a query for each entity, so it runs on a thread for

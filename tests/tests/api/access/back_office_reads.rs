@@ -2,6 +2,7 @@
 
 use reqwest::Method;
 use tillgate_domain::access::role::{Permission, Role};
+use tillgate_domain::id::PaymentId;
 use tillgate_tests::{TestGateway, poll_until};
 
 use crate::access::office_browser::Person;
@@ -65,8 +66,14 @@ async fn a_search_and_a_list_of_users_are_read_for_their_user() -> anyhow::Resul
     let person = Person::enrol(&gateway, "boss@shop.example", "administrator", Some(&shop.entity_id)).await?;
     let found = person.browser.get(&format!("/search?q={}", own.id())).await?;
     assert_eq!(found.header("location"), format!("/backoffice/payments/{}", own.id()));
-    let unknown = person.browser.get(&format!("/search?q={}", foreign.id())).await?;
-    assert!(unknown.header("location").contains("?reference="), "{}", unknown.header("location"));
+    // The number on a statement leads to the payment as well, and to no payment of another tenant.
+    let number = |id: &str| PaymentId::parse(id).map(|id| id.short_id()).unwrap_or_default();
+    let found = person.browser.get(&format!("/search?q={}", number(own.id()))).await?;
+    assert_eq!(found.header("location"), format!("/backoffice/payments/{}", own.id()));
+    for text in [foreign.id().to_owned(), number(foreign.id())] {
+        let unknown = person.browser.get(&format!("/search?q={text}")).await?;
+        assert!(unknown.header("location").contains("?reference="), "{}", unknown.header("location"));
+    }
     Person::invite(&gateway, "boss@other.example", "administrator", Some(&other.entity_id))?;
     let users = person.browser.get("/users").await?.page;
     assert!(users.contains("boss@shop.example") && !users.contains("boss@other.example"), "{users}");

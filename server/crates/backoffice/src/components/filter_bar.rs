@@ -29,8 +29,10 @@ pub fn tabs(label: &str, links: &[FilterLink]) -> Markup {
 pub struct FilterForm<'a> {
     /// Text that opens the form.
     pub title: &'a str,
-    /// Number of filters in effect. The form is open if there is one.
+    /// Number of filters in effect. The form is open if there is one, and no chip says so.
     pub active: usize,
+    /// The filters in effect, each with the address without it.
+    pub chips: Vec<FilterLink>,
     /// True if a field has an error, which opens the form as well.
     pub has_error: bool,
     /// The address of the list.
@@ -47,7 +49,7 @@ impl FilterForm<'_> {
     /// Renders the form.
     pub fn render(&self) -> Markup {
         html! {
-            details open[self.active > 0 || self.has_error] {
+            details open[(self.active > 0 && self.chips.is_empty()) || self.has_error] {
                 summary {
                     (self.title)
                     @if self.active > 0 { " " span.count { (self.active) } }
@@ -58,6 +60,11 @@ impl FilterForm<'_> {
                         button.primary type="submit" { (self.apply) }
                         a.button.quiet href=(self.action) { (self.clear) }
                     }
+                }
+            }
+            @if !self.chips.is_empty() {
+                ul.chips aria-label=(self.title) {
+                    @for chip in &self.chips { li { a href=(chip.address) { (chip.text) " " span aria-hidden="true" { "×" } } } }
                 }
             }
         }

@@ -127,6 +127,7 @@ fn sample_filter() -> Markup {
     let form = FilterForm {
         title: "Filters",
         active: 1,
+        chips: Vec::new(),
         has_error: false,
         action: "#_",
         fields,

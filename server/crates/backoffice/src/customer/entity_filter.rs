@@ -45,6 +45,7 @@ impl EntityFilter {
         FilterForm {
             title: texts.get("payments.filters"),
             active: address.count(&[ENTITY]),
+            chips: Vec::new(),
             has_error: self.has_mistake,
             action: &format!("{BASE}{path}"),
             fields: html! { (kept) (field.input("text")) },

@@ -73,6 +73,7 @@ fn render_filter(texts: &Texts, address: &ListAddress, choice: &EntityChoice) ->
     FilterForm {
         title: texts.get("payments.filters"),
         active: address.count(&[ENTITY]),
+        chips: Vec::new(),
         has_error: has_mistake,
         action: &format!("{BASE}{PATH}"),
         fields: choice.render(texts, address.get(ENTITY), has_mistake),

@@ -41,7 +41,7 @@ const NAMES: [&str; 17] = [
     COLUMNS,
 ];
 /// Names of the filters that the form has, and no link beside it.
-const FORM: [&str; 13] = [
+pub(super) const FORM: [&str; 13] = [
     "from",
     "to",
     "type",

@@ -13,7 +13,7 @@ use tillgate_store::Cancellation;
 use tillgate_store::access::saved_view::SavedView;
 
 use super::columns::render_choice;
-use super::filter::{ListQuery, period_tabs};
+use super::filter::{FORM, ListQuery, period_tabs};
 use super::{collect_ids, state_text, type_text, views};
 use crate::BASE;
 use crate::components::badge::Tone;
@@ -100,6 +100,7 @@ fn render_filters(texts: &Texts, query: &ListQuery, views: &[SavedView]) -> Mark
     let form = FilterForm {
         title: texts.get("payments.filters"),
         active: query.count_filters(),
+        chips: filter_chips(texts, query),
         has_error: !query.mistakes.is_empty(),
         action: &format!("{BASE}/payments"),
         fields: render_fields(texts, query),
@@ -121,12 +122,48 @@ fn render_filters(texts: &Texts, query: &ListQuery, views: &[SavedView]) -> Mark
     }
 }
 
+/// Returns the filters of the form that are in effect, each with the address of the list without it.
+fn filter_chips(texts: &Texts, query: &ListQuery) -> Vec<FilterLink> {
+    let chip = |name: &'static str| {
+        let value = query.address.find(name).filter(|_| !query.has_mistake(name))?;
+        let shown = match name {
+            "type" => type_text(texts, value),
+            "risk" => texts.get(&format!("risk.{value}")).to_owned(),
+            "channel" => query.entities.first().map_or_else(String::new, |entity| entity.name.clone()),
+            _ => value.to_owned(),
+        };
+        let text = format!("{}: {shown}", texts.get(filter_label(name)));
+        Some(FilterLink { text, address: query.address.with(&[(name, "")]).format(), is_current: false })
+    };
+    FORM.into_iter().filter_map(chip).collect()
+}
+
+/// Returns the key of the label of a filter.
+fn filter_label(name: &str) -> &'static str {
+    match name {
+        "from" => "payments.from",
+        "to" => "payments.to",
+        "type" => "payments.type",
+        "brand" => "payments.brand",
+        "channel" => "payments.channel",
+        "last4" => "payments.last4",
+        "reference" => "payments.reference",
+        "registration" => "payment.registration",
+        "mail" => "payments.mail",
+        "min" => "payments.min",
+        "max" => "payments.max",
+        "risk" => "step.risk",
+        "zone" => "payments.zone",
+        _ => "payment.schedule",
+    }
+}
+
 /// Renders the rows of the form.
 fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
     let address = &query.address;
-    let field = |name: &'static str, label| Field {
+    let field = |name: &'static str| Field {
         name,
-        label,
+        label: texts.get(filter_label(name)),
         value: address.get(name),
         error: query.has_mistake(name).then(|| texts.get("payments.invalid")),
         max_length: Some(255),
@@ -149,20 +186,20 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
     let zone = query.zone.iana_name().unwrap_or("UTC");
     html! {
         @for name in ["state"] { @if !address.get(name).is_empty() { input type="hidden" name=(name) value=(address.get(name)); } }
-        (field("last4", texts.get("payments.last4")).input("text"))
-        (field("reference", texts.get("payments.reference")).input("text"))
-        (field("registration", texts.get("payment.registration")).input("text"))
-        (field("mail", texts.get("payments.mail")).input("text"))
-        (Field { input_mode: Some("decimal"), ..field("min", texts.get("payments.min")) }.input("text"))
-        (Field { input_mode: Some("decimal"), ..field("max", texts.get("payments.max")) }.input("text"))
-        (field("brand", texts.get("payments.brand")).select(&brands))
-        (field("type", texts.get("payments.type")).select(&types))
-        (field("risk", texts.get("step.risk")).select(&risks))
-        (field("schedule", texts.get("payment.schedule")).input("text"))
-        (field("from", texts.get("payments.from")).input("date"))
-        (field("to", texts.get("payments.to")).input("date"))
-        (Field { value: zone, ..field("zone", texts.get("payments.zone")) }.input("text"))
-        (field("channel", texts.get("payments.channel")).input("text"))
+        (field("last4").input("text"))
+        (field("reference").input("text"))
+        (field("registration").input("text"))
+        (field("mail").input("text"))
+        (Field { input_mode: Some("decimal"), ..field("min") }.input("text"))
+        (Field { input_mode: Some("decimal"), ..field("max") }.input("text"))
+        (field("brand").select(&brands))
+        (field("type").select(&types))
+        (field("risk").select(&risks))
+        (field("schedule").input("text"))
+        (field("from").input("date"))
+        (field("to").input("date"))
+        (Field { value: zone, ..field("zone") }.input("text"))
+        (field("channel").input("text"))
         (render_choice(texts, query))
     }
 }

@@ -219,6 +219,7 @@ impl CallbackPage {
         FilterForm {
             title: texts.get("payments.filters"),
             active: 0,
+            chips: Vec::new(),
             has_error: false,
             action: &format!("{BASE}{PATH}"),
             fields: self.choice.render(texts, self.entity.id.as_str(), false),

@@ -100,6 +100,7 @@ fn render_filters(
     let form = FilterForm {
         title: texts.get("reports.parameters"),
         active: address.count(&["from", "to", "zone"]),
+        chips: Vec::new(),
         has_error: !mistakes.is_empty(),
         action: &format!("{BASE}{PATH}"),
         fields: html! {

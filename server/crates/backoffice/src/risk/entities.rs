@@ -47,6 +47,7 @@ pub(super) async fn show_entities(office: Office, RawQuery(query): RawQuery) -> 
     let form = FilterForm {
         title: texts.get("payments.filters"),
         active: address.count(&[NAME]),
+        chips: Vec::new(),
         has_error: false,
         action: &format!("{BASE}{PATH}"),
         fields: field.input("search"),

@@ -125,10 +125,24 @@ impl Gateway {
         if let Some(made) = self.find_earlier_act(&entity, &act.key, &content)? {
             return Ok(made);
         }
+        self.check_act_amount(&payment, &act)?;
         match self.find_pending_refund(&entity, &payment, act.modification, act.amount)? {
             Some(pending) => Err(ActError::NeedsApproval(Box::new(pending))),
             None => self.run_act(actor, &entity, id, act).await,
         }
+    }
+
+    /// Checks that an amount is not more than what is left, so that a mistake in a form does not become a declined payment.
+    fn check_act_amount(&self, payment: &Payment, act: &RequestedAct) -> Result<(), ActError> {
+        let Some(amount) = act.amount else { return Ok(()) };
+        let found = self.load_changeable_payment(std::slice::from_ref(&payment.entity), &payment.id)?;
+        let Some(found) = found.filter(|found| found.acts.contains(&act.modification)) else { return Ok(()) };
+        let largest = found.largest_amount(act.modification);
+        if (1..=largest.hundredths()).contains(&amount.hundredths()) {
+            return Ok(());
+        }
+        let most = format!("at most {largest} {} and more than zero is possible", largest.currency().code());
+        Err(ActError::refuse("amount", most))
     }
 
     /// Refunds or reverses a payment as a second person has approved it. The rights of both users are checked again.

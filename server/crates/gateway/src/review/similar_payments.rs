@@ -6,7 +6,6 @@
 
 use std::net::IpAddr;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use ipnet::IpNet;
 use jiff::Timestamp;
@@ -20,12 +19,9 @@ use crate::payment::listing::ListedState;
 use crate::risk::listable::client_address;
 use crate::{Failure, Gateway};
 
-/// Maximum number of payments that are read for each index.
+/// Maximum number of payments that are read for each index. It is no time, because somebody decides by the counts, and a
+/// page that is read again has to show the same.
 const MAX_READ: usize = 2_000;
-/// Time after which a read ends, on a busy machine before it has read that many.
-const MAX_TIME: Duration = Duration::from_millis(50);
-/// Number of payments after which the time is looked at.
-const TIMED_READS: usize = 100;
 /// Maximum number of payments with the same visible digits whose whole numbers are compared.
 const MAX_COMPARED: usize = 200;
 /// Maximum number of approved payments of a group of which chargebacks are looked up.
@@ -144,11 +140,9 @@ impl SimilarSearch<'_> {
         mut visit: impl FnMut(&ListedPayment<'_>),
     ) -> Result<Option<Timestamp>, Failure> {
         let (mut read, mut since, mut oldest) = (0_usize, None, None);
-        let started = Instant::now();
         let range = PaymentRange::all_time();
         self.gateway.store.visit_latest_payments(self.entities, index, &range, self.cancelled, |payment| {
-            let is_late = || read > 0 && read.is_multiple_of(TIMED_READS) && started.elapsed() > MAX_TIME;
-            if read == MAX_READ || is_late() {
+            if read == MAX_READ {
                 since = oldest;
                 return ControlFlow::Break(());
             }

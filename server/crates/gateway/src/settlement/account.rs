@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -145,19 +144,19 @@ impl Gateway {
         };
         let newest = last.saturating_add(1);
         let begin = before.map_or(newest, |before| before.min(newest));
-        let (mut sum, mut budget) = (Some(balance), ReadBudget::begin());
+        let (mut sum, mut budget) = (Some(balance), READ_LIMIT);
         visit(newest, &mut |entry, change| {
             if entry.number < begin {
                 return ControlFlow::Break(());
             }
-            sum = sum.filter(|_| budget.take()).map(|sum| sum.saturating_sub(change));
+            sum = sum.filter(|_| take_one(&mut budget)).map(|sum| sum.saturating_sub(change));
             if sum.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         let mut page = AccountPage { balance, entries: Vec::new(), earlier: sum, before: None, searched_to: None };
-        let (mut budget, mut found, mut read) = (ReadBudget::begin(), Vec::new(), None);
+        let (mut budget, mut found, mut read) = (READ_LIMIT, Vec::new(), None);
         visit(begin, &mut |entry, change| {
             let is_full = found.len() == limit && change != 0;
-            if is_full || !budget.take() {
+            if is_full || !take_one(&mut budget) {
                 // This entry is one more, so the list continues before the last one that was read.
                 page.before = read.map(|(number, _)| number);
                 page.searched_to = read.filter(|_| !is_full).map(|(_, time)| time);
@@ -183,32 +182,14 @@ impl Gateway {
     }
 }
 
-/// Number of entries that are read for a page, and time after which reading ends on a busy machine.
-const READ_LIMITS: (usize, Duration) = (5000, Duration::from_millis(50));
-/// Number of entries that are read however long they take. The time is looked at after as many again.
-const TIMED_READS: usize = 500;
+/// Number of entries that are read for a page. It is no time, because a page that is read again shows the same entries.
+const READ_LIMIT: usize = 5_000;
 
-/// Number of entries that may still be read.
-struct ReadBudget {
-    read: usize,
-    started: Instant,
-}
-
-impl ReadBudget {
-    fn begin() -> Self {
-        Self { read: 0, started: Instant::now() }
-    }
-
-    /// Counts an entry. Returns false if it is one too many.
-    fn take(&mut self) -> bool {
-        let (most, time) = READ_LIMITS;
-        let is_late = self.read > 0 && self.read.is_multiple_of(TIMED_READS) && self.started.elapsed() > time;
-        if self.read == most || is_late {
-            return false;
-        }
-        self.read += 1;
-        true
-    }
+/// Takes one from a budget. Returns false if it is spent.
+fn take_one(budget: &mut usize) -> bool {
+    let rest = budget.checked_sub(1);
+    *budget = rest.unwrap_or_default();
+    rest.is_some()
 }
 
 /// Finds the cause of a movement.
@@ -256,9 +237,7 @@ mod tests {
 
     #[test]
     fn a_page_reads_a_bounded_number_of_entries() {
-        let mut budget = ReadBudget::begin();
-        let read = std::iter::repeat_with(|| budget.take()).take(READ_LIMITS.0 + 1).take_while(|taken| *taken).count();
-        assert!((TIMED_READS..=READ_LIMITS.0).contains(&read), "{read}");
-        assert!(!budget.take(), "a spent budget stays spent");
+        let mut budget = 2;
+        assert_eq!([(); 4].map(|()| take_one(&mut budget)), [true, true, false, false]);
     }
 }

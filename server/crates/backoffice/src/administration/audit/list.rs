@@ -86,6 +86,7 @@ fn render_filters(office: &Office, query: &AuditQuery) -> Markup {
     let form = FilterForm {
         title: texts.get("payments.filters"),
         active: query.count_filters(),
+        chips: Vec::new(),
         has_error: !query.mistakes.is_empty(),
         action: &format!("{BASE}{PATH}"),
         fields: render_fields(office, query),

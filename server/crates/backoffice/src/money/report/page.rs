@@ -117,6 +117,7 @@ fn render_filters(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Marku
     let form = FilterForm {
         title: texts.get("reports.parameters"),
         active: query.address.count(&[ENTITY, "from", "to", "zone", "group"]),
+        chips: Vec::new(),
         has_error: !query.mistakes.is_empty(),
         action: &format!("{BASE}{}", kind.path()),
         fields: render_fields(texts, kind, query),
