@@ -54,6 +54,16 @@ impl ReportKind {
         }
     }
 
+    /// Returns the column whose values add up to one number for each currency. `None` if a sum over all rows would say
+    /// nothing, such as one of debits and refunds.
+    fn summed(self) -> Option<&'static str> {
+        match self {
+            Self::Fees => Some("fee"),
+            Self::Settlements => Some("paidOut"),
+            Self::Totals | Self::Authorizations | Self::Chargebacks | Self::Reconciliations => None,
+        }
+    }
+
     /// Returns the columns whose values a chart may show, the best first. A chart shows the first that has values.
     fn charted(self) -> &'static [&'static str] {
         match self {

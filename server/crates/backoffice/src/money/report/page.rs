@@ -5,6 +5,7 @@ use axum::extract::{Path, RawQuery};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use maud::{Markup, html};
+use tillgate_domain::report::format_hundredths;
 use tillgate_gateway::Failure;
 
 use super::ReportKind;
@@ -15,6 +16,7 @@ use crate::BASE;
 use crate::access::Problem;
 use crate::components::badge::Tone;
 use crate::components::bar_chart::{Point, by_name, over_time};
+use crate::components::facts::summary;
 use crate::components::field::Field;
 use crate::components::filter_bar::FilterForm;
 use crate::components::notice::notice;
@@ -108,7 +110,10 @@ fn render(office: &Office, kind: ReportKind, query: &ReportQuery, report: Option
             p { (texts.get(&line)) }
         }
         div.card { (render_filters(texts, kind, query)) }
-        @if let Some(report) = report { (render_parts(office, report)) }
+        @if let Some(report) = report {
+            (render_sums(texts, kind, report))
+            (render_parts(office, report))
+        }
     }
 }
 
@@ -163,6 +168,18 @@ fn render_fields(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Markup
         @if kind == ReportKind::Totals { (field("group", texts.get("reports.group"), group).select(&groups)) }
         @if query.has_mistake("group") { div.error { (texts.get("payments.invalid")) } }
     }
+}
+
+/// Renders the sum of each currency, for reports in which it says something.
+fn render_sums(texts: &Texts, kind: ReportKind, report: &DividedReport) -> Markup {
+    let Some(column) = kind.summed().filter(|_| !report.sums.is_empty()) else { return html! {} };
+    let sum = |(currency, sum): (&String, &i64)| {
+        let number = texts.amount(&format_hundredths((*sum).into()));
+        (format!("{} · {currency}", column_text(texts, column)), number)
+    };
+    let sums: Vec<_> = report.sums.iter().map(sum).collect();
+    let rows: Vec<_> = sums.iter().map(|(label, number)| (label.as_str(), Some(html! { (number) }))).collect();
+    summary(&rows)
 }
 
 /// Renders all parts of a report.

@@ -1,6 +1,6 @@
 //! Parts of a report that one chart and one table show. Rows of different currencies are never in the same part.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tillgate_domain::report::table::ReportTable;
 
@@ -44,6 +44,8 @@ pub(super) struct DividedReport {
     pub(super) labels: usize,
     pub(super) series: Vec<Series>,
     pub(super) hidden_rows: usize,
+    /// Sums over all rows, also those that have no place on the page: the currency, and hundredths.
+    pub(super) sums: BTreeMap<String, i64>,
 }
 
 /// Divides a report into parts, in the order of their first rows. Each part has all of its rows while there is room for
@@ -75,7 +77,25 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
             series.push(part);
         }
     }
-    DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows }
+    let sums = kind.summed().map(|column| sum_by_currency(table, column)).unwrap_or_default();
+    DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows, sums }
+}
+
+/// Adds a column up for each currency.
+fn sum_by_currency(table: &ReportTable, column: &str) -> BTreeMap<String, i64> {
+    let place = |name: &dyn Fn(&str) -> bool| table.header.iter().position(|known| name(known));
+    let places = place(&|name| CURRENCIES.contains(&name)).zip(place(&|name| name == column));
+    let mut sums = BTreeMap::new();
+    let Some((currency, column)) = places else { return sums };
+    for row in &table.rows {
+        if let (Some(currency), Some(value)) =
+            (row.get(currency), row.get(column).and_then(|cell| parse_hundredths(cell)))
+        {
+            let sum: &mut i64 = sums.entry(currency.clone()).or_default();
+            *sum = sum.saturating_add(value);
+        }
+    }
+    sums
 }
 
 /// Returns the values that a row shares with the other rows of its part. Labels without a value divide as well, because
@@ -183,6 +203,7 @@ mod tests {
         let row: &[&str] = &["2026-10-01", "EUR", "1", "5.00"];
         let report = table(&["day", "currency", "count", "fee"], 2, &vec![row; 1000]);
         let divided = divide(ReportKind::Fees, &report);
+        assert_eq!(divided.sums, BTreeMap::from([("EUR".to_owned(), 500_000)]), "also the hidden rows count");
         assert_eq!(divided.series[0].rows.len() + divided.hidden_rows, 1000);
         assert!(divided.hidden_rows > 500);
     }
