@@ -109,7 +109,10 @@ fn render_store(texts: &Texts, state: &SystemState) -> Markup {
             (texts.get("system.schema"), Some(html! { (store.schema) })),
             (texts.get("system.file_size"), Some(html! { (size(texts, store.file_bytes)) })),
             (texts.get("system.log_size"), Some(html! { (size(texts, store.log_bytes)) })),
-            (texts.get("system.free"), state.free_bytes.map(|free| html! { (size(texts, free)) })),
+            (texts.get("system.free"), state.free_bytes.map(|free| {
+                let values = [("free", &*size(texts, free)), ("limit", &*size(texts, LITTLE_SPACE))];
+                html! { (texts.fill("system.free_value", &values)) }
+            })),
             (texts.get("system.backup"), Some(backup)),
         ])) } },
     )
