@@ -197,11 +197,9 @@ async fn an_approved_token_is_shown_to_the_user_who_asked_and_the_audit_log_name
     assert!(home.contains(&request) && home.contains("Approved"), "{home}");
     assert!(shop.asker.browser.get(&request).await?.page.contains("Carry out now"));
     // Two forms at the same time make one token, which is shown once.
-    let both = try_join(
-        shop.asker.browser.post(&format!("{request}/use"), &forged),
-        shop.asker.browser.post(&format!("{request}/use"), &forged),
-    );
-    let (one, two) = both.await?;
+    let use_path = format!("{request}/use");
+    let send_use = || shop.asker.browser.post(&use_path, &forged);
+    let (one, two) = try_join(send_use(), send_use()).await?;
     let mut statuses = [one.status, two.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 422]);
