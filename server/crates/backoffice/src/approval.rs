@@ -133,7 +133,7 @@ fn render_table(office: &Office, caption: &str, requests: &[ApprovalRequest], na
     }
     let row = |request: &ApprovalRequest| {
         vec![
-            html! { a href={ (BASE) "/approvals/" (request.id) } { (describe_act(texts, &request.act)) } },
+            html! { a href={ (BASE) "/approvals/" (request.id) } { span.cut { (describe_act(texts, &request.act)) } } },
             state_badge(texts, request),
             html! { span.wrap { (name_of(names, &request.asker)) } },
             time(office, request, request.created),

@@ -213,7 +213,7 @@ mod tests {
             |channel: Entity, above: &[Entity]| find_deciding_settings("key-approval", &channel, above).key_approval;
         let (channel, merchant) =
             (create_entity(Level::Channel, keep_defaults), create_entity(Level::Merchant, switch));
-        assert!(decides(channel.clone(), &[merchant.clone()]));
+        assert!(decides(channel.clone(), std::slice::from_ref(&merchant)));
         assert!(!decides(create_entity(Level::Channel, turn_off), &[merchant]));
         let division = create_entity(Level::Division, switch);
         let plain = create_entity(Level::Merchant, keep_defaults);

@@ -160,7 +160,9 @@ mod tests {
         let open = |second_person| {
             let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])));
             let store = AdminStore::open(folder.path()).unwrap();
-            Administration { second_person, ..Administration::new(store, Box::new(vault), Arc::new(SystemClock)) }
+            let mut acts = Administration::new(store, Box::new(vault), Arc::new(SystemClock));
+            acts.second_person = second_person;
+            acts
         };
         let operator = open(SecondPersonRule::Operator);
         let create = |change: &EntityChange| operator.create_entity(change, |_| Ok(())).unwrap().0;
