@@ -54,6 +54,14 @@ pub(super) struct EntityOptions {
     /// that of their merchant.
     #[arg(long, value_name = "AMOUNTS", value_parser = parse_refund_approval)]
     refund_approval: Option<String>,
+    /// Require a second person in the back office for another version of risk rules. Channels without an own value use
+    /// that of their merchant.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    rule_approval: Option<OnOff>,
+    /// Require a second person in the back office for acts on keys and credentials. Channels without an own value use
+    /// that of their merchant.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    key_approval: Option<OnOff>,
     /// Settings that the entity inherits from now on, as names of their options, separated by commas.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
@@ -77,6 +85,8 @@ impl EntityOptions {
             time_zone: self.time_zone.clone(),
             schedule_retries: self.schedule_retries.clone(),
             refund_approval: self.refund_approval.clone(),
+            rule_approval: self.rule_approval.map(is_on),
+            key_approval: self.key_approval.map(is_on),
             origins: self.origins.clone(),
             channel: self.channel.to_change(),
         };

@@ -11,6 +11,9 @@ mod system;
 mod tokens;
 mod wallet_keys;
 
+pub(crate) use ftp_users::show_created as show_created_user;
+pub(crate) use tokens::show_issued as show_issued_token;
+
 use std::sync::Arc;
 
 use axum::Router;

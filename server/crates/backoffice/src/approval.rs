@@ -1,6 +1,13 @@
-//! Refunds that wait for a second person: the list, the page of one request, and the decision about it.
+//! Acts that wait for a second person: the list, the page of one request, the decision about it, and the act of the user
+//! who asked.
 
+mod act_facts;
+mod asking;
 mod decision;
+mod use_form;
+
+pub(crate) use act_facts::describe_act;
+pub(crate) use asking::ApprovalScope;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,21 +31,26 @@ use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
-use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
 use crate::{BASE, OfficeState};
 
-const CHANGE: Need = Need::Permission(Permission::ChangePayments);
+const DECIDE: Need = Need::AnyOf(&[
+    Permission::ChangePayments,
+    Permission::ChangeRules,
+    Permission::ManageTokens,
+    Permission::ChangeDeliveries,
+]);
 /// Number of open requests, and of those that have ended, on the page.
 const SHOWN: (u32, u32) = (100, 30);
 
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[
-    row("GET", "/approvals", CHANGE),
-    row("GET", "/approvals/{id}", CHANGE),
-    row("POST", "/approvals/{id}/approve", CHANGE),
-    row("POST", "/approvals/{id}/decline", CHANGE),
-    row("POST", "/approvals/{id}/withdraw", CHANGE),
+    row("GET", "/approvals", DECIDE),
+    row("GET", "/approvals/{id}", DECIDE),
+    row("POST", "/approvals/{id}/approve", DECIDE),
+    row("POST", "/approvals/{id}/decline", DECIDE),
+    row("POST", "/approvals/{id}/withdraw", DECIDE),
+    row("POST", "/approvals/{id}/use", DECIDE).after_factor(),
 ];
 
 /// Builds the routes of the subject.
@@ -49,6 +61,7 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/approvals/{id}/approve", post(decision::approve))
         .route("/approvals/{id}/decline", post(decision::decline))
         .route("/approvals/{id}/withdraw", post(decision::withdraw))
+        .route("/approvals/{id}/use", post(use_form::carry_out))
 }
 
 /// Names of users by their ids.
@@ -76,7 +89,7 @@ async fn load_request(office: &Office, id: &str) -> Result<(ApprovalRequest, Use
     };
     match office.read(read).await {
         Ok(found) => found
-            .filter(|(request, _)| office.allows_on(Permission::ChangePayments, &request.entity))
+            .filter(|(request, _)| office.allows_on(request.act.kind().permission(), &request.entity))
             .ok_or_else(|| Box::new(office.show_unknown())),
         Err(failure) => Err(Box::new(office.show_failure(&failure))),
     }
@@ -84,12 +97,9 @@ async fn load_request(office: &Office, id: &str) -> Result<(ApprovalRequest, Use
 
 /// Handles `GET /approvals`.
 async fn show_requests(office: Office) -> Response {
-    let ids = collect_ids(&office.entities_with(Permission::ChangePayments));
+    let scope = ApprovalScope::new(&office);
     let read = move |app: &App, _: &tillgate_store::Cancellation<'_>| {
-        let mut open = app.gateway.load_approvals(&ids, true, SHOWN.0)?;
-        let mut ended = app.gateway.load_approvals(&ids, false, SHOWN.1)?;
-        open.truncate(SHOWN.0 as usize);
-        ended.truncate(SHOWN.1 as usize);
+        let (open, ended) = (scope.load(app, true, SHOWN.0)?, scope.load(app, false, SHOWN.1)?);
         let mut names = load_names(app, &open)?;
         names.extend(load_names(app, &ended)?);
         Ok((open, ended, names))
@@ -113,7 +123,7 @@ async fn show_requests(office: Office) -> Response {
             }
         }
     };
-    office.show_page(Section::Payments, title, main)
+    office.show_page(Section::Other, title, main)
 }
 
 fn render_table(office: &Office, caption: &str, requests: &[ApprovalRequest], names: &UserNames) -> Markup {
@@ -123,7 +133,7 @@ fn render_table(office: &Office, caption: &str, requests: &[ApprovalRequest], na
     }
     let row = |request: &ApprovalRequest| {
         vec![
-            html! { a href={ (BASE) "/approvals/" (request.id) } { (describe_refund(texts, request)) } },
+            html! { a href={ (BASE) "/approvals/" (request.id) } { span.cut { (describe_act(texts, &request.act)) } } },
             state_badge(texts, request),
             html! { span.wrap { (name_of(names, &request.asker)) } },
             time(office, request, request.created),
@@ -134,7 +144,7 @@ fn render_table(office: &Office, caption: &str, requests: &[ApprovalRequest], na
         hides_caption: true,
         is_linked: true,
         columns: vec![
-            Column::new(texts.get("approvals.refund")),
+            Column::new(texts.get("approvals.act")),
             Column::new(texts.get("approvals.state")),
             Column::new(texts.get("approvals.asker")).from(Shown::Medium),
             Column::new(texts.get("approvals.asked")).from(Shown::Wide),
@@ -152,18 +162,6 @@ async fn show_request(office: Office, Path(id): Path<String>) -> Response {
     }
 }
 
-/// Returns what a request would do in a few words.
-fn describe_refund(texts: &Texts, request: &ApprovalRequest) -> String {
-    let amount = money(texts, request.refund.amount);
-    let key = if request.refund.is_reversal { "approvals.reversal_of" } else { "approvals.refund_of" };
-    texts.fill(key, &[("amount", &amount)])
-}
-
-/// Formats an amount with its currency.
-fn money(texts: &Texts, amount: tillgate_shared::money::Amount) -> String {
-    format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code())
-}
-
 fn name_of<'a>(names: &'a UserNames, user: &'a UserId) -> &'a str {
     names.get(user).map_or(user.as_str(), String::as_str)
 }
@@ -173,6 +171,7 @@ fn state_badge(texts: &Texts, request: &ApprovalRequest) -> Markup {
     match request.state_at(Timestamp::now()) {
         ApprovalState::Open => badge(Tone::Warn, texts.get("approvals.is_open")),
         ApprovalState::Approved => badge(Tone::Good, texts.get("approvals.is_approved")),
+        ApprovalState::Used => badge(Tone::Good, texts.get("approvals.is_used")),
         ApprovalState::Declined => badge(Tone::Bad, texts.get("approvals.is_declined")),
         ApprovalState::Withdrawn => badge(Tone::Calm, texts.get("approvals.is_withdrawn")),
         ApprovalState::Expired => badge(Tone::Calm, texts.get("approvals.is_expired")),

@@ -8,7 +8,8 @@ mod pushes;
 mod webhook_acts;
 mod webhook_page;
 
-pub(crate) use webhook_acts::describe_causes;
+pub(crate) use pushes::read_credentials as read_push_login;
+pub(crate) use webhook_acts::{describe_causes, show_secret as show_webhook_secret};
 
 use std::sync::Arc;
 

@@ -225,7 +225,16 @@ impl Office {
     }
 
     /// Shows the reason why an act changed nothing. `show` renders the page of its form with the message of a refusal.
+    /// An act that needs a second person is recorded as a request, and the answer leads to it.
     pub async fn show_refusal(&self, error: &ActError, show: impl AsyncFnOnce(&str) -> Response) -> Response {
+        let ActError::NeedsApproval { entity, act } = error else { return self.show_plain_refusal(error, show).await };
+        match self.ask_for_approval(entity, act, None).await {
+            Ok((path, done)) => self.lead_to(&path, done),
+            Err(error) => self.show_plain_refusal(&error, show).await,
+        }
+    }
+
+    async fn show_plain_refusal(&self, error: &ActError, show: impl AsyncFnOnce(&str) -> Response) -> Response {
         match error {
             // Somebody who has lost the right meanwhile does not see the page either.
             ActError::Refused { parameter: ACTOR, .. } => self.show_unknown(),

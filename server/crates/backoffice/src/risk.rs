@@ -150,7 +150,7 @@ async fn examine<T: Send + 'static>(
 }
 
 /// Applies changed rules and lists to the payments that begin from now on. Without it, the next sweep applies them.
-async fn apply_now(office: &Office) {
+pub(crate) async fn apply_now(office: &Office) {
     if let Err(error) = office.app().gateway.store.fill_rules().await {
         tracing::warn!(%error, "applying changed risk rules failed");
     }

@@ -3,11 +3,12 @@
 //! Each subject has its acts in its own file. An act checks its input, and writes its change and its entry in the audit
 //! log in one transaction. It prints nothing, and reads no file and no option.
 
+use std::cell::RefCell;
 use std::error::Error;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tillgate_domain::access::approval::PendingRefund;
+use tillgate_domain::access::approval::act::ApprovalAct;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -20,6 +21,7 @@ use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
 use crate::access::actor::Actor;
+use crate::access::second_person::SecondPersonRule;
 use crate::{Failure, Gateway};
 
 /// Supplies the vault to the acts that seal or open a record.
@@ -46,6 +48,7 @@ pub struct Administration {
     pub(crate) store: AdminStore,
     pub(crate) clock: Arc<dyn Clock>,
     vault: Box<dyn VaultSource>,
+    pub(crate) second_person: SecondPersonRule,
 }
 
 /// Failure of an act. Its text is complete, for the person who acts, and names no option.
@@ -71,8 +74,13 @@ pub enum ActError {
         source: Box<dyn Error + Send + Sync>,
     },
     /// The act needs a second person, and nothing was changed.
-    #[error("a second person has to approve this refund")]
-    NeedsApproval(Box<PendingRefund>),
+    #[error("a second person has to approve this")]
+    NeedsApproval {
+        /// The entity that the act concerns.
+        entity: EntityId,
+        /// The act, exactly as it would run.
+        act: Box<ApprovalAct>,
+    },
     /// A use case that the API shares failed or was refused.
     #[error(transparent)]
     Failed(#[from] Failure),
@@ -120,7 +128,7 @@ impl From<VaultError> for ActError {
 impl Administration {
     /// Prepares acts on an open store, which names the person who acts.
     pub fn new(store: AdminStore, vault: Box<dyn VaultSource>, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, vault }
+        Self { store, clock, vault, second_person: SecondPersonRule::Operator }
     }
 
     /// Returns the person who acts, for the audit log.
@@ -176,7 +184,8 @@ impl Gateway {
     pub fn open_administration(&self, actor: &Actor, right: (Permission, &Reach)) -> Result<Administration, ActError> {
         self.check_right_of(actor, right)?;
         let store = self.store.open_admin(&self.vault)?.for_actor(actor.name()).from_address(actor.address());
-        Ok(Administration::new(store, Box::new(Arc::clone(&self.vault)), Arc::clone(&self.clock)))
+        let acts = Administration::new(store, Box::new(Arc::clone(&self.vault)), Arc::clone(&self.clock));
+        Ok(Administration { second_person: SecondPersonRule::Office(RefCell::default()), ..acts })
     }
 }
 

@@ -150,10 +150,19 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),
         ("retries", settings.schedule_retries.clone().unwrap_or_else(|| RetryPlan::default().to_string())),
-        ("approvals", settings.refund_approval.clone().unwrap_or_else(|| "none".to_owned())),
+        ("approvals", describe_approvals(settings)),
         ("origins", join_or(&settings.origins, "any")),
         ("compatible", if compatible { COMPATIBLE } else { "off" }.to_owned()),
     ]
+}
+
+/// Returns the acts that need a second person.
+fn describe_approvals(settings: &EntitySettings) -> String {
+    let refunds = settings.refund_approval.as_ref().map(|limits| format!("refunds {limits}"));
+    let switches = [(settings.rule_approval, "rules"), (settings.key_approval, "keys")];
+    let switched = switches.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name.to_owned());
+    let acts: Vec<String> = refunds.into_iter().chain(switched).collect();
+    if acts.is_empty() { "none".to_owned() } else { acts.join(", ") }
 }
 
 /// An entity in the output of `entity list`.

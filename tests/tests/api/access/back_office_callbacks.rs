@@ -11,7 +11,7 @@ const SECRET: &str = "correct horse & battery";
 const HOSTILE: &str = "<script>alert(1)</script>";
 
 /// Returns a complete form for a destination.
-fn form<'a>(url: &'a str, keys: &'a str) -> Vec<(&'a str, &'a str)> {
+pub fn form<'a>(url: &'a str, keys: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("urls", url),
         ("urls", ""),

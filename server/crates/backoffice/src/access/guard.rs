@@ -73,10 +73,11 @@ async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut
     let pattern = path.as_str().strip_prefix(BASE).unwrap_or(path.as_str());
     let pattern = if pattern.is_empty() { "/" } else { pattern };
     let route = find_route(request.method(), pattern);
-    let permission = match route.map(|route| route.need) {
+    let permissions: &[Permission] = match route.map(|route| route.need) {
         Some(Need::Nothing) => return Ok(()),
-        Some(Need::SignedIn) => None,
-        Some(Need::Permission(permission)) => Some(permission),
+        Some(Need::SignedIn) => &[],
+        Some(Need::Permission(permission)) => &[permission],
+        Some(Need::AnyOf(permissions)) => permissions,
         // Also a method that the route does not have.
         None => {
             tracing::debug!(route = pattern, "a route of the back office has no row in the table of routes");
@@ -84,7 +85,7 @@ async fn admit_request(state: &OfficeState, client: &OfficeClient, request: &mut
         }
     };
     let signed_in = find_user(state, client, request.method(), request.uri()).await?;
-    check_permission(state, client, &signed_in, permission).await?;
+    check_permissions(state, client, &signed_in, permissions).await?;
     let needs_factor = route.is_some_and(|route| route.needs_factor);
     if needs_factor && !is_fresh_factor(signed_in.session.session.factor, state.app.gateway.now()) {
         return Err(Box::new(ask_for_factor(request.uri().path(), pattern)));
@@ -148,16 +149,16 @@ async fn find_user(
     }
 }
 
-/// Checks that the user has the permission somewhere.
-async fn check_permission(
+/// Checks that the user has one of the permissions somewhere. The page about none of them names the first one.
+async fn check_permissions(
     state: &OfficeState,
     client: &OfficeClient,
     signed_in: &SignedIn,
-    permission: Option<Permission>,
+    permissions: &[Permission],
 ) -> Result<(), Box<Response>> {
-    match permission {
-        Some(permission) if !signed_in.permissions.allows_somewhere(permission) => {
-            let problem = Problem::missing_permission(state, signed_in, permission).await;
+    match permissions.first() {
+        Some(first) if !permissions.iter().any(|one| signed_in.permissions.allows_somewhere(*one)) => {
+            let problem = Problem::missing_permission(state, signed_in, *first).await;
             Err(Box::new(problem.render(client.texts, Some(&signed_in.user))))
         }
         _ => Ok(()),

@@ -13,6 +13,8 @@ pub enum Need {
     SignedIn,
     /// A user with a second factor who has the permission on some entity. The handler checks the entity itself.
     Permission(Permission),
+    /// A user with a second factor who has one of the permissions on some entity. The handler checks which, and where.
+    AnyOf(&'static [Permission]),
 }
 
 /// A route.

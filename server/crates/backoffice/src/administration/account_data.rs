@@ -96,6 +96,7 @@ fn render_links(office: &Office, entity: &Entity) -> Markup {
             @if entity.level.allows_payments() {
                 a.button href={ (BASE) "/administration/entities/" (entity.id) "/wallet-keys" } { (office.texts.get("wallet.title")) }
             }
+            a.button href={ (BASE) "/approvals" } { (office.texts.get("approvals.title")) }
             @if office.allows_on(Permission::ManageEntities, &entity.id) {
                 a.button href={ (BASE) "/administration/entities/" (entity.id) "/settings" } {
                     (office.texts.get("settings.link"))

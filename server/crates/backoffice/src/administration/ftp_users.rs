@@ -101,7 +101,7 @@ fn revoke_own_user(administration: &Administration, owner: &EntityId, name: &str
 }
 
 /// Shows a new user with the password, which is known only now.
-fn show_created(office: &Office, entity: &Entity, created: &CreatedFtpUser) -> Response {
+pub(crate) fn show_created(office: &Office, entity: &Entity, created: &CreatedFtpUser) -> Response {
     let texts = office.texts;
     let title = texts.get("ftp.created_title");
     let page = format!("{BASE}/administration/entities/{}/ftp-users", entity.id);

@@ -98,7 +98,7 @@ fn scope_field(scope: Scope) -> String {
 }
 
 /// Shows a new token, which is known only now.
-fn show_issued(office: &Office, entity: &Entity, issued: &IssuedCredentials) -> Response {
+pub(crate) fn show_issued(office: &Office, entity: &Entity, issued: &IssuedCredentials) -> Response {
     let texts = office.texts;
     let title = texts.get("token.issued");
     let main = html! {

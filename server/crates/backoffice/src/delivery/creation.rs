@@ -32,7 +32,7 @@ pub(super) async fn create(office: Office, fields: Fields) -> Response {
     let Ok(entity) = office.find_entity(Permission::ChangeDeliveries, fields.get("entity").trim()) else {
         return show(&office, &fields, Some(office.texts.get("webhook.no_entity")));
     };
-    let allows = |kind: &EventKind| office.allows_on(needed_permission(*kind), &entity.id);
+    let allows = |kind: &EventKind| office.allows_on(kind.needed_permission(), &entity.id);
     let new = NewWebhook {
         entity: entity.id.clone(),
         url: fields.get("url").trim().to_owned(),
@@ -52,16 +52,6 @@ pub(super) async fn create(office: Office, fields: Fields) -> Response {
     match office.administer(Permission::ChangeDeliveries, Reach::Entity(entity.id.clone()), create).await {
         Ok((webhook, secret)) => show_secret(&office, webhook.id.as_str(), &secret, false),
         Err(error) => office.show_refusal(&error, async |message| show(&office, &fields, Some(message))).await,
-    }
-}
-
-/// Returns the permission without which a user must not see what events of a kind tell.
-fn needed_permission(kind: EventKind) -> Permission {
-    match kind {
-        EventKind::Payment => Permission::ViewPayments,
-        EventKind::Registration | EventKind::Schedule => Permission::ViewCustomers,
-        EventKind::Risk => Permission::ViewRules,
-        EventKind::Dispute => Permission::ViewMoney,
     }
 }
 

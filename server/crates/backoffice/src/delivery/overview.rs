@@ -55,7 +55,10 @@ pub(super) async fn show(office: &Office, fault: Option<&str>) -> Response {
         div.title {
             h1 { (title) }
             @if may_create {
-                div.actions { a.button.primary href={ (BASE) "/deliveries/new" } { (texts.get("webhook.new")) } }
+                div.actions {
+                    a.button href={ (BASE) "/approvals" } { (texts.get("approvals.title")) }
+                    a.button.primary href={ (BASE) "/deliveries/new" } { (texts.get("webhook.new")) }
+                }
             }
         }
         @if is_cut { (notice(Tone::Warn, &html! { (texts.get("deliveries.cut")) })) }

@@ -16,6 +16,7 @@ use tillgate_gateway::administration::{ActError, Administration};
 use tillgate_store::delivery::file_delivery::DeliveryStatus;
 use tillgate_store::delivery::file_push::PushTargetInfo;
 
+pub(crate) use self::server_form::read_credentials;
 pub(super) use self::server_form::{set_server, show_form};
 use super::time;
 use crate::BASE;

@@ -139,7 +139,7 @@ pub(crate) fn describe_causes(error: &ActError) -> String {
 }
 
 /// Shows a new secret, which is known only now. `is_next`: the old one stays in use until the rotation is finished.
-pub(super) fn show_secret(office: &Office, id: &str, secret: &CreatedSecret, is_next: bool) -> Response {
+pub(crate) fn show_secret(office: &Office, id: &str, secret: &CreatedSecret, is_next: bool) -> Response {
     let texts = office.texts;
     let title = texts.get("webhook.secret");
     let text = texts.get(if is_next { "webhook.next_secret_text" } else { "webhook.secret_text" });

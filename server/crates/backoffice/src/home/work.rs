@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
-use tillgate_domain::access::approval::ApprovalRequest;
+use tillgate_domain::access::approval::{ApprovalRequest, ApprovalState};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{EntityId, UserId};
@@ -15,6 +15,7 @@ use tillgate_store::dispute::list::DisputeView;
 use tillgate_store::{MAX_COUNT, OpenWork};
 
 use crate::BASE;
+use crate::approval::{ApprovalScope, describe_act};
 use crate::components::badge::{Tone, badge, count};
 use crate::components::table::empty;
 use crate::components::tasks::{Task, tasks};
@@ -26,7 +27,7 @@ use crate::payment::collect_ids;
 const TOKEN_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
-/// Number of requests of an entity for a second person that are loaded, with those of the user.
+/// Number of requests for a second person that are loaded, with those of the user.
 const MAX_APPROVALS: u32 = 50;
 
 /// The entities whose work a user sees, for each kind of work.
@@ -36,15 +37,15 @@ pub(super) struct WorkScope {
     money: Vec<EntityId>,
     payments: Vec<EntityId>,
     tokens: HashSet<EntityId>,
-    approvals: Vec<EntityId>,
-    /// The user, who does not approve the own requests.
+    approvals: ApprovalScope,
+    /// The user, who does not approve the own requests, and carries out only these.
     user: UserId,
 }
 
 /// The work that was found.
 pub(super) struct LoadedWork {
     work: OpenWork,
-    /// The refunds that the user may approve.
+    /// The acts that the user may approve, and the approved ones that wait for the user.
     approvals: Vec<ApprovalRequest>,
     /// The open disputes with the nearest deadlines.
     disputes: Vec<Dispute>,
@@ -64,7 +65,7 @@ impl WorkScope {
             money: of(Permission::ViewMoney),
             payments: of(Permission::ViewPayments),
             tokens: of(Permission::ManageTokens).into_iter().collect(),
-            approvals: of(Permission::ChangePayments),
+            approvals: ApprovalScope::new(office),
             user: office.signed_in.user.id.clone(),
         }
     }
@@ -91,8 +92,8 @@ impl WorkScope {
         let now = app.gateway.now();
         let ending = (now, now.checked_add(TOKEN_NOTICE).unwrap_or(Timestamp::MAX));
         let tokens = app.gateway.directory.find_ending_tokens(&self.tokens, ending);
-        let mut approvals = app.gateway.load_approvals(&self.approvals, true, MAX_APPROVALS)?;
-        approvals.retain(|request| request.asker != self.user);
+        let mut approvals = self.approvals.load(app, true, MAX_APPROVALS)?;
+        approvals.retain(|request| (request.asker == self.user) == (request.stored_state == ApprovalState::Approved));
         approvals.truncate(LINES);
         Ok(LoadedWork { work, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
     }
@@ -134,8 +135,13 @@ fn collect_dated(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<(Ti
         line(deadline, text, format!("/reviews/{payment}"), badge(Tone::Held, texts.get("home.review")))
     });
     let approvals = loaded.approvals.iter().map(|request| {
-        let text = texts.fill("home.refund_to_approve", &[("amount", &money(request.refund.amount))]);
-        let badge = badge(Tone::Warn, texts.get("home.approval"));
+        let text = describe_act(texts, &request.act);
+        let is_approved = request.stored_state == ApprovalState::Approved;
+        let badge = if is_approved {
+            badge(Tone::Good, texts.get("approvals.is_approved"))
+        } else {
+            badge(Tone::Warn, texts.get("home.approval"))
+        };
         line(request.expires(), text, format!("/approvals/{}", request.id), badge)
     });
     let disputes = loaded.disputes.iter().filter_map(|dispute| {

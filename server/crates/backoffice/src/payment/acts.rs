@@ -4,12 +4,10 @@
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
-use tillgate_domain::access::approval::PendingRefund;
-use tillgate_domain::access::role::{Permission, Reach};
+use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
-use tillgate_domain::idempotency::IdempotencyKey;
 use tillgate_domain::payment::{ModificationType, Payment};
-use tillgate_gateway::administration::{ActError, Administration};
+use tillgate_gateway::administration::ActError;
 use tillgate_gateway::payment::story::PaymentStory;
 use tillgate_gateway::payment::user_act::{ChangeablePayment, MODIFICATIONS, RequestedAct, parse_form_key};
 use tillgate_shared::money::Amount;
@@ -66,8 +64,13 @@ pub(super) async fn carry_out(office: Office, Path((id, act)): Path<(String, Str
     let target = (&payment.entity, &payment.id);
     match office.app().gateway.change_payment(&office.actor(), target, requested).await {
         Ok(made) => page.show_outcome(&office, &made, &fields).await,
-        Err(ActError::NeedsApproval(refund)) => page.ask_for_approval(&office, *refund, form_key, &fields).await,
-        Err(error) => office.show_refusal(&error, async |message| page.show(&office, &fields, Some(message))).await,
+        Err(ActError::NeedsApproval { entity, act }) => {
+            match office.ask_for_approval(&entity, &act, Some(form_key)).await {
+                Ok((path, done)) => office.lead_to(&path, &page.add_chosen(&office, &fields, done).await),
+                Err(error) => page.show_refused(&office, &fields, &error).await,
+            }
+        }
+        Err(error) => page.show_refused(&office, &fields, &error).await,
     }
 }
 
@@ -160,28 +163,9 @@ impl ActPage {
         format!("/payments/{}", self.changeable.payment.id)
     }
 
-    /// Records a refund that needs a second person in place of making it, and leads to the request.
-    async fn ask_for_approval(
-        &self,
-        office: &Office,
-        refund: PendingRefund,
-        form: IdempotencyKey,
-        fields: &Fields,
-    ) -> Response {
-        let id = match office.app().gateway.new_approval_id() {
-            Ok(id) => id,
-            Err(failure) => return office.show_failure(&failure),
-        };
-        let (entity, asker) = (self.changeable.payment.entity.clone(), office.signed_in.user.id.clone());
-        let reach = Reach::Entity(entity.clone());
-        let ask = move |acts: &Administration| acts.ask_for_approval((id, &entity), refund, &asker, &form);
-        match office.administer(Permission::ChangePayments, reach, ask).await {
-            Ok(request) => {
-                let done = self.add_chosen(office, fields, "approval_asked").await;
-                office.lead_to(&format!("/approvals/{}", request.id), &done)
-            }
-            Err(error) => office.show_refusal(&error, async |message| self.show(office, fields, Some(message))).await,
-        }
+    /// Shows the form again with the reason of a refusal.
+    async fn show_refused(&self, office: &Office, fields: &Fields, error: &ActError) -> Response {
+        office.show_refusal(error, async |message| self.show(office, fields, Some(message))).await
     }
 
     /// Leads to the payment after an act that succeeded or still may. A decline is shown with the form, whose new key

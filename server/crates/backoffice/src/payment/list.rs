@@ -67,7 +67,7 @@ fn render(office: &Office, query: &ListQuery, page: &ListPage, views: &[SavedVie
         div.title {
             h1 { (texts.get("payments.title")) }
             div.actions {
-                @if office.signed_in.permissions.allows_somewhere(Permission::ChangePayments) {
+                @if office.may_approve_something() {
                     a.button href={ (BASE) "/approvals" } { (texts.get("approvals.title")) }
                 }
                 a.button href=(query.address.with(&[]).format_at("/payments.csv")) download="payments.csv" {

@@ -34,13 +34,6 @@ fn parse_role(name: &str) -> Option<VersionRole> {
     [VersionRole::Active, VersionRole::Shadow].into_iter().find(|role| role_name(*role) == name)
 }
 
-fn version_in(state: &RiskState, role: VersionRole) -> Option<&str> {
-    match role {
-        VersionRole::Active => state.active.as_deref(),
-        VersionRole::Shadow => state.shadow.as_deref(),
-    }
-}
-
 /// Handles `POST /risk/{entity}/versions/{version}/{role}`: lets a version decide, or only record.
 pub(super) async fn use_version(
     office: Office,
@@ -113,7 +106,7 @@ pub(super) fn use_forms(office: &Office, page: &VersionPage) -> Markup {
     let version = &page.summary.version;
     html! {
         @for role in [VersionRole::Shadow, VersionRole::Active] {
-            @if version_in(&page.state, role) != Some(version) {
+            @if page.state.version_in(role) != Some(version) {
                 (use_form(office, page, role))
             } @else {
                 (stop_form(office, &page.entity, &page.state, role))
@@ -125,7 +118,7 @@ pub(super) fn use_forms(office: &Office, page: &VersionPage) -> Markup {
 fn use_form(office: &Office, page: &VersionPage, role: VersionRole) -> Markup {
     let (texts, name) = (office.texts, role_name(role));
     let version = &page.summary.version;
-    let seen = version_in(&page.state, role);
+    let seen = page.state.version_in(role);
     let affected = count_affected(office, &page.entity, role).to_string();
     let now = match (seen, role) {
         (Some(seen), _) => texts.fill("rules_use.replaces", &[("version", seen)]),
@@ -156,7 +149,7 @@ pub(super) fn stop_forms(office: &Office, entity: &Entity, state: &RiskState) ->
     html! {
         div.acts {
             @for role in [VersionRole::Active, VersionRole::Shadow] {
-                @if version_in(state, role).is_some() { (stop_form(office, entity, state, role)) }
+                @if state.version_in(role).is_some() { (stop_form(office, entity, state, role)) }
             }
         }
     }
@@ -164,7 +157,7 @@ pub(super) fn stop_forms(office: &Office, entity: &Entity, state: &RiskState) ->
 
 fn stop_form(office: &Office, entity: &Entity, state: &RiskState, role: VersionRole) -> Markup {
     let (texts, name) = (office.texts, role_name(role));
-    let seen = version_in(state, role);
+    let seen = state.version_in(role);
     let affected = count_affected(office, entity, role).to_string();
     let origin = describe_inherited(office, entity);
     let content = html! {

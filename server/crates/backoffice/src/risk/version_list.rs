@@ -51,6 +51,7 @@ async fn show_page(office: &Office, entity: &Entity, before: &str, fault: Option
     let title = texts.fill("rules.title_of", &[("name", &entity.name)]);
     let actions = html! {
         @if may_change(office, entity) {
+            a.button href={ (BASE) "/approvals" } { (texts.get("approvals.title")) }
             a.button.primary href={ (BASE) (path_of(entity)) "/edit" } { (texts.get("rules.new")) }
         }
     };

@@ -1,5 +1,7 @@
 //! Acts that need a second person: the setting that says which, and the requests that wait for the second person.
 
+pub mod act;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -7,12 +9,13 @@ use std::str::FromStr;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::money::{Amount, Currency};
 
-use crate::id::{ApprovalId, EntityId, PaymentId, UserId};
+use crate::access::approval::act::ApprovalAct;
+use crate::id::{ApprovalId, EntityId, UserId};
 use crate::payment::{ModificationType, Payment, PaymentType};
 
-/// Time for which a request waits for a second person.
+/// Time for which a request waits for a second person, and after the approval for the user who carries it out.
 pub const APPROVAL_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
-/// Largest number of requests of an entity that wait at the same time.
+/// Largest number of requests of an entity and of one kind that wait at the same time.
 pub const MAX_OPEN_APPROVALS: u64 = 1_000;
 /// Largest number of currencies of a limit.
 const MAX_LIMITS: usize = 50;
@@ -113,50 +116,33 @@ pub fn sum_of_refunds(
     Amount::from_hundredths(sum, amount.currency()).or(Some(amount))
 }
 
-/// A refund that waits for a second person, exactly as it will run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PendingRefund {
-    /// The payment.
-    pub payment: PaymentId,
-    /// True for the reversal of a debit, which gives back the whole amount.
-    pub is_reversal: bool,
-    /// The amount.
-    pub amount: Amount,
-    /// Sum of the refunds of the order with it when it was requested.
-    pub sum: Amount,
-}
-
-impl PendingRefund {
-    /// Returns the modification.
-    pub fn modification(&self) -> ModificationType {
-        if self.is_reversal { ModificationType::Reversal } else { ModificationType::Refund }
-    }
-}
-
 /// State of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalState {
     /// It waits for a second person.
     Open,
-    /// A second person has approved it, and the act ran or is running.
+    /// A second person has approved it. The act ran or is running, or waits for the user who asked.
     Approved,
+    /// The user who asked has carried it out after the approval.
+    Used,
     /// A second person has declined it.
     Declined,
     /// The person who asked has withdrawn it.
     Withdrawn,
-    /// Its time is over without a decision.
+    /// Its time is over without a decision, or without being carried out after the approval.
     Expired,
 }
 
 impl ApprovalState {
     /// Every state that is stored.
-    const STORED: [Self; 4] = [Self::Open, Self::Approved, Self::Declined, Self::Withdrawn];
+    const STORED: [Self; 5] = [Self::Open, Self::Approved, Self::Used, Self::Declined, Self::Withdrawn];
 
     /// Returns the name, as it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Approved => "approved",
+            Self::Used => "used",
             Self::Declined => "declined",
             Self::Withdrawn => "withdrawn",
             Self::Expired => "expired",
@@ -176,8 +162,8 @@ pub struct ApprovalRequest {
     pub id: ApprovalId,
     /// The entity that the act concerns.
     pub entity: EntityId,
-    /// The refund, exactly as it will run.
-    pub refund: PendingRefund,
+    /// The act, exactly as it will run.
+    pub act: ApprovalAct,
     /// The user who asked.
     pub asker: UserId,
     /// The time of the request, by the machine's clock.
@@ -197,22 +183,30 @@ pub struct ApprovalRequest {
 pub enum ApprovalFault {
     /// The user who asked may not decide.
     OwnRequest,
-    /// Only the user who asked may withdraw it.
+    /// Only the user who asked may withdraw it, or carry it out.
     NotOwn,
-    /// It was decided, withdrawn, or has expired.
+    /// It was decided, withdrawn, carried out, or has expired.
     NotOpen(ApprovalState),
+    /// Nobody has approved it yet.
+    NotApproved,
 }
 
 impl ApprovalRequest {
-    /// Returns the time at which it ends.
+    /// Returns the time at which it ends: without a decision, or after an approval without being carried out.
     pub fn expires(&self) -> Timestamp {
-        self.created.checked_add(APPROVAL_LIFETIME).unwrap_or(Timestamp::MAX)
+        let approved = self.decided.filter(|_| self.is_granted());
+        approved.unwrap_or(self.created).checked_add(APPROVAL_LIFETIME).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns true if it is approved, and the user who asked has not carried it out.
+    fn is_granted(&self) -> bool {
+        self.stored_state == ApprovalState::Approved && self.act.runs_for_asker()
     }
 
     /// Returns the state at a time.
     pub fn state_at(&self, now: Timestamp) -> ApprovalState {
-        let is_late = self.stored_state == ApprovalState::Open && now >= self.expires();
-        if is_late { ApprovalState::Expired } else { self.stored_state }
+        let is_waiting = self.stored_state == ApprovalState::Open || self.is_granted();
+        if is_waiting && now >= self.expires() { ApprovalState::Expired } else { self.stored_state }
     }
 
     /// Checks that a user may decide about it now: another one than the user who asked, whatever the session.
@@ -238,12 +232,26 @@ impl ApprovalRequest {
             state => Err(ApprovalFault::NotOpen(state)),
         }
     }
+    /// Checks that a user may carry it out now: the one who asked, once, after another one has approved it.
+    ///
+    /// # Errors
+    /// The reason against it.
+    pub fn check_use(&self, user: &UserId, now: Timestamp) -> Result<(), ApprovalFault> {
+        match self.state_at(now) {
+            _ if *user != self.asker => Err(ApprovalFault::NotOwn),
+            ApprovalState::Open => Err(ApprovalFault::NotApproved),
+            ApprovalState::Approved if self.act.runs_for_asker() => Ok(()),
+            state => Err(ApprovalFault::NotOpen(state)),
+        }
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::access::approval::act::{KeyAct, PendingRefund};
+    use crate::id::PaymentId;
 
     fn amount(text: &str, code: &str) -> Amount {
         Amount::parse(text, Currency::parse(code).unwrap()).unwrap()
@@ -284,17 +292,21 @@ mod tests {
         assert_eq!("all".parse(), Ok(RefundApproval::All));
     }
 
-    fn request(state: ApprovalState) -> ApprovalRequest {
+    fn refund() -> ApprovalAct {
+        ApprovalAct::Refund(PendingRefund {
+            payment: PaymentId::new(Timestamp::UNIX_EPOCH, [3; 9]),
+            is_reversal: false,
+            amount: amount("1.00", "EUR"),
+            sum: amount("1.00", "EUR"),
+        })
+    }
+
+    fn request(state: ApprovalState, act: ApprovalAct) -> ApprovalRequest {
         let created = Timestamp::UNIX_EPOCH;
         ApprovalRequest {
             id: ApprovalId::new(created, [1; 9]),
             entity: EntityId::new(created, [2; 9]),
-            refund: PendingRefund {
-                payment: PaymentId::new(created, [3; 9]),
-                is_reversal: false,
-                amount: amount("1.00", "EUR"),
-                sum: amount("1.00", "EUR"),
-            },
+            act,
             asker: UserId::new(created, [4; 9]),
             created,
             stored_state: state,
@@ -307,7 +319,7 @@ mod tests {
     #[test]
     fn only_another_user_decides_only_the_asker_withdraws_and_both_only_in_time() {
         let (asker, other) = (UserId::new(Timestamp::UNIX_EPOCH, [4; 9]), UserId::new(Timestamp::UNIX_EPOCH, [5; 9]));
-        let open = request(ApprovalState::Open);
+        let open = request(ApprovalState::Open, refund());
         let soon = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(23);
         let late = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24);
         assert_eq!(open.check_decision(&other, soon), Ok(()));
@@ -316,10 +328,32 @@ mod tests {
         assert_eq!(open.check_withdrawal(&other, soon), Err(ApprovalFault::NotOwn));
         assert_eq!(open.check_decision(&other, late), Err(ApprovalFault::NotOpen(ApprovalState::Expired)));
         for state in [ApprovalState::Approved, ApprovalState::Declined, ApprovalState::Withdrawn] {
-            let decided = request(state);
+            let decided = request(state, refund());
             assert_eq!(decided.state_at(late), state);
             assert_eq!(decided.check_decision(&other, soon), Err(ApprovalFault::NotOpen(state)));
             assert_eq!(decided.check_withdrawal(&asker, soon), Err(ApprovalFault::NotOpen(state)));
         }
+    }
+    #[test]
+    fn only_the_user_who_asked_carries_an_approved_act_out_once_and_within_a_day_of_the_approval() {
+        let (asker, other) = (UserId::new(Timestamp::UNIX_EPOCH, [4; 9]), UserId::new(Timestamp::UNIX_EPOCH, [5; 9]));
+        let hours = |hours| Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours);
+        let key = ApprovalAct::Key(KeyAct::WalletKey);
+        let open = request(ApprovalState::Open, key.clone());
+        assert_eq!(open.check_use(&asker, hours(1)), Err(ApprovalFault::NotApproved));
+        assert_eq!(open.check_use(&asker, hours(24)), Err(ApprovalFault::NotOpen(ApprovalState::Expired)));
+        let granted = ApprovalRequest { decided: Some(hours(20)), ..request(ApprovalState::Approved, key.clone()) };
+        assert_eq!(granted.check_use(&asker, hours(43)), Ok(()));
+        assert_eq!(granted.check_use(&other, hours(43)), Err(ApprovalFault::NotOwn));
+        assert_eq!(granted.check_use(&asker, hours(44)), Err(ApprovalFault::NotOpen(ApprovalState::Expired)));
+        for state in [ApprovalState::Used, ApprovalState::Declined, ApprovalState::Withdrawn] {
+            let ended = ApprovalRequest { decided: Some(hours(20)), ..request(state, key.clone()) };
+            assert_eq!(ended.check_use(&asker, hours(21)), Err(ApprovalFault::NotOpen(state)));
+            assert_eq!(ended.state_at(hours(99)), state);
+        }
+        // A refund runs with its approval, so there is nothing left to carry out.
+        let refunded = ApprovalRequest { decided: Some(hours(20)), ..request(ApprovalState::Approved, refund()) };
+        assert_eq!(refunded.check_use(&asker, hours(21)), Err(ApprovalFault::NotOpen(ApprovalState::Approved)));
+        assert_eq!(refunded.state_at(hours(99)), ApprovalState::Approved);
     }
 }

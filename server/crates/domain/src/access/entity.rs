@@ -77,6 +77,14 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refund_approval: Option<String>,
+    /// True if another version of risk rules in the back office needs a second person. A channel without its own value
+    /// uses that of its merchant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rule_approval: bool,
+    /// True if acts on keys and credentials in the back office need a second person. A channel without its own value
+    /// uses that of its merchant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub key_approval: bool,
     /// Names of the settings whose default was chosen explicitly, so that they are not inherited (see
     /// [`crate::access::inheritance`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -33,7 +33,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 23] = [
+pub static SETTINGS: [Setting; 25] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -44,6 +44,8 @@ pub static SETTINGS: [Setting; 23] = [
     setting!("time-zone", time_zone, false),
     setting!("schedule-retries", schedule_retries, false),
     setting!("refund-approval", refund_approval, true),
+    setting!("rule-approval", rule_approval, true),
+    setting!("key-approval", key_approval, true),
     setting!("origin", origins, true),
     setting!("brands", channel.brands, false),
     setting!("currencies", channel.currencies, false),
@@ -121,6 +123,15 @@ pub fn resolve_settings<'a>(entity: &Entity, above: &[&'a Entity]) -> EffectiveS
     effective
 }
 
+/// Returns the settings in which a setting is decided that covers channels: those of the entity if it has its own value,
+/// or else those of the nearest entity above that has. `above` holds the entities above it, nearest first. Without any,
+/// they are the entity's own settings, which have the default.
+pub fn find_deciding_settings<'a>(name: &str, entity: &'a Entity, above: &'a [Entity]) -> &'a EntitySettings {
+    let mut candidates = std::iter::once(entity).chain(above);
+    let is_own = |one: &&Entity| find_setting(name).is_some_and(|setting| setting.is_own(&one.settings));
+    &candidates.find(is_own).unwrap_or(entity).settings
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -195,6 +206,23 @@ mod tests {
     }
 
     #[test]
+    fn a_channel_follows_its_merchant_before_what_is_above_and_an_explicit_default_ends_the_search() {
+        let switch = |settings: &mut EntitySettings| settings.key_approval = true;
+        let turn_off = |settings: &mut EntitySettings| find_setting("key-approval").unwrap().mark_chosen(settings);
+        let decides =
+            |channel: Entity, above: &[Entity]| find_deciding_settings("key-approval", &channel, above).key_approval;
+        let (channel, merchant) =
+            (create_entity(Level::Channel, keep_defaults), create_entity(Level::Merchant, switch));
+        assert!(decides(channel.clone(), std::slice::from_ref(&merchant)));
+        assert!(!decides(create_entity(Level::Channel, turn_off), &[merchant]));
+        let division = create_entity(Level::Division, switch);
+        let plain = create_entity(Level::Merchant, keep_defaults);
+        assert!(decides(channel.clone(), &[plain, division.clone()]));
+        assert!(!decides(channel.clone(), &[create_entity(Level::Merchant, turn_off), division]));
+        assert!(!decides(channel, &[]));
+    }
+
+    #[test]
     fn the_document_names_every_setting_that_is_inherited() {
         let document = include_str!("../../../../../docs/entities.md");
         let table = document.split("\n## Settings").nth(1).unwrap();
@@ -231,6 +259,8 @@ mod tests {
             time_zone,
             schedule_retries,
             refund_approval,
+            rule_approval,
+            key_approval,
             chosen_defaults: _,
             channel:
                 Channel {
@@ -250,12 +280,14 @@ mod tests {
         assert_eq!(browser_registrations, None);
         let flags = [strict, customer_names_optional, refuse_duplicates, browser_customer_ids];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
+        let approvals = [rule_approval, key_approval];
         let lists = [origins, brands, currencies, test_modes];
         let others = (three_d, connector, acquirer_merchant, screen, error);
         assert_eq!(review, ReviewPolicy::Decline);
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
         let schedules = [time_zone, schedule_retries, refund_approval];
-        assert_eq!(flags.len() + more.len() + lists.len() + schedules.len() + 7, SETTINGS.len());
+        let counts = [flags.len(), more.len(), approvals.len(), lists.len(), schedules.len()];
+        assert_eq!(counts.iter().sum::<usize>() + 7, SETTINGS.len());
     }
 }

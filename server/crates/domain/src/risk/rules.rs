@@ -1,6 +1,7 @@
 //! Versions of an entity's risk rules, and changes of its rules and lists.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::id::EntityId;
 use crate::refusal::Refusal;
@@ -10,7 +11,8 @@ use crate::risk::list::{ListPosition, MAX_LIST_ENTRIES, RiskListEntry};
 pub const MAX_VERSIONS: usize = 100;
 
 /// Use of a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum VersionRole {
     /// It decides.
     Active,
@@ -102,6 +104,14 @@ pub struct RiskChange {
 }
 
 impl RiskState {
+    /// Returns the version of the entity in a role. `None` if it has none of its own there.
+    pub fn version_in(&self, role: VersionRole) -> Option<&str> {
+        match role {
+            VersionRole::Active => self.active.as_deref(),
+            VersionRole::Shadow => self.shadow.as_deref(),
+        }
+    }
+
     /// Returns true if the requested entry can be added.
     pub fn has_room(&self) -> bool {
         self.entry.is_some() || self.entries < MAX_LIST_ENTRIES

@@ -2,7 +2,9 @@
 //! and users, the sign-in of users, and the audit log for people.
 
 pub mod actor;
+mod approval_requests;
 pub mod approvals;
+pub mod approved_key_act;
 pub mod audit_log;
 pub mod channel_settings;
 pub mod confirmation;
@@ -17,6 +19,7 @@ pub mod place;
 pub mod rights;
 pub(crate) mod routing;
 pub mod saved_view;
+pub(crate) mod second_person;
 pub(crate) mod sender;
 pub mod setting_table;
 mod setting_values;

@@ -92,7 +92,7 @@ pub struct SettingRow {
     pub group: SettingGroup,
     /// The kind of its value.
     pub kind: SettingKind,
-    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, which refunds
+    /// True if the setting decides to whom the money goes, what the contract with the acquirer allows, which acts
     /// need a second person, or which card numbers a sandbox takes: only somebody who manages the level above a
     /// merchant may change it.
     pub is_from_above: bool,
@@ -171,7 +171,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 24] = [
+pub static SETTING_ROWS: [SettingRow; 26] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -268,6 +268,8 @@ pub static SETTING_ROWS: [SettingRow; 24] = [
             }
         )
     },
+    SettingRow { is_from_above: true, ..switch!("rule-approval", Approvals, rule_approval, rule_approval) },
+    SettingRow { is_from_above: true, ..switch!("key-approval", Approvals, key_approval, key_approval) },
     list!("test-modes", Sandbox, test_modes, parse_test_mode),
     SettingRow {
         is_from_above: true,

@@ -46,6 +46,10 @@ pub struct SettingsChange {
     pub schedule_retries: Option<String>,
     /// The refunds that need a second person, checked by [`parse_refund_approval`].
     pub refund_approval: Option<String>,
+    /// True if another version of risk rules needs a second person in the back office.
+    pub rule_approval: Option<bool>,
+    /// True if acts on keys and credentials need a second person in the back office.
+    pub key_approval: Option<bool>,
     /// The origins whose pages may embed the form, checked by [`parse_origin`].
     pub origins: Vec<String>,
     /// The settings as a channel.
@@ -75,6 +79,8 @@ impl SettingsChange {
         if let Some(approval) = &self.refund_approval {
             settings.refund_approval = Some(approval.clone()).filter(|approval| approval != NO_APPROVAL);
         }
+        set(&mut settings.rule_approval, self.rule_approval);
+        set(&mut settings.key_approval, self.key_approval);
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -99,6 +105,8 @@ impl SettingsChange {
             ("time-zone", self.time_zone.is_some()),
             ("schedule-retries", self.schedule_retries.is_some()),
             ("refund-approval", self.refund_approval.is_some()),
+            ("rule-approval", self.rule_approval.is_some()),
+            ("key-approval", self.key_approval.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
         own.into_iter().chain(self.channel.given_settings()).filter_map(|(name, given)| given.then_some(name))

@@ -3,6 +3,7 @@
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp, civil};
+use tillgate_domain::access::approval::act::KeyAct;
 use tillgate_domain::access::scope::{Scope, Scopes};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::AdminStore;
@@ -41,13 +42,26 @@ pub struct NewToken {
     pub scopes: Vec<Scope>,
 }
 
+impl NewToken {
+    /// Returns its creation as an act that a second person may have to approve.
+    fn as_key_act(&self) -> KeyAct {
+        KeyAct::Token {
+            label: self.label.clone(),
+            expires: self.expires,
+            scopes: self.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+            networks: self.networks.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 impl Administration {
     /// Creates a token of an entity. Only its hash is stored.
     ///
     /// # Errors
-    /// If there is no such entity.
+    /// If there is no such entity, or a second person is needed.
     pub fn create_token(&self, entity: &EntityId, new: NewToken) -> Result<IssuedCredentials, ActError> {
-        load_known_entity(&self.store, entity)?;
+        let owner = load_known_entity(&self.store, entity)?;
+        self.check_key_approval(&owner, new.as_key_act())?;
         issue_credentials(&self.store, entity, new, self.now())
     }
 

@@ -1,6 +1,7 @@
 //! Servers of merchants to which reconciliation files are pushed.
 
 use jiff::civil::Date;
+use tillgate_domain::access::approval::act::KeyAct;
 use tillgate_domain::delivery::file_push::{HostKeyFingerprint, PushAddress, PushProtocol};
 use tillgate_domain::id::EntityId;
 use tillgate_net::outgoing::Ports;
@@ -67,15 +68,18 @@ impl Administration {
     /// files that were sent before. Returns the number of files that are sent at once.
     ///
     /// # Errors
-    /// If the vault cannot be opened, or the store cannot be written.
+    /// If a second person is needed, the vault cannot be opened, or the store cannot be written.
     pub fn set_push_target(
         &self,
         checked: CheckedPushTarget,
         credentials: PushCredentials,
         from: Option<Date>,
     ) -> Result<u64, ActError> {
-        let CheckedPushTarget(NewPushTarget { entity, url, host_key, .. }) = checked;
+        let CheckedPushTarget(NewPushTarget { entity, url, host_key, has_private_key, .. }) = checked;
         let PushCredentials { secret, ca } = credentials;
+        let (address, key) = (url.clone(), host_key.clone());
+        let act = KeyAct::FilePush { url: address, host_key: key, ca: ca.clone(), from, has_private_key };
+        self.check_key_approval(&self.load_entity(&entity)?, act)?;
         let vault = self.open_vault()?;
         let record = PushTarget::record_name(&entity, &url, host_key.as_deref(), ca.as_deref());
         let sealed = vault.seal(&record, &secret)?;

@@ -1,5 +1,6 @@
 //! Users who read reconciliation files by FTP.
 
+use tillgate_domain::access::approval::act::KeyAct;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::delivery::ftp_user::{FtpUser, FtpUserInfo};
@@ -21,7 +22,7 @@ impl Administration {
     /// Creates a user who reads the files of a division or merchant. Without a name, the user gets a random one.
     ///
     /// # Errors
-    /// If there is no such entity, it has no files, or the name is or was taken.
+    /// If there is no such entity, it has no files, the name is or was taken, or a second person is needed.
     pub fn create_ftp_user(
         &self,
         entity: &EntityId,
@@ -30,6 +31,7 @@ impl Administration {
     ) -> Result<CreatedFtpUser, ActError> {
         let entity = self.load_entity(entity)?;
         check_has_files(&entity)?;
+        self.check_key_approval(&entity, KeyAct::FtpUser { name: name.clone(), requires_resumption })?;
         let user = match name {
             Some(name) => name,
             None => format!("ftp-{}", to_hex(&random_bytes::<6>()?)),

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use tillgate_domain::access::approval::act::KeyAct;
+use tillgate_domain::access::role::Permission;
 use tillgate_domain::delivery::target_url::TargetUrl;
 use tillgate_domain::id::{EntityId, MessageId, to_hex};
 use tillgate_message::webhook::{Secret, WebhookDelivery, build_test_event};
@@ -41,6 +43,16 @@ impl EventKind {
             Self::Schedule => "SCHEDULE",
             Self::Risk => "RISK",
             Self::Dispute => "DISPUTE",
+        }
+    }
+
+    /// Returns the permission without which a user must not see what events of the kind report.
+    pub fn needed_permission(self) -> Permission {
+        match self {
+            Self::Payment => Permission::ViewPayments,
+            Self::Registration | Self::Schedule => Permission::ViewCustomers,
+            Self::Risk => Permission::ViewRules,
+            Self::Dispute => Permission::ViewMoney,
         }
     }
 }
@@ -95,6 +107,18 @@ pub struct AcceptedTest {
     sealed: Sealed,
 }
 
+impl NewWebhook {
+    /// Returns its creation as an act that a second person may have to approve.
+    fn as_key_act(&self) -> KeyAct {
+        KeyAct::Webhook {
+            url: self.url.clone(),
+            kinds: self.kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
+            without_customer: self.without_customer,
+            wrapped: self.wrapped,
+        }
+    }
+}
+
 impl TestEvent {
     /// Sends the event once, and waits for the response.
     ///
@@ -126,7 +150,8 @@ impl Administration {
     /// Creates an inactive webhook with a random secret.
     ///
     /// # Errors
-    /// If there is no such entity, it has [`MAX_WEBHOOKS`] already, or requests may not go to the address.
+    /// If there is no such entity, it has [`MAX_WEBHOOKS`] already, requests may not go to the address, or a second
+    /// person is needed.
     pub fn create_webhook(&self, new: NewWebhook, ports: &Ports) -> Result<(Webhook, CreatedSecret), ActError> {
         let entity = self.load_entity(&new.entity)?;
         // The address is not repeated, because a wrong one may contain a password.
@@ -136,6 +161,7 @@ impl Administration {
             let message = format!("{} has a port that is not allowed unless the operator allows it", new.url);
             return Err(ActError::refuse("url", message));
         }
+        self.check_key_approval(&entity, new.as_key_act())?;
         let vault = self.open_vault()?;
         let now = self.now();
         let id = MessageId::new(now, random_bytes()?);
@@ -195,17 +221,21 @@ impl Administration {
     /// Creates the next secret of a webhook. Events are sent under the old one until the rotation is finished.
     ///
     /// # Errors
-    /// If there is no such webhook, or a rotation is in progress already.
+    /// If there is no such webhook, a rotation is in progress already, or a second person is needed.
     pub fn begin_webhook_rotation(&self, id: &str) -> Result<(Webhook, CreatedSecret), ActError> {
         let webhook = find_webhook(&self.store, id)?;
+        if webhook.next_secret.is_some() {
+            return Err(has_next_secret(&webhook.id));
+        }
+        let act = KeyAct::WebhookRotation { webhook: webhook.id.clone() };
+        self.check_key_approval(&self.load_entity(&webhook.entity)?, act)?;
         let vault = self.open_vault()?;
         let record = Webhook::record_name(&webhook.entity, &webhook.url, &webhook.id);
         let (secret, sealed) = create_sealed_secret(&vault, &record)?;
         if self.store.set_next_webhook_secret(&webhook.id, Some(&sealed))? {
             return Ok((webhook, secret));
         }
-        let message = format!("{} has a next secret already: finish or cancel that rotation first", webhook.id);
-        Err(ActError::refuse("webhook", message))
+        Err(has_next_secret(&webhook.id))
     }
 
     /// Prepares a test event of a webhook under its next secret, with the build number in it.
@@ -317,6 +347,11 @@ fn open_secret(webhook: &Webhook, sealed: &Sealed, vault: &Vault) -> Result<Secr
 fn find_webhook(store: &AdminStore, id: &str) -> Result<Webhook, ActError> {
     let unknown = || ActError::refuse("webhook", format!("there is no webhook {id}"));
     store.load_webhook(id)?.ok_or_else(unknown)
+}
+
+fn has_next_secret(id: &MessageId) -> ActError {
+    let message = format!("{id} has a next secret already: finish or cancel that rotation first");
+    ActError::refuse("webhook", message)
 }
 
 fn no_next_secret(id: &MessageId) -> ActError {

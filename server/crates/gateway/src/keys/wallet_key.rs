@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
+use tillgate_domain::access::approval::act::KeyAct;
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::keys::wallet::StoredWalletKey;
 pub use tillgate_vault::wallet::Derivation as TokenDerivation;
@@ -37,7 +38,7 @@ impl Administration {
     /// Creates a key pair for a merchant or channel, with the secret half sealed for it.
     ///
     /// # Errors
-    /// If there is no such entity, or it is a PSP or a division.
+    /// If there is no such entity, it is a PSP or a division, or a second person is needed.
     pub fn create_wallet_key(&self, entity: &EntityId) -> Result<StoredWalletKey, ActError> {
         let entity = self.load_entity(entity)?;
         if !entity.level.allows_payments() {
@@ -45,6 +46,7 @@ impl Administration {
             let message = format!("{id} is a {level}: each merchant or channel below it has keys");
             return Err(ActError::refuse("entity", message));
         }
+        self.check_key_approval(&entity, KeyAct::WalletKey)?;
         let vault = self.open_vault()?;
         let key = generate_key()?;
         let stored = StoredWalletKey {

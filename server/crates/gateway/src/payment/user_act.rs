@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tillgate_domain::access::approval::ApprovalRequest;
+use tillgate_domain::access::approval::act::ApprovalAct;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::access::scope::Scopes;
@@ -127,7 +128,10 @@ impl Gateway {
         }
         self.check_act_amount(&payment, &act)?;
         match self.find_pending_refund(&entity, &payment, act.modification, act.amount)? {
-            Some(pending) => Err(ActError::NeedsApproval(Box::new(pending))),
+            Some(pending) => {
+                let act = Box::new(ApprovalAct::Refund(pending));
+                Err(ActError::NeedsApproval { entity: entity.id.clone(), act })
+            }
             None => self.run_act(actor, &entity, id, act).await,
         }
     }
@@ -156,10 +160,12 @@ impl Gateway {
         request: &ApprovalRequest,
     ) -> Result<Arc<Payment>, ActError> {
         let entity = self.find_changeable_owner(actor, &request.entity)?;
-        if !self.may_refund(&request.asker, &request.entity)? {
+        let ApprovalAct::Refund(refund) = &request.act else {
+            return Err(ActError::refuse("request", "the request is not for a refund"));
+        };
+        if !self.may_do(&request.asker, &request.entity, &request.act)? {
             return Err(ActError::refuse("request", "the user who asked may not refund payments any more"));
         }
-        let refund = &request.refund;
         let payment = self.store.load_payment(&entity.id, &refund.payment)?.ok_or_else(unknown_payment)?;
         let _turn = self.take_refund_turn(&entity, &payment).await?;
         let letters: String = request.id.as_str().bytes().map(letter_of_digit).collect();

@@ -140,6 +140,12 @@ fn refuse_line(field: &'static str, line: usize, message: &str) -> ActError {
     ActError::refuse(field, format!("line {line}: {message}"))
 }
 
+/// Returns true if a configuration sends or expects a secret.
+fn has_secret(config: &CallbackConfig) -> bool {
+    let mut keys = config.keys.iter().chain(&config.headers);
+    config.receiving.is_some() || keys.any(|key| matches!(key.source, ValueSource::Secret(_)))
+}
+
 /// Quotes a text. What JSON escapes, TOML reads as well.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -228,7 +234,8 @@ impl Administration {
     /// stay as they are.
     ///
     /// # Errors
-    /// The name of the field at fault; if the client may not call a destination.
+    /// The name of the field at fault; if the client may not call a destination; if there is a secret, and acts on
+    /// secrets need a second person.
     pub fn set_callback_form(
         &self,
         entity: &EntityId,
@@ -242,6 +249,14 @@ impl Administration {
             _ => None,
         };
         let config = form.to_file(current.as_ref())?.parse(entity.live)?;
+        let has_secret = std::iter::once(&config).chain(&current).any(has_secret);
+        // A request for a second person must not keep the secrets that are typed into this form, and another
+        // destination would get the ones that are stored.
+        if has_secret && self.needs_key_approval(&entity)? {
+            let message = "this configuration has a secret, which a second person would have to approve: \
+                           an operator changes it with `tillgate review-callback set`";
+            return Err(ActError::refuse("keys", message));
+        }
         self.set_review_callback(&entity, &config, client, self.actor())
     }
 

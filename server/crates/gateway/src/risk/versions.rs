@@ -1,14 +1,16 @@
 //! The stored versions of an entity's rules, for administrators.
 
+use tillgate_domain::access::approval::act::PendingRuleUse;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
-use tillgate_domain::risk::rules::{RiskChange, RiskState, VersionRole};
+use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, VersionRole};
 use tillgate_risk::RuleSet;
 use tillgate_shared::format::mask::{Strictness, has_card_number};
+use tillgate_store::AdminStore;
 use tillgate_store::risk::decision_log::{DecisionLogKind, DecisionLogRow};
 use tillgate_store::risk::rules::RiskKeys;
 
-use crate::administration::{ActError, Administration};
+use crate::administration::{ActError, Administration, load_known_entity};
 
 /// Number of the latest changes that are loaded with versions or lists.
 pub(super) const SHOWN_CHANGES: u32 = 20;
@@ -94,14 +96,18 @@ impl Administration {
         version: Option<&str>,
         note: ChangeNote,
     ) -> Result<(), ActError> {
-        self.change_rules_in_use(entity, role, version, None, note)
+        self.store.in_transaction(|store| {
+            let keys = self.rule_keys(entity);
+            let state = store.load_risk_state(&keys)?;
+            apply_rule_use(store, &keys, &state, (role, version), note)
+        })
     }
 
     /// Same as [`Self::use_rules`], but only in place of the version that the person has seen in this role. Changes
     /// nothing if the version has the role already, because a form may be sent twice.
     ///
     /// # Errors
-    /// Also if another version has the role by now.
+    /// Also if another version has the role by now, or a second person is needed.
     pub fn replace_rules_in_use(
         &self,
         entity: &Entity,
@@ -110,49 +116,90 @@ impl Administration {
         seen: Option<&str>,
         note: ChangeNote,
     ) -> Result<(), ActError> {
-        self.change_rules_in_use(entity, role, version, Some(seen), note)
-    }
-
-    fn change_rules_in_use(
-        &self,
-        entity: &Entity,
-        role: VersionRole,
-        version: Option<&str>,
-        seen: Option<Option<&str>>,
-        note: ChangeNote,
-    ) -> Result<(), ActError> {
-        let id = &entity.id;
         self.store.in_transaction(|store| {
             let keys = self.rule_keys(entity);
             let state = store.load_risk_state(&keys)?;
-            let used = match role {
-                VersionRole::Active => state.active.as_deref(),
-                VersionRole::Shadow => state.shadow.as_deref(),
-            };
-            if seen.is_some() && used == version {
+            let used = state.version_in(role);
+            if used == version {
                 return Ok(());
             }
-            if seen.is_some_and(|seen| seen != used) {
+            if seen != used {
                 let now = used.unwrap_or("none");
                 let message = format!("somebody else has changed the version in use meanwhile; it is {now} now");
                 return Err(ActError::refuse("version", message));
             }
-            let Ok(action) = state.use_version(role, version) else {
-                return Err(unknown_version(id, version.unwrap_or_default()));
+            check_rule_use(store, &keys, &state, (role, version))?;
+            let change = PendingRuleUse {
+                role,
+                version: version.map(str::to_owned),
+                seen: used.map(str::to_owned),
+                author: note.author.clone(),
+                reason: note.reason.clone(),
             };
-            if let Some(version) = version {
-                let text = store.load_rules_text(id, version)?.unwrap_or_default();
-                read_version(version, &text)?;
-            }
-            let ChangeNote { author, reason } = note;
-            Ok(store.apply_risk_change(&RiskChange { entity: id.clone(), action, reason, author, at: keys.now })?)
+            self.check_rule_approval(store, entity, &change)?;
+            apply_rule_use(store, &keys, &state, (role, version), note)
         })
+    }
+
+    /// Makes a change of the rules in use that a second person has approved. The caller holds the write lock.
+    ///
+    /// # Errors
+    /// If the version in use is not the one of the request any more, or the version is gone.
+    pub(crate) fn apply_approved_rules(
+        &self,
+        store: &AdminStore,
+        entity: &EntityId,
+        change: &PendingRuleUse,
+    ) -> Result<(), ActError> {
+        let keys = self.rule_keys(&load_known_entity(store, entity)?);
+        let state = store.load_risk_state(&keys)?;
+        let used = state.version_in(change.role);
+        if used != change.seen.as_deref() {
+            let now = used.unwrap_or("none");
+            let message = format!(
+                "the version in use has changed since the request; it is {now} now: decline this request, and \
+                 have a new one made"
+            );
+            return Err(ActError::refuse("version", message));
+        }
+        let note = ChangeNote { author: change.author.clone(), reason: change.reason.clone() };
+        apply_rule_use(store, &keys, &state, (change.role, change.version.as_deref()), note)
     }
 
     /// Returns the keys of an entity's rules, at its time.
     fn rule_keys(&self, entity: &Entity) -> RiskKeys {
         RiskKeys { entity: entity.id.clone(), position: None, now: self.now() + entity.ahead }
     }
+}
+
+/// Checks that a version can be used, and returns the change.
+fn check_rule_use(
+    store: &AdminStore,
+    keys: &RiskKeys,
+    state: &RiskState,
+    (role, version): (VersionRole, Option<&str>),
+) -> Result<RiskAction, ActError> {
+    let Ok(action) = state.use_version(role, version) else {
+        return Err(unknown_version(&keys.entity, version.unwrap_or_default()));
+    };
+    if let Some(version) = version {
+        let text = store.load_rules_text(&keys.entity, version)?.unwrap_or_default();
+        read_version(version, &text)?;
+    }
+    Ok(action)
+}
+
+/// Checks and writes a change of the rules in use.
+fn apply_rule_use(
+    store: &AdminStore,
+    keys: &RiskKeys,
+    state: &RiskState,
+    used: (VersionRole, Option<&str>),
+    note: ChangeNote,
+) -> Result<(), ActError> {
+    let action = check_rule_use(store, keys, state, used)?;
+    let ChangeNote { author, reason } = note;
+    Ok(store.apply_risk_change(&RiskChange { entity: keys.entity.clone(), action, reason, author, at: keys.now })?)
 }
 
 fn unknown_version(entity: &EntityId, version: &str) -> ActError {

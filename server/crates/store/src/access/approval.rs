@@ -2,42 +2,36 @@
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use tillgate_domain::access::approval::{ApprovalRequest, ApprovalState, PendingRefund};
-use tillgate_domain::id::{ApprovalId, EntityId, PaymentId, UserId};
-use tillgate_shared::money::{Amount, Currency};
+use tillgate_domain::access::approval::act::ApprovalKind;
+use tillgate_domain::access::approval::{ApprovalRequest, ApprovalState};
+use tillgate_domain::id::{ApprovalId, EntityId, UserId};
 
+use super::approval_act::{format_act, parse_act};
 use crate::admin::Act;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::error::unreadable_column;
 use crate::{AdminStore, Store, StoreError};
 
 /// Columns of a request, in the order in which [`read_request`] reads them.
-const COLUMNS: &str =
-    "id, entity, payment, reversal, amount, sum, currency, asker, created, state, decider, decided, outcome";
+const COLUMNS: &str = "id, entity, kind, act, asker, created, state, decider, decided, outcome";
+/// Condition of requests that still wait: for a decision, or for the user who asked. `?2` is the time from which they
+/// have not expired.
+const WAITING: &str = "((state = 'open' AND created > ?2)
+    OR (state = 'approved' AND kind IN ('credential', 'receiver') AND decided > ?2))";
 
 fn read_request(row: &Row<'_>) -> rusqlite::Result<ApprovalRequest> {
     let text = |column: usize| row.get::<_, String>(column);
-    let code = text(6)?;
-    let currency = Currency::parse(&code).ok_or_else(|| unreadable_column(6, "currency"))?;
-    let amount = |column: usize| -> rusqlite::Result<Amount> {
-        Amount::from_hundredths(row.get(column)?, currency).ok_or_else(|| unreadable_column(column, "amount"))
-    };
-    let decider: Option<String> = row.get(10)?;
+    let decider: Option<String> = row.get(7)?;
     Ok(ApprovalRequest {
         id: ApprovalId::parse(&text(0)?).ok_or_else(|| unreadable_column(0, "id of a request"))?,
         entity: EntityId::parse(&text(1)?).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
-        refund: PendingRefund {
-            payment: PaymentId::parse(&text(2)?).ok_or_else(|| unreadable_column(2, "id of a payment"))?,
-            is_reversal: row.get(3)?,
-            amount: amount(4)?,
-            sum: amount(5)?,
-        },
-        asker: UserId::parse(&text(7)?).ok_or_else(|| unreadable_column(7, "id of a user"))?,
-        created: timestamp_from_milliseconds(row.get(8)?),
-        stored_state: ApprovalState::parse(&text(9)?).ok_or_else(|| unreadable_column(9, "state"))?,
+        act: parse_act(&text(2)?, &text(3)?).ok_or_else(|| unreadable_column(3, "act"))?,
+        asker: UserId::parse(&text(4)?).ok_or_else(|| unreadable_column(4, "id of a user"))?,
+        created: timestamp_from_milliseconds(row.get(5)?),
+        stored_state: ApprovalState::parse(&text(6)?).ok_or_else(|| unreadable_column(6, "state"))?,
         decider: decider.and_then(|id| UserId::parse(&id)),
-        decided: row.get::<_, Option<i64>>(11)?.map(timestamp_from_milliseconds),
-        outcome: text(12)?,
+        decided: row.get::<_, Option<i64>>(8)?.map(timestamp_from_milliseconds),
+        outcome: text(9)?,
     })
 }
 
@@ -52,25 +46,26 @@ impl Store {
         self.run_read(|connection| load_request(connection, id))
     }
 
-    /// Loads the requests of some entities, the latest first, at most `limit` of each entity: those that are open and
-    /// were made after `since`, or all others.
+    /// Loads the requests of some entities and of one kind, the latest first, at most `limit` of each entity: those that
+    /// wait and whose time began after `since`, or all others.
     pub fn load_approvals(
         &self,
-        entities: &[EntityId],
+        (entities, kind): (&[EntityId], ApprovalKind),
         is_open: bool,
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<ApprovalRequest>, StoreError> {
-        let compared =
-            if is_open { "state = 'open' AND created > ?2" } else { "NOT (state = 'open' AND created > ?2)" };
-        let query =
-            format!("SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND {compared} ORDER BY created DESC LIMIT ?3");
+        let not = if is_open { "" } else { "NOT" };
+        let query = format!(
+            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?4 AND {not} {WAITING}
+             ORDER BY created DESC LIMIT ?3"
+        );
         let mut found = self.run_read(|connection| {
             let mut statement = connection.prepare_cached(&query)?;
             let mut found = Vec::new();
             for entity in entities {
-                let rows =
-                    statement.query_map(params![entity.as_str(), since.as_millisecond(), limit], read_request)?;
+                let parameters = params![entity.as_str(), since.as_millisecond(), limit, kind.as_str()];
+                let rows = statement.query_map(parameters, read_request)?;
                 for row in rows {
                     found.push(row?);
                 }
@@ -95,34 +90,45 @@ impl AdminStore {
         Ok(statement.query_row([asker.as_str(), form], read_request).optional()?)
     }
 
-    /// Counts the requests of an entity that are open and were made after `since`.
-    pub fn count_open_approvals(&self, entity: &EntityId, since: Timestamp) -> Result<u64, StoreError> {
-        let query = "SELECT count(*) FROM approval WHERE entity = ?1 AND state = 'open' AND created > ?2";
-        let mut statement = self.connection.prepare_cached(query)?;
-        let count: i64 = statement.query_row(params![entity.as_str(), since.as_millisecond()], |row| row.get(0))?;
+    /// Loads the requests of a user about an entity that are of one kind, still wait, and whose time began after `since`.
+    pub fn load_own_approvals(
+        &self,
+        (asker, entity): (&UserId, &EntityId),
+        kind: ApprovalKind,
+        since: Timestamp,
+    ) -> Result<Vec<ApprovalRequest>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?3 AND asker = ?4 AND {WAITING} ORDER BY created"
+        );
+        let mut statement = self.connection.prepare_cached(&query)?;
+        let parameters = params![entity.as_str(), since.as_millisecond(), kind.as_str(), asker.as_str()];
+        let found = statement.query_map(parameters, read_request)?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Counts the requests of an entity and of one kind that wait and whose time began after `since`.
+    pub fn count_waiting_approvals(
+        &self,
+        entity: &EntityId,
+        kind: ApprovalKind,
+        since: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = format!("SELECT count(*) FROM approval WHERE entity = ?1 AND kind = ?3 AND {WAITING}");
+        let mut statement = self.connection.prepare_cached(&query)?;
+        let parameters = params![entity.as_str(), since.as_millisecond(), kind.as_str()];
+        let count: i64 = statement.query_row(parameters, |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
 
     /// Adds a request.
     pub fn add_approval(&self, request: &ApprovalRequest, form: &str) -> Result<(), StoreError> {
-        let ApprovalRequest { id, entity, refund, asker, created, .. } = request;
-        let (sum, code) = (refund.sum.hundredths(), refund.amount.currency().code());
+        let ApprovalRequest { id, entity, act, asker, created, .. } = request;
+        let (kind, text) = (act.kind().as_str(), format_act(act)?);
         self.record_approval(request, "approval request", |connection| {
             connection.execute(
-                "INSERT INTO approval (id, entity, payment, reversal, amount, sum, currency, asker, form, created, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'open')",
-                params![
-                    id.as_str(),
-                    entity.as_str(),
-                    refund.payment.as_str(),
-                    refund.is_reversal,
-                    refund.amount.hundredths(),
-                    sum,
-                    code,
-                    asker.as_str(),
-                    form,
-                    created.as_millisecond()
-                ],
+                "INSERT INTO approval (id, entity, kind, act, asker, form, created, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open')",
+                params![id.as_str(), entity.as_str(), kind, text, asker.as_str(), form, created.as_millisecond()],
             )?;
             Ok(())
         })
@@ -139,7 +145,7 @@ impl AdminStore {
         let action = match state {
             ApprovalState::Approved => "approval approve",
             ApprovalState::Declined => "approval decline",
-            ApprovalState::Withdrawn | ApprovalState::Open | ApprovalState::Expired => "approval withdraw",
+            _ => "approval withdraw",
         };
         self.record_approval(request, action, |connection| {
             connection.execute(
@@ -150,28 +156,67 @@ impl AdminStore {
         })
     }
 
-    /// Writes the result of a refund that was approved.
+    /// Marks an approved request as carried out by the user who asked, with its entry.
+    pub fn use_approval(&self, request: &ApprovalRequest) -> Result<(), StoreError> {
+        self.record_approval(request, "approval use", |connection| {
+            connection.execute("UPDATE approval SET state = 'used' WHERE id = ?1", [request.id.as_str()])?;
+            Ok(())
+        })
+    }
+
+    /// Writes the result of an act that was approved.
     pub fn set_approval_outcome(&self, id: &ApprovalId, outcome: &str) -> Result<(), StoreError> {
         self.connection.execute("UPDATE approval SET outcome = ?2 WHERE id = ?1", [id.as_str(), outcome])?;
         Ok(())
     }
 
-    /// Runs a change of a request, and writes its entry, which names the user who asked beside the one who acts.
+    /// Runs a change of a request, and writes its entry, which names the user who asked and the one who approved beside
+    /// the one who acts.
     fn record_approval(
         &self,
         request: &ApprovalRequest,
         action: &'static str,
         change: impl FnOnce(&Connection) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let refund = &request.refund;
-        let amount = format!("{} {}", refund.amount, refund.amount.currency().code());
-        let details = [
-            ("act", if refund.is_reversal { "reversal" } else { "refund" }),
-            ("payment", refund.payment.as_str()),
-            ("amount", &amount),
-            ("asker", request.asker.as_str()),
-        ];
+        let act = request.act.details();
+        let mut details: Vec<(&str, &str)> = act.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        details.push(("asker", request.asker.as_str()));
+        details.extend(request.decider.as_ref().map(|decider| ("decider", decider.as_str())));
         let act = Act { action, subject: request.id.as_str(), entity: Some(&request.entity), details: &details };
         self.record_act(&act, change)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use rusqlite::Connection;
+    use tillgate_domain::access::approval::act::ApprovalAct;
+
+    use super::*;
+    use crate::migrations;
+
+    #[test]
+    fn refunds_from_before_other_acts_could_wait_are_read_as_they_were() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::migrate_to(&mut connection, 65);
+        let (id, entity, payment, user) = ("8a".repeat(16), "8b".repeat(16), "8c".repeat(16), "8d".repeat(16));
+        for (number, reversal, state) in [(0, 0, "open"), (1, 1, "approved")] {
+            let id = format!("{}{number}", &id[1..]);
+            let old = "INSERT INTO approval (id, entity, payment, reversal, amount, sum, currency, asker, form, created, state)
+                       VALUES (?1, ?2, ?3, ?4, 6000, 9000, 'EUR', ?5, ?1, 7, ?6)";
+            connection.execute(old, params![id, entity, payment, reversal, user, state]).unwrap();
+        }
+        migrations::migrate(&mut connection).unwrap();
+        let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM approval ORDER BY id")).unwrap();
+        let read: Vec<ApprovalRequest> =
+            statement.query_map([], read_request).unwrap().collect::<Result<_, _>>().unwrap();
+        let states: Vec<&str> = read.iter().map(|request| request.stored_state.as_str()).collect();
+        assert_eq!(states, ["open", "approved"]);
+        for (request, is_reversal) in read.iter().zip([false, true]) {
+            let ApprovalAct::Refund(refund) = &request.act else { panic!("{request:?}") };
+            assert_eq!((refund.is_reversal, refund.payment.as_str()), (is_reversal, payment.as_str()));
+            assert_eq!((refund.amount.hundredths(), refund.sum.hundredths()), (6000, 9000));
+        }
     }
 }

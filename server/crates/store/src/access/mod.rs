@@ -1,6 +1,7 @@
 //! Access: entities and their tokens, users with their sessions, and the audit log.
 
 pub mod approval;
+mod approval_act;
 pub mod audit_log;
 pub mod entity;
 pub mod passkey;

@@ -122,7 +122,7 @@ async fn store_server(
 ///
 /// # Errors
 /// The field at fault with the reason.
-fn read_credentials(office: &Office, fields: &Fields) -> Result<PushCredentials, (&'static str, String)> {
+pub(crate) fn read_credentials(office: &Office, fields: &Fields) -> Result<PushCredentials, (&'static str, String)> {
     let (texts, checks) = (office.texts, office.state.push_logins);
     // Browsers end lines with CR LF, and keys have LF.
     let lines = |name: &str| zeroize::Zeroizing::new(fields.get(name).replace("\r\n", "\n"));
