@@ -85,6 +85,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0063_approval",
     "0064_payment_comments",
     "0065_saved_views",
+    "0066_placeholder",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

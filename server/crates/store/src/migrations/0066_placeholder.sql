@@ -1,0 +1,2 @@
+-- Holds the number for another migration.
+SELECT 1;
