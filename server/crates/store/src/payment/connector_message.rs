@@ -1,5 +1,5 @@
-//! Messages between the gateway and an external connector about a payment. They are written in the commit of the outcome
-//! that they led to, or alone if there is none.
+//! Messages between the gateway and an external connector about a payment. They are written in the commit of the
+//! outcome that they led to, or alone if there is none.
 
 use rusqlite::{Connection, params};
 use tillgate_domain::id::{EntityId, PaymentId};
