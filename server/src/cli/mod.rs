@@ -9,6 +9,7 @@ mod input_file;
 mod keys;
 mod maintenance;
 mod options;
+mod payment;
 mod report;
 mod review;
 mod risk;
@@ -78,6 +79,9 @@ enum Command {
     /// Rotate, list and retire the vault's encryption keys.
     #[command(subcommand)]
     Vault(keys::vault::VaultCommand),
+    /// Show the messages between the gateway and an external connector about a payment.
+    #[command(subcommand)]
+    Payment(payment::PaymentCommand),
     /// List, claim and decide the payments in the review queue.
     #[command(subcommand)]
     Review(review::ReviewCommand),
@@ -200,6 +204,7 @@ pub fn run() -> ExitCode {
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
         Command::Vault(command) => command.run(),
+        Command::Payment(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),

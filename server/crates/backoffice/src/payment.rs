@@ -5,6 +5,7 @@ mod columns;
 mod comments;
 mod csv;
 pub(crate) mod detail;
+mod exchanges;
 pub(crate) mod filter;
 mod list;
 mod parameters;

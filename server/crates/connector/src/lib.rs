@@ -2,11 +2,12 @@
 //!
 //! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
 //! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
-//! callers, before it is sent.
+//! callers, before it is sent. The [`messages`] of external connectors are collected for the callers.
 
 mod account;
 mod capabilities;
 pub mod http;
+pub mod messages;
 mod not_configured;
 mod order;
 mod outcome;

@@ -4,6 +4,7 @@ mod account;
 pub mod account_identity;
 pub mod asynchronous;
 pub mod comment;
+pub mod connector_message;
 mod connector_tx_ids;
 pub mod debit_step;
 pub mod mode;

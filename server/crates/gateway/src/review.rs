@@ -31,7 +31,7 @@ use tillgate_store::review::reference::ReviewedPayments;
 use tillgate_store::timer::TimerKind;
 use tillgate_store::{Changes, RecordKeys};
 
-use super::payment::{PaymentIdentity, capture_debit, wait_for_outcome};
+use super::payment::{PaymentIdentity, capture_debit, wait_for_answer};
 use super::{Failure, Gateway};
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
@@ -288,8 +288,8 @@ impl Gateway {
         let Some(sent) = self.record_sent(payment, Some(DebitStep::Capture), decision).await? else {
             return Ok(None);
         };
-        let outcome = wait_for_outcome(capture_debit(connector, &sent, false)).await;
-        Ok(Some(self.try_write_outcome(sent, outcome, ResponseRecorder::disabled()).await))
+        let answer = wait_for_answer(capture_debit(connector, &sent, false)).await;
+        Ok(Some(self.try_write_outcome(sent, answer, ResponseRecorder::disabled()).await))
     }
 
     /// Records that the external connector of a held payment is about to be asked, with the decision and, for a debit

@@ -43,6 +43,7 @@ pub(crate) enum Stage {
     /// Comes before the payments, because one payment of a commit may replace another one of the same checkout.
     CheckoutRelease,
     Payment,
+    ConnectorMessage,
     WalletToken,
     /// Comes before the new cards, so that a card can be replaced.
     CardDeletion,

@@ -63,6 +63,7 @@ macro_rules! conformance_suite {
                 attempts_that_share_parameters_are_read_complete
                 a_change_of_a_payment_or_its_reference_is_noticed
                 a_token_that_a_command_makes_or_revokes_is_noticed
+                the_first_and_the_latest_messages_of_a_connector_are_kept
             }
             timers {
                 timers_are_due_in_the_order_in_which_they_began

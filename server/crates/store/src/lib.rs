@@ -81,6 +81,7 @@ pub use health::HealthFault;
 pub use lock::{is_served, read_live_refusal};
 pub use long_reads::{Cancellation, LongReads, ReadTenant};
 pub use payment::comment::{CommentWrite, NewComment, PaymentComment};
+pub use payment::connector_message::NumberedMessage;
 pub use payment::history::{HistoricPayment, PaymentHistory};
 pub use payment::listing::{ListedPayment, PaymentIndex};
 pub use payment::open_work::{MAX_COUNT, OpenWork};

@@ -86,6 +86,7 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
     "0064_payment_comments",
     "0065_saved_views",
     "0066_approval_acts",
+    "0067_connector_messages",
 ];
 
 /// Number of migrations, which is the schema version of a current store.

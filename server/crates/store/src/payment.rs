@@ -3,6 +3,7 @@
 pub mod card;
 mod change;
 pub mod comment;
+pub mod connector_message;
 mod guards;
 pub mod history;
 pub mod listing;

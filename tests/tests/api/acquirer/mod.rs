@@ -6,6 +6,7 @@ pub mod connection_faults;
 pub mod events;
 pub mod faults;
 pub mod host;
+pub mod messages;
 pub mod payments;
 pub mod redirects;
 pub mod refused_requests;

@@ -90,6 +90,7 @@ const COMMANDS: &[(Effect, &str)] = &[
     (Effect::Act, "vault rotate"),
     (Effect::Read, "vault list"),
     (Effect::Act, "vault rotate && vault retire --key {vault-key}"),
+    (Effect::Read, "payment messages --entity {reviewed} {held}"),
     (Effect::Read, "review list"),
     (Effect::Read, "review show {held}"),
     (Effect::Act, "review claim {held}"),

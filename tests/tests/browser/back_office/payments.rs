@@ -85,7 +85,10 @@ async fn the_pages_of_payments_are_small_accessible_and_within_their_policy() ->
     let lists = ["", "/payments", "/payments?last4=0000&min=x", columns, "/payments/views?state=held"];
     let lists = lists.map(str::to_owned);
     let own = ["", "/refund", "/comments"].map(|page| format!("/payments/{approved}{page}"));
-    check_pages(gateway, [&lists[..], &own].concat()).await
+    // Its timeline has the messages to the acquirer's host.
+    let external = merchant.pay_by_card(&[("testMode", "EXTERNAL")]).await?;
+    let external = [format!("/payments/{}", external.id())];
+    check_pages(gateway, [&lists[..], &own, &external].concat()).await
 }
 
 #[tokio::test]

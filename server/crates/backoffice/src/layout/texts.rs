@@ -25,6 +25,7 @@ macro_rules! language {
                 text_file!($code, "common"),
                 text_file!($code, "customer"),
                 text_file!($code, "delivery"),
+                text_file!($code, "exchange"),
                 text_file!($code, "home"),
                 text_file!($code, "money"),
                 text_file!($code, "money_reports"),

@@ -27,6 +27,10 @@ use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 
+/// Size of the timeline with the messages of connectors and of the boxes next to it, in bytes. The page has at most
+/// 60 kB.
+const TIMELINE_ROOM: usize = 44_000;
+
 /// Handles `GET /payments/{id}`.
 pub(super) async fn show_payment(office: Office, Path(id): Path<String>) -> Response {
     let texts = office.texts;
@@ -79,6 +83,12 @@ fn render(
     let (texts, payment) = (office.texts, &story.payment);
     let outcome = ListedState::of(payment.payment_type, payment.result);
     let (tone, state) = describe_state(texts, outcome, story.follow_up);
+    let side = html! {
+        (render_facts(texts, payment, links))
+        (render_related(texts, story))
+        (parameters::render(texts, payment))
+    };
+    let room = TIMELINE_ROOM.saturating_sub(side.0.len());
     html! {
         div.title {
             p.crumb { a href={ (BASE) "/payments" } { (texts.get("payments.title")) } }
@@ -92,7 +102,7 @@ fn render(
         div.split {
             section.card aria-labelledby="timeline" {
                 header { h2 id="timeline" { (texts.get("payment.timeline")) } }
-                (timeline(&steps::collect(texts, zone, story)))
+                (timeline(&steps::collect(texts, zone, story, room)))
                 @if !story.comments.is_empty() {
                     p.body { a href={ (BASE) "/payments/" (payment.id.as_str()) "/comments" } { (texts.get("comment.all")) } }
                 }
@@ -100,11 +110,7 @@ fn render(
                     (comments::form(office, &payment.id, "", None))
                 }
             }
-            div.stack {
-                (render_facts(texts, payment, links))
-                (render_related(texts, story))
-                (parameters::render(texts, payment))
-            }
+            div.stack { (side) }
         }
     }
 }

@@ -15,6 +15,7 @@ use tillgate_store::{PaymentComment, StoryMessage};
 
 use super::comments::render_short;
 use super::detail::{account_end, amount_text};
+use super::exchanges::{self, FRAME};
 use super::{state_text, state_tone, type_text};
 use crate::BASE;
 use crate::components::badge::Tone;
@@ -31,32 +32,38 @@ const THREE_DS: [(&str, &str); 4] = [
 ];
 
 /// A step with its time.
-struct Event {
-    at: Timestamp,
+pub(super) struct TimelineEvent {
+    pub(super) at: Timestamp,
     /// Order of steps with the same time.
     rank: u8,
     tone: Tone,
-    title: Markup,
-    text: Option<Markup>,
-    detail: Option<Markup>,
+    pub(super) title: Markup,
+    pub(super) text: Option<Markup>,
+    pub(super) detail: Option<Markup>,
 }
 
-impl Event {
-    fn new(at: Timestamp, rank: u8, tone: Tone, title: Markup) -> Self {
+impl TimelineEvent {
+    pub(super) fn new(at: Timestamp, rank: u8, tone: Tone, title: Markup) -> Self {
         Self { at, rank, tone, title, text: None, detail: None }
     }
 
-    fn with_text(self, text: Markup) -> Self {
+    pub(super) fn with_text(self, text: Markup) -> Self {
         Self { text: Some(text), ..self }
     }
 
-    fn with_detail(self, detail: Markup) -> Self {
+    pub(super) fn with_detail(self, detail: Markup) -> Self {
         Self { detail: Some(detail), ..self }
+    }
+
+    /// Returns the size of its content, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let parts = [Some(&self.title), self.text.as_ref(), self.detail.as_ref()];
+        parts.into_iter().flatten().map(|part| part.0.len()).sum()
     }
 }
 
-/// Collects the steps, oldest first.
-pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> Vec<Step> {
+/// Collects the steps, oldest first. Messages of connectors are shown while the steps take at most `room` bytes.
+pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory, room: usize) -> Vec<Step> {
     let mut events = Vec::new();
     add_checkout(texts, story, &mut events);
     for other in story.attempts.iter().chain(&story.related) {
@@ -72,6 +79,9 @@ pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> V
     story.messages.iter().for_each(|message| events.push(message_event(texts, zone, message)));
     add_ledger(texts, story, &mut events);
     story.comments.iter().for_each(|comment| events.push(comment_event(texts, story, comment)));
+    let used: usize = events.iter().map(|event| event.size() + FRAME).sum();
+    let messages = &story.connector_messages;
+    events.extend(exchanges::collect(texts, messages, room.saturating_sub(used)));
     let mut steps: Vec<(Timestamp, u8, Step)> =
         events.into_iter().map(|event| (event.at, event.rank, build_step(texts, zone, event))).collect();
     // The day of a settlement has no time, so its lines come at the end of the day.
@@ -80,7 +90,7 @@ pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory) -> V
     steps.into_iter().map(|(_, _, step)| step).collect()
 }
 
-fn build_step(texts: &Texts, zone: &TimeZone, event: Event) -> Step {
+fn build_step(texts: &Texts, zone: &TimeZone, event: TimelineEvent) -> Step {
     Step {
         tone: event.tone,
         title: event.title,
@@ -92,15 +102,15 @@ fn build_step(texts: &Texts, zone: &TimeZone, event: Event) -> Step {
 }
 
 /// Adds the beginning of the checkout.
-fn add_checkout(texts: &Texts, story: &PaymentStory, events: &mut Vec<Event>) {
+fn add_checkout(texts: &Texts, story: &PaymentStory, events: &mut Vec<TimelineEvent>) {
     let Some(checkout) = &story.payment.checkout else { return };
     let Some(at) = checkout.creation_time() else { return };
     let title = html! { (texts.get("step.checkout")) };
-    events.push(Event::new(at, 0, Tone::Calm, title).with_text(html! { code { (checkout.as_str()) } }));
+    events.push(TimelineEvent::new(at, 0, Tone::Calm, title).with_text(html! { code { (checkout.as_str()) } }));
 }
 
 /// Returns the step of a payment, attempt or follow-up payment.
-fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Event {
+fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> TimelineEvent {
     let state = ListedState::of(payment.payment_type, payment.result);
     let is_chargeback = payment.payment_type == PaymentType::Chargeback;
     let tone = if is_chargeback { Tone::Bad } else { state_tone(state) };
@@ -116,7 +126,7 @@ fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Even
         (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } " · "
         (payment.result.description()) " (" code { (payment.result.code()) } ")"
     };
-    let event = Event::new(payment.created, 4, tone, title).with_text(text);
+    let event = TimelineEvent::new(payment.created, 4, tone, title).with_text(text);
     let details: Vec<(&str, Option<Markup>)> = payment
         .details
         .iter()
@@ -127,7 +137,7 @@ fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Even
 }
 
 /// Adds the risk check with the rules that fired.
-fn add_screening(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
+fn add_screening(texts: &Texts, payment: &Payment, events: &mut Vec<TimelineEvent>) {
     let Some(risk) = &payment.risk else { return };
     let Some(decision) = &risk.decision else { return };
     let (tone, outcome) = match decision.outcome {
@@ -152,13 +162,13 @@ fn add_screening(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
         (texts.get("risk.shadow"), shadow),
     ]);
     let title = html! { (texts.get("step.risk")) ": " (outcome) };
-    let event = Event::new(payment.created, 1, tone, title);
+    let event = TimelineEvent::new(payment.created, 1, tone, title);
     let has_detail = decision.score != 0 || !decision.fired.is_empty() || risk.shadow.is_some();
     events.push(if has_detail { event.with_detail(detail) } else { event });
 }
 
 /// Adds the authentication of the cardholder.
-fn add_three_ds(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
+fn add_three_ds(texts: &Texts, payment: &Payment, events: &mut Vec<TimelineEvent>) {
     let values: Vec<(&str, Option<Markup>)> = THREE_DS
         .iter()
         .filter_map(|(name, label)| Some((*label, Some(html! { code { (payment.parameters.get(name)?) } }))))
@@ -173,14 +183,15 @@ fn add_three_ds(texts: &Texts, payment: &Payment, events: &mut Vec<Event>) {
         false => (Tone::Calm, texts.get("step.three_ds_done")),
     };
     let title = html! { "3-D Secure: " (text) };
-    let event = Event::new(payment.created, 2, tone, title);
+    let event = TimelineEvent::new(payment.created, 2, tone, title);
     events.push(if values.is_empty() { event } else { event.with_detail(facts(&values)) });
 }
 
 /// Adds the review with the acts of analysts.
-fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut Vec<Event>) {
+fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut Vec<TimelineEvent>) {
     let Some((review, actions)) = &story.review else { return };
-    let event = Event::new(review.since.max(story.payment.created), 5, Tone::Held, html! { (texts.get("step.held")) });
+    let event =
+        TimelineEvent::new(review.since.max(story.payment.created), 5, Tone::Held, html! { (texts.get("step.held")) });
     events.push(match story.review_deadline {
         Some(deadline) => {
             let deadline = texts.date_time(&deadline.to_zoned(zone.clone()));
@@ -199,7 +210,7 @@ fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut
             ReviewActionKind::Expire => (Tone::Bad, texts.get("review.expire")),
         };
         let reason = action.reason.map(|reason| format!(" · {reason}")).unwrap_or_default();
-        let event = Event::new(action.at, 6, tone, html! { (texts.get("step.review")) ": " (text) });
+        let event = TimelineEvent::new(action.at, 6, tone, html! { (texts.get("step.review")) ": " (text) });
         let event = event.with_text(html! { (action.analyst) (reason) });
         events.push(match &action.note {
             Some(note) => event.with_detail(html! { (note) }),
@@ -209,7 +220,7 @@ fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut
 }
 
 /// Adds the steps of a dispute.
-fn add_dispute(texts: &Texts, zone: &TimeZone, dispute: &Dispute, events: &mut Vec<Event>) {
+fn add_dispute(texts: &Texts, zone: &TimeZone, dispute: &Dispute, events: &mut Vec<TimelineEvent>) {
     let last = dispute.steps.len().saturating_sub(1);
     for (index, step) in dispute.steps.iter().enumerate() {
         let key = format!("dispute.{}", step.action.as_str());
@@ -225,12 +236,12 @@ fn add_dispute(texts: &Texts, zone: &TimeZone, dispute: &Dispute, events: &mut V
             (texts.get("step.actor"), step.actor.as_ref().map(|actor| html! { (actor) })),
             (texts.get("review.note"), step.note.as_ref().map(|note| html! { (note) })),
         ]);
-        events.push(Event::new(step.at, 7, tone, title).with_detail(detail));
+        events.push(TimelineEvent::new(step.at, 7, tone, title).with_detail(detail));
     }
 }
 
 /// Returns the step of a message with its attempts.
-fn message_event(texts: &Texts, zone: &TimeZone, message: &StoryMessage) -> Event {
+fn message_event(texts: &Texts, zone: &TimeZone, message: &StoryMessage) -> TimelineEvent {
     let last = message.attempts.last();
     let (tone, state) = match (last, message.is_waiting) {
         (Some(attempt), _) if attempt.is_accepted() => (Tone::Good, texts.get("delivery.accepted")),
@@ -239,7 +250,7 @@ fn message_event(texts: &Texts, zone: &TimeZone, message: &StoryMessage) -> Even
         (_, false) => (Tone::Bad, texts.get("delivery.failed")),
     };
     let title = html! { (texts.get("step.message")) ": " (message.what) " · " (state) };
-    let event = Event::new(message.written, 8, tone, title).with_text(html! { (show_host(&message.address)) });
+    let event = TimelineEvent::new(message.written, 8, tone, title).with_text(html! { (show_host(&message.address)) });
     if message.attempts.is_empty() {
         return event;
     }
@@ -269,19 +280,19 @@ pub(crate) fn describe_receivable(texts: &Texts, entry: &AuditEntry) -> String {
 }
 
 /// Returns the step of a comment.
-fn comment_event(texts: &Texts, story: &PaymentStory, comment: &PaymentComment) -> Event {
+fn comment_event(texts: &Texts, story: &PaymentStory, comment: &PaymentComment) -> TimelineEvent {
     let title = html! { (texts.get("comment.step")) ": " (comment.author) };
     let detail = render_short(texts, &story.payment.id, comment);
-    Event::new(comment.written, 11, Tone::Calm, title).with_detail(detail)
+    TimelineEvent::new(comment.written, 11, Tone::Calm, title).with_detail(detail)
 }
 
 /// Adds the entries of the ledger.
-fn add_ledger(texts: &Texts, story: &PaymentStory, events: &mut Vec<Event>) {
+fn add_ledger(texts: &Texts, story: &PaymentStory, events: &mut Vec<TimelineEvent>) {
     for (number, entry) in &story.entries {
         let money = describe_receivable(texts, entry);
         let number = u64::try_from(*number).unwrap_or(0);
         let title = html! { (texts.fill("step.ledger", &[("number", &texts.number(number))])) };
-        let event = Event::new(entry.time, 9, Tone::Calm, title);
+        let event = TimelineEvent::new(entry.time, 9, Tone::Calm, title);
         let text = if money.is_empty() { texts.get("step.no_money").to_owned() } else { money };
         let actor = entry.actor.as_ref().map(|actor| format!(" · {actor}")).unwrap_or_default();
         events.push(event.with_text(html! { (text) (actor) }));

@@ -13,6 +13,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_net::shares::Shares;
 use tillgate_os::clock::Clock;
@@ -108,6 +109,11 @@ impl HostClient {
         let runtime = Handle::try_current().map_err(std::io::Error::other)?;
         let calls = Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS);
         Ok(Self { client, address, key, deadlines, clock, calls, runtime })
+    }
+
+    /// Returns the current time by the machine's clock.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Authorizes or debits a payment ([`HostOperation::Authorize`]), or credits an account

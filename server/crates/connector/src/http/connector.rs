@@ -6,6 +6,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
+use super::message::{DescribedRequest, Exchange};
 use super::order::{self, UnsupportedOrder};
 use super::protocol::{HostOperation, HostOutcome, HostResponse};
 use super::response::{CallFault, CallResult};
@@ -29,12 +30,23 @@ impl HttpConnector {
         Self { name: name.to_owned(), client, capabilities, approval_code }
     }
 
+    /// Begins the message of a request, which is collected at its end.
+    fn begin_exchange<'a>(
+        &self,
+        operation: HostOperation,
+        key: &'a str,
+        body: &'a dyn DescribedRequest,
+    ) -> Exchange<'a> {
+        Exchange::begin(operation, key, body, self.client.now())
+    }
+
     /// Sends the order of a payment, and translates the result. Declines an order that the protocol cannot express,
     /// without sending it.
     async fn send_order(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
         match order::authorization_request(request) {
             Ok((operation, body)) => {
-                let result = self.client.authorize(operation, request.reference, &body).await;
+                let exchange = self.begin_exchange(operation, request.reference, &body);
+                let result = exchange.end(self.client.authorize(operation, request.reference, &body).await);
                 self.translate_result(result, request.reference)
             }
             Err(unsupported) => unsupported_outcome(unsupported),
@@ -51,7 +63,8 @@ impl HttpConnector {
         let key = &modification.reference;
         match order::modification_request(modification, reference) {
             Ok(body) => {
-                let result = self.client.modify(operation, key, &body).await;
+                let exchange = self.begin_exchange(operation, key, &body);
+                let result = exchange.end(self.client.modify(operation, key, &body).await);
                 self.modification_outcome(modification, result)
             }
             Err(unsupported) => unsupported_outcome(unsupported),
@@ -156,7 +169,9 @@ impl Connector for HttpConnector {
     async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
         match order::verification_request(request) {
             Ok(body) => {
-                let result = self.client.authorize(HostOperation::Authorize, request.reference, &body).await;
+                let operation = HostOperation::Authorize;
+                let exchange = self.begin_exchange(operation, request.reference, &body);
+                let result = exchange.end(self.client.authorize(operation, request.reference, &body).await);
                 self.translate_result(result, request.reference)
             }
             Err(unsupported) => unsupported_outcome(unsupported),
@@ -175,7 +190,8 @@ impl Connector for HttpConnector {
         let Modification { reference, original_reference, merchant_id, amount, .. } = modification;
         match order::earlier_request(merchant_id, original_reference, *amount) {
             Ok(body) => {
-                let result = self.client.reverse(reference, &body).await;
+                let exchange = self.begin_exchange(HostOperation::Reverse, reference, &body);
+                let result = exchange.end(self.client.reverse(reference, &body).await);
                 self.modification_outcome(modification, result)
             }
             Err(unsupported) => unsupported_outcome(unsupported),
@@ -186,7 +202,9 @@ impl Connector for HttpConnector {
         let reference = &inquiry.reference;
         match order::earlier_request(&inquiry.merchant_id, reference, inquiry.amount) {
             Ok(body) => {
-                let result = self.client.inquire(&format!("{reference}-inquiry"), &body).await;
+                let key = format!("{reference}-inquiry");
+                let exchange = self.begin_exchange(HostOperation::Inquire, &key, &body);
+                let result = exchange.end(self.client.inquire(&key, &body).await);
                 let is_not_found = match &result {
                     CallResult::Responded(response) => response.outcome == HostOutcome::NotFound,
                     CallResult::Unknown(fault) => matches!(fault, CallFault::Undecided(_)),

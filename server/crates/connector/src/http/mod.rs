@@ -8,6 +8,7 @@ pub mod client;
 pub mod codes;
 pub mod connector;
 pub mod key;
+mod message;
 pub mod order;
 pub mod protocol;
 pub mod response;

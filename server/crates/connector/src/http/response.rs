@@ -54,8 +54,8 @@ pub enum CallFault {
     #[error("the answer of the acquirer's host has another {0} than the request")]
     Mismatch(&'static str),
     /// The host refuses the request.
-    #[error("the acquirer's host refuses the request: {0}")]
-    Refused(String),
+    #[error("the acquirer's host refuses the request: {}", .0.message)]
+    Refused(HostRefusal),
     /// The host does not know the outcome itself.
     #[error("the acquirer's host does not know the outcome (response code {0})")]
     Undecided(String),
@@ -147,8 +147,9 @@ fn interpret_refusal(status: u16, body: &[u8]) -> CallResult {
     let Ok(refusal) = serde_json::from_slice::<HostRefusal>(body) else {
         return CallResult::Unknown(CallFault::Unreadable(status));
     };
-    let fault = CallFault::Refused(refusal.message);
-    match refusal.error {
+    let reason = refusal.error;
+    let fault = CallFault::Refused(refusal);
+    match reason {
         RefusalReason::Date | RefusalReason::Malformed | RefusalReason::Route | RefusalReason::Method => {
             CallResult::NotExecuted(fault)
         }
@@ -265,12 +266,13 @@ mod tests {
     #[test]
     fn a_signed_refusal_says_whether_something_was_done() {
         let refusal = |error: &str| format!(r#"{{"error":"{error}","message":"no"}}"#).into_bytes();
+        let read_fault = |body: &[u8]| CallFault::Refused(serde_json::from_slice(body).unwrap());
         for (status, error) in [(400, "malformed"), (401, "date"), (404, "route"), (405, "method")] {
-            let expected = CallResult::NotExecuted(CallFault::Refused("no".to_owned()));
+            let expected = CallResult::NotExecuted(read_fault(&refusal(error)));
             assert_eq!(verify_tampered(status, &refusal(error), |_| ()), expected);
         }
         for (status, error) in [(409, "keyReused"), (503, "unavailable")] {
-            let expected = CallResult::Unknown(CallFault::Refused("no".to_owned()));
+            let expected = CallResult::Unknown(read_fault(&refusal(error)));
             assert_eq!(verify_tampered(status, &refusal(error), |_| ()), expected);
         }
         for (status, body) in [(500, &b""[..]), (200, b"{}"), (302, b"<html>"), (204, b"")] {

@@ -11,6 +11,7 @@ use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::asynchronous::OutcomeEffects;
 use tillgate_domain::payment::asynchronous::apply_outcome;
+use tillgate_domain::payment::connector_message::ConnectorMessage;
 use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{ModificationType, Payment, PaymentType};
 use tillgate_domain::refusal::Refusal;
@@ -20,6 +21,7 @@ use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 use super::super::{Failure, Gateway};
+use super::debit_steps::CaptureDecision;
 use super::follow_up_draft::draft_reversal;
 use super::reversal::{can_refund_instead, log_declined_reversal};
 use crate::payment::asynchronous::page_not_found;
@@ -81,22 +83,22 @@ impl Gateway {
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
-        self.complete_with_response(payment, result, change, ResponseRecorder::disabled()).await
+        self.complete_with((payment, Vec::new()), result, change, ResponseRecorder::disabled(), None).await
     }
 
-    /// Same as [`Gateway::complete_payment`], and replaces the response that was recorded while the payment was
-    /// pending.
+    /// Same as [`Gateway::complete_payment`], with the messages to the external connector that has given the result.
+    /// Replaces the response that was recorded while the payment was pending.
     ///
     /// # Errors
     /// Same as [`Gateway::complete_payment`].
-    pub(super) async fn complete_with_response(
+    pub(super) async fn complete_with_answer(
         &self,
         payment: &Payment,
         result: ConnectorResult,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        messages: Vec<ConnectorMessage>,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<CompletionResult, Failure> {
-        self.complete_with(payment, result, change, recorder, None).await
+        self.complete_with((payment, messages), result, |_| true, recorder, None).await
     }
 
     /// Same as [`Gateway::complete_payment`] for a held payment. Records the decision that ends its review.
@@ -110,13 +112,14 @@ impl Gateway {
         decision: ReviewDecision,
     ) -> Result<CompletionResult, Failure> {
         let change = |payment: &mut Payment| payment.is_held();
-        self.complete_with(payment, result, change, ResponseRecorder::disabled(), Some(decision)).await
+        self.complete_with((payment, Vec::new()), result, change, ResponseRecorder::disabled(), Some(decision)).await
     }
 
-    /// Completes a payment, with the response to its request and the decision of its review.
+    /// Completes a payment, with the messages to its connector, the response to its request and the decision of its
+    /// review.
     async fn complete_with(
         &self,
-        payment: &Payment,
+        (payment, messages): (&Payment, Vec<ConnectorMessage>),
         result: ConnectorResult,
         change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
         recorder: ResponseRecorder<Payment>,
@@ -161,7 +164,13 @@ impl Gateway {
             risk_counters,
             ..RecordKeys::for_payment(&payment.entity, &payment.id)
         };
-        let completed = self.store.update(keys, move |loaded| completion.decide_changes(loaded, change)).await??;
+        let messages = self.date_messages(payment, messages);
+        let completed = self.store.update(keys, move |loaded| {
+            let (changes, completed) = completion.decide_changes(loaded, change)?;
+            // Also if another call has ended the payment, because the connector was asked.
+            Ok((changes.with_connector_messages(&completed.payment, messages), completed))
+        });
+        let completed = completed.await??;
         // A call that changed nothing may be late, while the payment waits for another challenge and needs its code.
         if completed.changed || !completed.payment.result.is_pending() {
             self.security_codes.remove_code(&completed.payment.id);
@@ -194,17 +203,6 @@ struct DecidedResult {
     must_capture: bool,
     /// The changes of the risk check.
     changes: Changes,
-}
-
-/// Decision about the capture of a payment.
-#[derive(Debug, Clone, Copy)]
-enum CaptureDecision {
-    /// There is nothing to capture, or it is captured.
-    Unneeded,
-    /// Its external connector has to be asked.
-    Request,
-    /// The capture is declined with this code.
-    Declined(ResultCode),
 }
 
 impl DecidedResult {

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tillgate_connector::messages::collect_messages;
 use tillgate_connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
 use tillgate_domain::id::{PaymentId, log_tag};
+use tillgate_domain::payment::connector_message::ConnectorMessage;
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_store::{Changes, RecordKeys};
 use tokio::sync::watch;
@@ -83,6 +85,13 @@ pub(crate) struct ConnectorRequest {
     guard: Option<InFlightPayment>,
 }
 
+/// The outcome of the requests to a connector, with their messages, which are written together with the outcome.
+pub(crate) struct ConnectorAnswer {
+    pub(crate) outcome: ConnectorOutcome,
+    /// Oldest first, by the machine's clock. Empty for an in-process connector.
+    pub(crate) messages: Vec<ConnectorMessage>,
+}
+
 impl ConnectorRequest {
     /// Returns true if this request has marked its payment as in flight. False if another request had done so before.
     pub(super) fn is_guarded(&self) -> bool {
@@ -146,11 +155,11 @@ impl Gateway {
         let merchant_id = payment.acquirer_merchant_id();
         let return_url = return_url.as_deref();
         let request = OrderRequest { reference, merchant_id, return_url, descriptor, now, order: &order };
-        let outcome = match payment.payment_type {
-            PaymentType::Credit => wait_for_outcome(connector.credit(&request)).await,
-            _ => wait_for_outcome(connector.authorize(&request)).await,
+        let answer = match payment.payment_type {
+            PaymentType::Credit => wait_for_answer(connector.credit(&request)).await,
+            _ => wait_for_answer(connector.authorize(&request)).await,
         };
-        self.try_write_outcome(payment, outcome, recorder).await
+        self.try_write_outcome(payment, answer, recorder).await
     }
 
     /// Writes the outcome of a pending payment, and returns the payment with its current state. If the write fails,
@@ -159,12 +168,18 @@ impl Gateway {
     pub(crate) async fn try_write_outcome(
         &self,
         payment: Arc<Payment>,
-        outcome: ConnectorOutcome,
+        answer: ConnectorAnswer,
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
-        let settled = match self.write_outcome(&payment, outcome, recorder).await {
-            Ok(settled) if settled.unannounced => self.announce_pending(settled).await,
-            settled => settled,
+        let settled = match answer.outcome {
+            // One write has both the messages and the notification.
+            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => {
+                self.announce_pending(Arc::clone(&payment), answer.messages).await
+            }
+            _ => match self.write_outcome(&payment, answer, recorder).await {
+                Ok(settled) if settled.unannounced => self.announce_pending(settled, Vec::new()).await,
+                settled => settled,
+            },
         };
         match settled {
             Ok(settled) => settled,
@@ -183,56 +198,69 @@ impl Gateway {
         &self,
         payment: Arc<Payment>,
         shopper_page: ShopperPage,
+        messages: Vec<ConnectorMessage>,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
         let ShopperPage::Foreign { url, method, parameters } = shopper_page else { return Ok(payment) };
+        let messages = self.date_messages(&payment, messages);
         let written = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
             let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
             let is_pending = payment.result.is_pending();
             // A page that is written already stays, because the shopper may be on it.
             let page = payment.redirect.as_mut().filter(|page| page.authentication.is_none() && page.asked.is_some());
             let Some(page) = page.filter(|_| is_pending) else {
-                return Ok((Changes::default(), Arc::new(payment)));
+                return Ok((Changes::default().with_connector_messages(&payment, messages), Arc::new(payment)));
             };
             (page.url, page.method, page.parameters, page.asked) = (url, method, parameters, None);
             payment.unannounced = false;
             let payment = Arc::new(payment);
             let changes = Changes::default().with_payment(Arc::clone(&payment));
+            let changes = changes.with_connector_messages(&payment, messages);
             Ok((recorder.replace_response(changes, &payment, payment.created), payment))
         });
         Ok(written.await??)
     }
 
-    /// Notifies the merchant of a pending payment, unless that was done before. Returns the payment with its current
-    /// state.
-    async fn announce_pending(&self, payment: Arc<Payment>) -> Result<Arc<Payment>, Failure> {
+    /// Notifies the merchant of a pending payment, unless that was done before, and writes messages about the payment.
+    /// Returns the payment with its current state.
+    async fn announce_pending(
+        &self,
+        payment: Arc<Payment>,
+        messages: Vec<ConnectorMessage>,
+    ) -> Result<Arc<Payment>, Failure> {
+        if messages.is_empty() && !payment.unannounced {
+            return Ok(payment);
+        }
+        let messages = self.date_messages(&payment, messages);
         let announced = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
             let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
             if !payment.unannounced {
-                return Ok((Changes::default(), Arc::new(payment)));
+                return Ok((Changes::default().with_connector_messages(&payment, messages), Arc::new(payment)));
             }
             payment.unannounced = false;
             let payment = Arc::new(payment);
-            Ok((Changes::default().with_payment(Arc::clone(&payment)), payment))
+            let changes = Changes::default().with_payment(Arc::clone(&payment));
+            Ok((changes.with_connector_messages(&payment, messages), payment))
         });
         Ok(announced.await??)
     }
 
     /// Writes the outcome of a pending payment: ends it, writes the page that its shopper has to visit, or captures the
-    /// debit that its risk check has accepted after its preauthorization. Writes nothing if the outcome is pending or
-    /// unknown. Returns the payment with its current state.
+    /// debit that its risk check has accepted after its preauthorization. Writes only the messages if the outcome is
+    /// pending or unknown. Returns the payment with its current state.
     ///
     /// # Errors
     /// If the store fails, or the payment is gone.
     pub(super) async fn write_outcome(
         &self,
         payment: &Arc<Payment>,
-        outcome: ConnectorOutcome,
+        answer: ConnectorAnswer,
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
-        match outcome {
+        let messages = answer.messages;
+        match answer.outcome {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
-                let completed = self.complete_with_response(payment, result, |_| true, recorder.clone()).await?;
+                let completed = self.complete_with_answer(payment, result, messages, recorder.clone()).await?;
                 // Only the call that accepted the payment captures it. Otherwise two calls could send the same capture.
                 if completed.changed {
                     self.capture_accepted(completed.payment, recorder).await
@@ -240,9 +268,14 @@ impl Gateway {
                     Ok(completed.payment)
                 }
             }
-            ConnectorOutcome::Redirect(_, page) => self.write_connector_page(Arc::clone(payment), page, recorder).await,
+            ConnectorOutcome::Redirect(_, page) => {
+                self.write_connector_page(Arc::clone(payment), page, messages, recorder).await
+            }
             // The payment keeps its intent, and the worker asks again later.
-            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => Ok(Arc::clone(payment)),
+            ConnectorOutcome::Pending(_) | ConnectorOutcome::Unknown => {
+                self.write_messages(payment, messages).await?;
+                Ok(Arc::clone(payment))
+            }
         }
     }
 }
@@ -251,4 +284,10 @@ impl Gateway {
 /// request is dropped.
 pub(crate) async fn wait_for_outcome(request: impl Future<Output = ConnectorOutcome>) -> ConnectorOutcome {
     tokio::time::timeout(CONNECTOR_TIMEOUT, request).await.unwrap_or(ConnectorOutcome::Unknown)
+}
+
+/// Waits for the outcome of a request as [`wait_for_outcome`] does, and collects its messages.
+pub(crate) async fn wait_for_answer(request: impl Future<Output = ConnectorOutcome>) -> ConnectorAnswer {
+    let (outcome, messages) = collect_messages(wait_for_outcome(request)).await;
+    ConnectorAnswer { outcome, messages }
 }

@@ -12,11 +12,22 @@ use tillgate_connector::{Connector, ConnectorOutcome, ConnectorResult, Modificat
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{Payment, PaymentType};
-use tillgate_shared::result::codes;
+use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::{Failure, Gateway};
-use super::connector_request::wait_for_outcome;
+use super::connector_request::wait_for_answer;
 use crate::payment::response_recorder::ResponseRecorder;
+
+/// Decision about the capture of a payment.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum CaptureDecision {
+    /// There is nothing to capture, or it is captured.
+    Unneeded,
+    /// Its external connector has to be asked.
+    Request,
+    /// The capture is declined with this code.
+    Declined(ResultCode),
+}
 
 /// Returns the first step of a payment whose risk check comes between its steps. `None` for any other payment, and if
 /// the connector does not take both steps.
@@ -82,12 +93,16 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
     ) -> Result<Arc<Payment>, Failure> {
         let Some(route) = self.route_of(&payment).filter(|_| awaits_capture(&payment)) else { return Ok(payment) };
-        match wait_for_outcome(capture_debit(route.connector.as_ref(), &payment, false)).await {
+        let answer = wait_for_answer(capture_debit(route.connector.as_ref(), &payment, false)).await;
+        match answer.outcome {
             ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result) => {
-                Ok(self.complete_with_response(&payment, result, |_| true, recorder).await?.payment)
+                Ok(self.complete_with_answer(&payment, result, answer.messages, recorder).await?.payment)
             }
             // The payment stays pending in its second step, and the worker repeats the capture under the same key.
-            _ => Ok(payment),
+            _ => {
+                self.write_messages(&payment, answer.messages).await?;
+                Ok(payment)
+            }
         }
     }
 }

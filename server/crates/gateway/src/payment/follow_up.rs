@@ -24,7 +24,7 @@ use tillgate_store::{Changes, LoadedRecords, RecordKeys};
 use crate::payment::follow_up_draft::draft_follow_up;
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::payment::{refuse_missing_capability, send_modification, wait_for_outcome};
+use crate::payment::{refuse_missing_capability, send_modification, wait_for_answer};
 use crate::{Failure, Gateway};
 
 /// The parameter that refers to the earlier payment, unless the path does (specification, document 2, resources).
@@ -125,9 +125,9 @@ impl Gateway {
         }
         // The amount is reserved now. A second transaction writes the outcome.
         let Some(route) = self.route_of(&written) else { return Ok(written) };
-        let outcome = wait_for_outcome(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
+        let answer = wait_for_answer(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
         // Boxed, because modifications at in-process connectors would have to reserve its memory too.
-        Ok(Box::pin(self.try_write_outcome(written, outcome, recorder)).await)
+        Ok(Box::pin(self.try_write_outcome(written, answer, recorder)).await)
     }
 
     /// Returns the time limits of the follow-up payments of a payment: the gateway's own, with the reversal window

@@ -43,6 +43,7 @@ pub mod follow_up;
 pub(super) mod follow_up_draft;
 pub(super) mod intake;
 pub mod listing;
+pub mod messages;
 pub mod order;
 pub mod pay;
 pub mod query;
@@ -67,7 +68,7 @@ mod tests;
 use jiff::Timestamp;
 
 pub use self::connector_request::PaymentsInFlight;
-pub(super) use self::connector_request::{ConnectorRequest, wait_for_outcome};
+pub(super) use self::connector_request::{ConnectorRequest, wait_for_answer};
 pub(super) use self::debit_steps::capture_debit;
 pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;

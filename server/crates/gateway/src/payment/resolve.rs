@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use tillgate_connector::messages::collect_messages;
 use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
@@ -12,7 +13,7 @@ use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
-use super::connector_request::{CONNECTOR_TIMEOUT, InFlightPayment, wait_for_outcome};
+use super::connector_request::{CONNECTOR_TIMEOUT, ConnectorAnswer, InFlightPayment, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
@@ -64,8 +65,23 @@ impl Gateway {
         let Some(payment) = self.store.load_payment(entity, id)?.filter(Payment::can_be_inquired) else {
             return self.stop_unneeded_timer(entity, id).await;
         };
-        let connector = self.route_of(&payment).map(|route| route.connector);
-        let outcome = match (connector, &payment.referenced) {
+        let (found, messages) = collect_messages(self.find_outcome(&payment)).await;
+        let answer = ConnectorAnswer { outcome: found?, messages };
+        let settled = self.write_outcome(&Arc::new(payment), answer, ResponseRecorder::disabled()).await?;
+        if settled.can_be_inquired() {
+            let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
+            // A connector that is down for long gets fewer and fewer inquiries, and a short failure is resolved
+            // quickly.
+            let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
+            self.store.postpone_inquiry(id, self.now() + wait).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds the outcome of a payment at its connector: repeats its request if that is safe, or inquires about it.
+    async fn find_outcome(&self, payment: &Payment) -> Result<ConnectorOutcome, Failure> {
+        let connector = self.route_of(payment).map(|route| route.connector);
+        Ok(match (connector, &payment.referenced) {
             (None, _) => {
                 // The payment stays pending: the connector may be set up again, and only it knows the outcome.
                 tracing::error!(
@@ -75,29 +91,20 @@ impl Gateway {
                 ConnectorOutcome::Unknown
             }
             (Some(connector), Some(referenced)) => {
-                let referenced = self.store.load_payment(entity, referenced)?;
+                let referenced = self.store.load_payment(&payment.entity, referenced)?;
                 match referenced {
                     Some(referenced) => {
                         // A repeated request under the same key is executed once, so no separate inquiry is needed.
-                        wait_for_outcome(send_modification(connector.as_ref(), &payment, &referenced, true)).await
+                        wait_for_outcome(send_modification(connector.as_ref(), payment, &referenced, true)).await
                     }
                     None => ConnectorOutcome::Unknown,
                 }
             }
             (Some(connector), None) if payment.capture_reference().is_some() => {
-                wait_for_outcome(capture_debit(connector.as_ref(), &payment, true)).await
+                wait_for_outcome(capture_debit(connector.as_ref(), payment, true)).await
             }
-            (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), &payment).await,
-        };
-        let settled = self.write_outcome(&Arc::new(payment), outcome, ResponseRecorder::disabled()).await?;
-        if settled.can_be_inquired() {
-            let age = self.now_of_id(entity).duration_since(settled.connector_request_time());
-            // A connector that is down for long gets fewer and fewer inquiries, and a short failure is resolved
-            // quickly.
-            let wait = (age / 2).clamp(MIN_INTERVAL, MAX_INTERVAL);
-            self.store.postpone_inquiry(id, self.now() + wait).await?;
-        }
-        Ok(())
+            (Some(connector), None) => self.inquire_or_reverse(connector.as_ref(), payment).await,
+        })
     }
 
     /// Loads the intents whose outcome has to be looked up now, oldest first, at most `limit`. Leaves out payments that

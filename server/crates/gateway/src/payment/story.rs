@@ -7,13 +7,14 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, PaymentType};
 use tillgate_domain::review::queue::{QueuedReview, ReviewAction};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate_store::{PaymentComment, StoryMessage};
+use tillgate_store::{NumberedMessage, PaymentComment, StoryMessage};
 
+use super::messages::sort_messages;
 use crate::payment::listing::find_strongest;
 use crate::{Failure, Gateway};
 
 /// Maximum number of related payments.
-const MAX_RELATED: u32 = 100;
+pub(super) const MAX_RELATED: u32 = 100;
 
 /// Maximum number of comments of a story.
 const MAX_COMMENTS: u32 = 20;
@@ -51,8 +52,10 @@ pub struct PaymentStory {
     pub review: Option<(QueuedReview, Vec<ReviewAction>)>,
     /// The end of the review's lifetime, while the payment is held.
     pub review_deadline: Option<Timestamp>,
-    /// The messages about it and its related payments, oldest first.
+    /// The messages about it and its related payments to the merchant, oldest first.
     pub messages: Vec<StoryMessage>,
+    /// The messages about it and its related payments between the gateway and external connectors, oldest first.
+    pub connector_messages: Vec<NumberedMessage>,
     /// The latest comments of users, the latest first.
     pub comments: Vec<PaymentComment>,
     /// The disputes about it.
@@ -89,6 +92,7 @@ impl Gateway {
         let open = review.as_ref().filter(|(review, _)| !review.has_ended);
         let review_deadline = open.and_then(|(review, _)| review.since.checked_add(self.options.review_lifetime).ok());
         let comments = self.store.load_payment_comments(owner, &payment.id, None, MAX_COMMENTS)?;
+        let connector_messages = self.find_connector_messages(&payment, &related)?;
         let (shows_money, shows_rules) = (scope.money.contains(owner), scope.rules.contains(owner));
         let mut story = PaymentStory {
             payment,
@@ -100,6 +104,7 @@ impl Gateway {
             review,
             review_deadline,
             messages,
+            connector_messages,
             comments,
             disputes: Vec::new(),
             records: Vec::new(),
@@ -128,7 +133,18 @@ impl Gateway {
         Ok(())
     }
 
-    /// Finds the messages about a payment and its related payments, oldest first.
+    /// Finds the messages about a payment and its related payments between the gateway and external connectors, oldest
+    /// first. Whoever may see the payment may see them, as its parameters.
+    fn find_connector_messages(&self, payment: &Payment, related: &[Payment]) -> Result<Vec<NumberedMessage>, Failure> {
+        // The payment itself may be beyond the limit of its related payments.
+        let others = related.iter().filter(|other| other.id != payment.id);
+        let payments: Vec<&Payment> = std::iter::once(payment).chain(others).collect();
+        let mut messages = self.store.load_connector_messages(&payments)?;
+        sort_messages(&mut messages);
+        Ok(messages)
+    }
+
+    /// Finds the messages about a payment and its related payments to the merchant, oldest first.
     fn find_story_messages(
         &self,
         scope: &StoryScope,

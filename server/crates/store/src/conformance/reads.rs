@@ -13,8 +13,8 @@ use tillgate_shared::result::codes;
 
 use super::Backend;
 use super::samples::{
-    empty_directory, follow_up, pending_payment, sample_entity, sample_payment, sample_time, with_parameter,
-    with_result, write_changes,
+    empty_directory, follow_up, pending_payment, sample_entity, sample_message, sample_payment, sample_time,
+    with_parameter, with_result, write_changes,
 };
 use crate::credential::Credential;
 use crate::{CacheStamp, Cancellation, Changes, Store, StoreError};
@@ -173,4 +173,30 @@ async fn wait_until(condition: impl Fn() -> bool) {
         assert!(Instant::now() < deadline, "the condition did not come true");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+pub(crate) async fn the_first_and_the_latest_messages_of_a_connector_are_kept(backend: impl Backend) {
+    let store = backend.open_store();
+    let external = |seconds| Payment { connector: Some("http".to_owned()), ..sample_payment(seconds) };
+    let (asked, other) = (external(1), external(2));
+    let numbers = |payments: &[&Payment]| -> Vec<u32> {
+        let found = store.load_connector_messages(payments).unwrap();
+        assert!(found.iter().all(|one| one.message == sample_message(one.number.into())), "{found:?}");
+        found.into_iter().map(|one| one.number).collect()
+    };
+    let first = Changes::default().with_payment(asked.clone()).with_payment(other.clone());
+    let messages = (1..=49).map(sample_message).collect();
+    write_changes(&store, first.with_connector_messages(&asked, messages)).await.unwrap();
+    write_changes(&store, Changes::default().with_connector_messages(&other, vec![sample_message(1)])).await.unwrap();
+    assert_eq!(numbers(&[&asked]), (1..=49).collect::<Vec<u32>>());
+    // Several messages of one commit drop as many earlier ones, and only those of their payment.
+    let more = (50..=53).map(sample_message).collect();
+    write_changes(&store, Changes::default().with_connector_messages(&asked, more)).await.unwrap();
+    assert_eq!(numbers(&[&asked, &other]), (1..=20).chain(24..=53).chain([1]).collect::<Vec<u32>>());
+    assert_eq!(backend.open_admin().load_connector_messages(&[&other]).unwrap().len(), 1);
+    // The payment of another entity with the same id is another payment.
+    let stranger = Payment { entity: sample_entity(2).id, ..asked };
+    assert_eq!(numbers(&[&stranger]), Vec::<u32>::new());
+    let silent = Changes::default().with_connector_messages(&other, Vec::new());
+    assert_eq!(silent.owning_entity(), None);
 }

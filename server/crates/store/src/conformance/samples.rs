@@ -7,7 +7,8 @@ use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId, RegistrationId};
-use tillgate_domain::payment::{Account, Payment, PaymentType, Redirect};
+use tillgate_domain::payment::connector_message::{ConnectorMessage, ConnectorOperation, MessageOutcome};
+use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, Redirect};
 use tillgate_domain::registration::Registration;
 use tillgate_risk::RuleSet;
 use tillgate_shared::money::{Amount, Currency};
@@ -128,4 +129,22 @@ pub(crate) async fn write_changes(store: &Store, changes: Changes) -> Result<(),
     let written = store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await?;
     assert!(written.is_ok(), "the decision refuses nothing");
     Ok(())
+}
+
+/// Returns an inquiry without an answer. `seconds` determines its time and its reference.
+pub(super) fn sample_message(seconds: i64) -> ConnectorMessage {
+    ConnectorMessage {
+        sent: sample_time(seconds),
+        milliseconds: 8000,
+        operation: ConnectorOperation::Inquiry,
+        reference: format!("inquiry-{seconds}"),
+        outcome: MessageOutcome::NoAnswer,
+        fault: None,
+        response_code: None,
+        avs: None,
+        cvv: None,
+        connector_tx_ids: ConnectorTxIds::default(),
+        request: Vec::new(),
+        answer: Vec::new(),
+    }
 }

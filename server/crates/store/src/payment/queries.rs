@@ -17,7 +17,7 @@ use tillgate_domain::payment::{FollowUpSummary, Payment, PaymentOutcome, Payment
 use crate::document::decode_document;
 use crate::payment::load;
 use crate::payment::shared_parameters;
-use crate::{Cancellation, Store, StoreError};
+use crate::{AdminStore, Cancellation, Store, StoreError};
 
 /// Number of payments that are read in one snapshot.
 const PAYMENTS_PER_SNAPSHOT: usize = 200;
@@ -112,20 +112,14 @@ impl Store {
     /// Loads a payment with all related payments: the original to which its references lead, and all payments that
     /// refer to the original directly or indirectly. Oldest first, at most `limit`.
     pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
-        self.readers.in_snapshot(|connection| {
-            let mut root = payment.clone();
-            let mut steps = 0;
-            // The limit ends the walk if damaged rows refer to each other in a circle.
-            while let Some(id) = &root.referenced
-                && steps < limit
-                && let Some(earlier) = load::load_payment(connection, &root.entity, id)?
-            {
-                root = earlier;
-                steps += 1;
-            }
-            let first = BTreeSet::from([(root.id, root.entity)]);
-            load_payments(connection, &collect_follow_ups(connection, first, limit)?)
-        })
+        self.readers.in_snapshot(|connection| load_related(connection, payment, limit))
+    }
+}
+
+impl AdminStore {
+    /// Same as [`Store::load_related_payments`].
+    pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
+        load_related(&self.connection, payment, limit)
     }
 }
 
@@ -266,6 +260,22 @@ fn collect_follow_ups(
         }
     }
     Ok(found.into_iter().take(limit as usize).collect())
+}
+
+/// Loads a payment with all related payments, as [`Store::load_related_payments`] describes.
+fn load_related(connection: &Connection, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
+    let mut root = payment.clone();
+    let mut steps = 0;
+    // The limit ends the walk if damaged rows refer to each other in a circle.
+    while let Some(id) = &root.referenced
+        && steps < limit
+        && let Some(earlier) = load::load_payment(connection, &root.entity, id)?
+    {
+        root = earlier;
+        steps += 1;
+    }
+    let first = BTreeSet::from([(root.id, root.entity)]);
+    load_payments(connection, &collect_follow_ups(connection, first, limit)?)
 }
 
 /// Loads payments in the given order, without those that are not stored.

@@ -12,6 +12,7 @@ pub(super) const SEALED: &[&str] = &[
     "checkout",
     "checkout_payment",
     "clock_jump",
+    "connector_message",
     "dispute",
     "entity",
     "entity_level",
@@ -72,6 +73,7 @@ pub(super) const SEALED: &[&str] = &[
 /// Tables that only some versions of the schema seal, with these versions. The first version with a seal is 51.
 const VERSIONS: &[(&str, Range<u32>)] = &[
     ("approval", 63..u32::MAX),
+    ("connector_message", 67..u32::MAX),
     ("review_request", 51..55),
     ("unmasked_index", 53..u32::MAX),
     ("passkey", 61..u32::MAX),

@@ -1,0 +1,31 @@
+//! Collection of the messages that external connectors exchange, for the timeline of their payments.
+//!
+//! The messages do not pass through the outcomes of [`crate::Connector`]: a use case may send several requests for one
+//! outcome, and a request without an answer has no result that could carry them. A connector adds them to the list of
+//! the task that asks it, and the caller writes the list together with the outcome. In-process connectors add none.
+
+use std::cell::RefCell;
+
+use tillgate_domain::payment::connector_message::ConnectorMessage;
+
+tokio::task_local! {
+    /// The messages of the current task.
+    static COLLECTED: RefCell<Vec<ConnectorMessage>>;
+}
+
+/// Runs requests to connectors. Returns their result, with the messages that external connectors have exchanged
+/// meanwhile, oldest first. A collection within another one keeps its messages to itself.
+pub async fn collect_messages<T>(requests: impl Future<Output = T>) -> (T, Vec<ConnectorMessage>) {
+    // An empty vector allocates nothing, so in-process connectors pay nothing for it.
+    let collecting = async {
+        let result = requests.await;
+        (result, COLLECTED.with(RefCell::take))
+    };
+    COLLECTED.scope(RefCell::default(), collecting).await
+}
+
+/// Adds a message to the list of the current task. Does not make the message if nothing collects messages.
+pub(crate) fn add_message(make: impl FnOnce() -> ConnectorMessage) {
+    // Outside of a collection there is nothing to record, for example for the verification of a registration.
+    let _ = COLLECTED.try_with(|collected| collected.borrow_mut().push(make()));
+}
