@@ -19,6 +19,7 @@ pub mod back_office_host;
 pub mod back_office_imports;
 pub mod back_office_ledger;
 pub mod back_office_links;
+pub mod back_office_look;
 pub mod back_office_money;
 pub mod back_office_passkeys;
 pub mod back_office_payment_acts;

@@ -7,6 +7,7 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::Requirements;
 
 use crate::access::channel::Channel;
+use crate::access::form_look::FormLook;
 use crate::access::level::Level;
 use crate::id::EntityId;
 use crate::refusal::Refusal;
@@ -77,6 +78,9 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refund_approval: Option<String>,
+    /// The look of the payment form. A channel has each part that it has not chosen from its merchant.
+    #[serde(skip_serializing_if = "FormLook::is_default")]
+    pub form_look: FormLook,
     /// Names of the settings whose default was chosen explicitly, so that they are not inherited (see
     /// [`crate::access::inheritance`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]
