@@ -131,7 +131,8 @@ async fn the_preview_follows_the_fields_and_the_picker() -> anyhow::Result<()> {
         wait_for(".dark .wpwl-button", "height", "60px").await?;
         let picker = "document.querySelector('[data-field=f-form-accent]')";
         assert_eq!(browser.evaluate(&format!("{picker}.value")).await?, "#6d3a97");
-        let pick = format!("{picker}.value = '#1d6b45'; {picker}.dispatchEvent(new Event('input', {{ bubbles: true }}))");
+        let pick =
+            format!("{picker}.value = '#1d6b45'; {picker}.dispatchEvent(new Event('input', {{ bubbles: true }}))");
         browser.execute(pick, vec![]).await?;
         wait_for(".light .wpwl-button", "backgroundColor", "rgb(29, 107, 69)").await?;
         assert_eq!(browser.evaluate("document.getElementById('f-form-accent').value").await?, "#1d6b45");

@@ -75,7 +75,8 @@ impl From<&Entity> for RelatedEntity {
 
 /// Builds the output for an entity.
 pub(in crate::cli) fn describe_entity(overview: EntityOverview) -> EntityOutput {
-    let EntityOverview { entity, above, below, channels, inherited, effective, look, compatible, has_open_form } = overview;
+    let EntityOverview { entity, above, below, channels, inherited, effective, look, compatible, has_open_form } =
+        overview;
     let inherited: Vec<InheritedSetting> =
         inherited.iter().map(|(setting, from)| InheritedSetting { setting, from: from.into() }).collect();
     let mut warnings = Vec::new();

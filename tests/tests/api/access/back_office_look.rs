@@ -43,10 +43,18 @@ async fn the_form_saves_what_was_changed_and_inherits_what_is_emptied() -> anyho
     let fields = [("form-gap", "0px"), ("was-form-gap", "0px"), ("form-accent", ""), ("was-form-accent", "")];
     let unchanged = person.browser.post(&path, &fields).await?;
     assert!(unchanged.header("location").ends_with("?done=settings_unchanged"));
-    let fields = [("form-accent", ""), ("was-form-accent", "#aabbcc"), ("form-on-accent", ""), ("was-form-on-accent", "#000000")];
+    let fields = [
+        ("form-accent", ""),
+        ("was-form-accent", "#aabbcc"),
+        ("form-on-accent", ""),
+        ("was-form-on-accent", "#000000"),
+    ];
     assert_eq!(person.browser.post(&path, &fields).await?.status, 303);
     let shown = show_entity(&gateway, &channel.entity_id)?;
-    assert_eq!((&shown["settings"]["form_look"]["accent"], &shown["look"]["accent"]), (&Value::Null, &"#6d3a97".into()));
+    assert_eq!(
+        (&shown["settings"]["form_look"]["accent"], &shown["look"]["accent"]),
+        (&Value::Null, &"#6d3a97".into())
+    );
     let settings = person.browser.get(&format!("/administration/entities/{}/settings", channel.entity_id)).await?;
     assert!(settings.page.contains("#6d3a97</span> <span class=\"badge calm\">Of its merchant"), "{}", settings.page);
     let list = person.browser.get("/administration/audit?act=entity+set").await?;
@@ -63,7 +71,7 @@ async fn a_refused_look_changes_nothing_and_names_its_field() -> anyhow::Result<
     for (name, value, message) in [
         ("form-accent", "purple", "is not a colour"),
         ("form-accent", "#6d3a97", "has a contrast of 2."),
-        ("form-on-accent", "#fff", "on the button #ffc24b has a contrast of 1.59:1, and the least is 4.5:1"),
+        ("form-on-accent", "#fff", "on the button #ffc24b has a contrast of 1.60:1, and the least is 4.5:1"),
         ("form-on-accent", "none", "#ffffff (the default)"),
         ("form-error", "#fff}*{display:none}<b>", "is not a colour"),
         ("form-height", "40px", "is not a length from 44px to 96px"),
@@ -78,7 +86,7 @@ async fn a_refused_look_changes_nothing_and_names_its_field() -> anyhow::Result<
     // Also by the settings page and by the command line.
     let settings = format!("/administration/entities/{}/settings/form", shop.entity_id);
     let refused = person.browser.post(&settings, &[("form-on-accent", "#fff")]).await?;
-    assert!(refused.status == 422 && refused.page.contains("1.59:1"), "{}", refused.page);
+    assert!(refused.status == 422 && refused.page.contains("1.60:1"), "{}", refused.page);
     for option in [["--form-accent", "#6d3a97"], ["--inherit", "form-on-accent"], ["--form-height", "2.7rem"]] {
         let command = [&["entity", "set", "--entity", &shop.entity_id][..], &option].concat();
         assert!(gateway.run_command(&command).is_err(), "{option:?}");
@@ -96,14 +104,19 @@ async fn the_preview_shows_typed_values_and_repeats_no_markup() -> anyhow::Resul
     let query = "form-accent=%231d6b45&form-gap=%22%3E%3Cb%3E&form-height=&was-form-gap=1px&form-accent=%23000";
     let page = person.browser.get(&format!("{path}?{query}")).await?;
     assert!(page.header("content-security-policy").contains("frame-src 'self'"));
-    let source = page.between("<iframe id=\"preview\" src=\"/backoffice", "\"").context("no frame")?.replace("&amp;", "&");
+    let source =
+        page.between("<iframe id=\"preview\" src=\"/backoffice", "\"").context("no frame")?.replace("&amp;", "&");
     assert!(page.page.contains("name=\"form-accent\" type=\"text\" value=\"#1d6b45\""), "{}", page.page);
     let preview = person.browser.get(&source).await?;
     let policy = preview.header("content-security-policy");
     assert_eq!(preview.status, 200);
     assert!(policy.contains("frame-ancestors 'self'") && !policy.contains("script-src"), "{policy}");
     assert_eq!(preview.header("x-frame-options"), "SAMEORIGIN");
-    assert!(preview.page.contains("Space between fields") && preview.page.contains("is not a length"), "{}", preview.page);
+    assert!(
+        preview.page.contains("Space between fields") && preview.page.contains("is not a length"),
+        "{}",
+        preview.page
+    );
     assert!(!preview.page.contains("<form") && !preview.page.contains("<script"), "{}", preview.page);
     for shown in [&page, &preview] {
         assert!(!shown.page.contains("<b>"), "{}", shown.page);
@@ -116,7 +129,7 @@ async fn the_preview_shows_typed_values_and_repeats_no_markup() -> anyhow::Resul
     let stored = person.browser.get(&format!("{path}/preview.css")).await?;
     assert!(stored.page.contains("--wpwl-accent:#6d3a97"), "{}", stored.page);
     let refused = person.browser.get(&format!("{path}/preview?form-accent=%23ffc24b")).await?;
-    assert!(refused.page.contains("1.59:1"), "{}", refused.page);
+    assert!(refused.page.contains("1.60:1"), "{}", refused.page);
     // A page of another site cannot load the preview as a part of its own.
     let mut foreign = person.browser;
     foreign.headers = vec![("sec-fetch-site", "cross-site".to_owned()), ("sec-fetch-mode", "no-cors".to_owned())];
@@ -144,7 +157,9 @@ async fn a_viewer_sees_the_look_and_changes_nothing_and_another_tenant_sees_noth
     let fields = [("form-accent", "#000"), ("was-form-accent", "")];
     assert_eq!(viewer.browser.post(&own, &fields).await?.status, 403);
     let unknown = owner.browser.get(&path_of("8a000000000000000000000000000000")).await?;
-    for (method, end) in [(Method::GET, ""), (Method::POST, ""), (Method::GET, "/preview"), (Method::GET, "/preview.css")] {
+    for (method, end) in
+        [(Method::GET, ""), (Method::POST, ""), (Method::GET, "/preview"), (Method::GET, "/preview.css")]
+    {
         let path = format!("{}{end}", path_of(&other.entity_id));
         let answer = owner.browser.send(method.clone(), &path, &fields).await?;
         assert_eq!((answer.status, &answer.page), (404, &unknown.page), "{method} {path}");

@@ -23,8 +23,14 @@ async fn prepare(shop: &MerchantClient) -> anyhow::Result<String> {
 async fn a_checkout_carries_the_look_of_its_channel_and_no_other() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant_with(&["--form-accent", "#6D3A97", "--form-radius", "0"])?;
-    let channel =
-        gateway.create_merchant_with(&["--merchant", &shop.entity_id, "--form-radius", "8px", "--form-height", "4rem"])?;
+    let channel = gateway.create_merchant_with(&[
+        "--merchant",
+        &shop.entity_id,
+        "--form-radius",
+        "8px",
+        "--form-height",
+        "4rem",
+    ])?;
     let bare = gateway.create_merchant_with(&["--merchant", &shop.entity_id, "--form-accent", "none"])?;
     let other = gateway.create_merchant()?;
     let colours = "--wpwl-accent:#6d3a97;--wpwl-on-accent:#ffffff;";
@@ -60,7 +66,8 @@ async fn a_change_of_the_look_applies_to_open_checkouts() -> anyhow::Result<()> 
             let config = read_configuration(&shop, &checkout, "VISA").await?;
             let (_, plain) = get_form(&shop, &checkout, "&brands=VISA").await?;
             let has_look = config["look"].as_str().is_some_and(|look| look.contains("--wpwl-error:#b3261e"));
-            Ok((has_look == is_carried && plain.contains(".error, .alert { color: #b3261e; }") == is_carried).then_some(()))
+            Ok((has_look == is_carried && plain.contains(".error, .alert { color: #b3261e; }") == is_carried)
+                .then_some(()))
         })
         .await?;
     }
@@ -71,7 +78,8 @@ async fn a_change_of_the_look_applies_to_open_checkouts() -> anyhow::Result<()> 
 async fn the_plain_form_has_the_look_in_its_policy_and_no_error_that_cannot_be_read() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     // A colour for dark pages: the plain form is white.
-    let shop = gateway.create_merchant_with(&["--form-error", "#ffa79c", "--form-height", "60px", "--form-gap", "2rem"])?;
+    let shop =
+        gateway.create_merchant_with(&["--form-error", "#ffa79c", "--form-height", "60px", "--form-gap", "2rem"])?;
     let checkout = prepare(&shop).await?;
     let path = format!("v1/plainForm.html?checkoutId={checkout}&brands=VISA");
     let answer = shop.bare_request(Method::GET, &path).send().await?;

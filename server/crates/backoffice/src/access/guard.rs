@@ -51,10 +51,7 @@ impl FramePart {
 /// Headers of every response. A page loads nothing from another host, runs no script that is not a file of ours, and is
 /// never shown in a frame.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(page_policy!()),
-    ),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page_policy!())),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),

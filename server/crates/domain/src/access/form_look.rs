@@ -242,7 +242,11 @@ impl FormLook {
                 None => {}
             }
         }
-        if properties.is_empty() { String::new() } else { format!(":where(.wpwl-container){{{}}}", properties.join(";")) }
+        if properties.is_empty() {
+            String::new()
+        } else {
+            format!(":where(.wpwl-container){{{}}}", properties.join(";"))
+        }
     }
 }
 

@@ -32,7 +32,9 @@ impl Length {
         let refuse = || {
             let in_rem = |pixels: u32| Self { parts: pixels * PARTS / PIXELS_PER_REM, unit: LengthUnit::Rem };
             let (from, to) = (in_rem(least), in_rem(most));
-            format!("“{text}” is not a length from {least}px to {most}px ({from} to {to}), such as {most}px, or the word none")
+            format!(
+                "“{text}” is not a length from {least}px to {most}px ({from} to {to}), such as {most}px, or the word none"
+            )
         };
         let length = Self::read(text).ok_or_else(refuse)?;
         let factor = if length.unit == LengthUnit::Rem { PIXELS_PER_REM } else { 1 };
@@ -88,7 +90,9 @@ mod tests {
         {
             assert_eq!(Length::parse(text, (0, 48)).unwrap().to_string(), expected, "{text}");
         }
-        for text in ["", "12", "px", ".5rem", "1.rem", "1.2345rem", "1000px", "1e1px", "+1px", "1 px", "1PX", "1.2.3px", "١px"] {
+        for text in
+            ["", "12", "px", ".5rem", "1.rem", "1.2345rem", "1000px", "1e1px", "+1px", "1 px", "1PX", "1.2.3px", "١px"]
+        {
             assert!(Length::parse(text, (0, 960)).is_err(), "{text}");
         }
     }
