@@ -36,20 +36,20 @@ async fn the_form_has_the_look_of_its_channel() -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {
         browser.goto(stage.add_page("")).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
-        form.press_pay_button().await?;
-        form.wait_for_hint("cardNumberError").await?;
         for (css, property, expected) in [
             (".wpwl-button-pay", "backgroundColor", PURPLE),
             (".wpwl-button-pay", "color", "rgb(255, 255, 255)"),
             (".wpwl-button-pay", "height", "60px"),
             (".wpwl-control-expiry", "borderTopLeftRadius", "0px"),
-            (".wpwl-hint", "color", "rgb(122, 0, 25)"),
             (".wpwl-form", "rowGap", "32px"),
         ] {
             assert_eq!(computed(&browser, css, property).await?, expected, "{css} {property}");
         }
         let height = browser.evaluate(&format!("document.querySelector('{NUMBER_FRAME}').offsetHeight")).await?;
         assert_eq!(height, 60);
+        form.press_pay_button().await?;
+        form.wait_for_hint("cardNumberError").await?;
+        assert_eq!(computed(&browser, ".wpwl-hint", "color").await?, "rgb(122, 0, 25)");
         // The page's policy is as strict as the form permits.
         assert_eq!(browser.observed_details("violation").await?, Vec::<String>::new());
         // The rules go with the form.
@@ -129,6 +129,7 @@ async fn the_preview_follows_the_fields_and_the_picker() -> anyhow::Result<()> {
         browser.find(By::Id("f-form-height")).await?.send_keys("60px").await?;
         wait_for(".light .wpwl-button", "backgroundColor", PURPLE).await?;
         wait_for(".dark .wpwl-button", "height", "60px").await?;
+        browser.save_screenshot("back-office-look").await?;
         let picker = "document.querySelector('[data-field=f-form-accent]')";
         assert_eq!(browser.evaluate(&format!("{picker}.value")).await?, "#6d3a97");
         let pick =

@@ -29,8 +29,9 @@ pub(crate) struct Shopper {
 }
 
 /// Builds the form's configuration for an open checkout: its data, and those brands of `brands` (codes that the page
-/// names) that the shopper can pay it with. A wallet says if our sandbox sheet replaces its own. The look that was chosen
-/// for the entity comes as a rule of the form's style sheet, because the loader has the same bytes for every checkout.
+/// names) that the shopper can pay it with. A wallet says if our sandbox sheet replaces its own. The look that was
+/// chosen for the entity comes as a rule of the form's style sheet, because the loader has the same bytes for every
+/// checkout.
 pub(crate) fn open_checkout_config(
     state: &AppState,
     checkout: &Checkout,

@@ -132,8 +132,8 @@ fn read_name(fields: &Fields) -> Result<ReadForm, Vec<(&'static str, String)>> {
     Ok(ReadForm { change: is_changed.then_some(change), reaches: Vec::new() })
 }
 
-/// Reads the fields of settings. A field that still has the value with which the form was made changes nothing, so that a
-/// form never undoes the change that somebody else has made meanwhile. An empty field is inherited from now on.
+/// Reads the fields of settings. A field that still has the value with which the form was made changes nothing, so that
+/// a form never undoes the change that somebody else has made meanwhile. An empty field is inherited from now on.
 ///
 /// # Errors
 /// The messages about the fields.

@@ -46,8 +46,8 @@ impl Field<'_> {
         self.row(&self.bare_input(kind))
     }
 
-    /// Renders an input for a colour in digits, and a picker beside it, which needs the script. `shown` is the colour of
-    /// the picker as `#rrggbb`, and `picker` its label.
+    /// Renders an input for a colour in digits, and a picker beside it, which needs the script. `shown` is the colour
+    /// of the picker as `#rrggbb`, and `picker` its label.
     pub fn colour(&self, shown: &str, picker: &str) -> Markup {
         self.row(&html! {
             div.colour {

@@ -4,8 +4,8 @@
 //! A setting is an entity's own if it differs from the default, or if the default was chosen explicitly
 //! ([`EntitySettings::chosen_defaults`]). Otherwise the value of the nearest entity above that has its own applies.
 //! Nothing is copied from a merchant to its channels: a channel looks up the origins, the look of the form and the
-//! compatibility mode of its merchant (`Directory::frame_origins`, `Directory::form_look`, `Directory::formats_of`), and
-//! every other setting is its own.
+//! compatibility mode of its merchant (`Directory::frame_origins`, `Directory::form_look`, `Directory::formats_of`),
+//! and every other setting is its own.
 
 use crate::access::entity::{Entity, EntitySettings};
 

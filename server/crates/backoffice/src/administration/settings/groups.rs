@@ -117,7 +117,8 @@ pub(in crate::administration) fn look_value(overview: &EntityOverview, part: Loo
     overview.look.get(part).unwrap_or(part.default_value())
 }
 
-/// Describes the source of a value. A channel has the parts of the form's look that it has not chosen from its merchant.
+/// Describes the source of a value. A channel has the parts of the form's look that it has not chosen from its
+/// merchant.
 pub(in crate::administration) fn source_text(
     office: &Office,
     overview: &EntityOverview,
