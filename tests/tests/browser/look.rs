@@ -104,6 +104,23 @@ async fn the_look_applies_on_dark_pages_and_to_every_kind_of_form() -> anyhow::R
 }
 
 #[tokio::test]
+async fn the_look_ends_with_its_checkout() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::with_options(&LOOK, &[]).await?;
+    let other = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        browser.goto(stage.add_page("")).await?;
+        CardForm::wait_until_ready(&browser).await?;
+        assert_eq!(computed(&browser, ".wpwl-button-pay", "backgroundColor").await?, PURPLE);
+        stage.add_form(&browser, other.checkout.id(), "VISA", "/result").await?;
+        let colour = "getComputedStyle(document.querySelector('.wpwl-button-pay') ?? document.body).backgroundColor";
+        browser.wait_until(&format!("{colour} === 'rgb(36, 86, 214)'")).await?;
+        assert_eq!(browser.evaluate("document.adoptedStyleSheets.length").await?, 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn the_preview_follows_the_fields_and_the_picker() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let merchant = gateway.create_merchant()?;
