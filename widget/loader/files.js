@@ -8,6 +8,8 @@ var PAUSES = [500, 2000];
 var folder = base + "v1/static/" + BUILD + "/";
 // Elements and rules that were put into the page.
 var elements = [], adopted = null;
+// The measures until the style sheet arrives, and the look of the checkout's channel.
+var measures = "", look = "";
 var styleName = "", styleLink = null;
 var isEnded = false;
 
@@ -92,8 +94,17 @@ export function loadStyle(wanted, whenLoaded) {
   }, Boolean);
 }
 
+// Takes the look of the checkout's channel, as rules that weigh nothing: the page's own win.
+export function takeLook(rules) {
+  if (!rules) return;
+  look = rules;
+  adoptRules(measures);
+}
+
 // Replaces the few rules that come without a file. Browsers that cannot take them do without.
-function adoptRules(rules) {
+function adoptRules(wanted) {
+  measures = wanted;
+  var rules = wanted + look;
   if (!rules && !adopted) return;
   try {
     var known = Array.from(nativeGet(document, "adoptedStyleSheets"));
@@ -138,6 +149,7 @@ export function loadLanguage(wanted) {
 // Removes everything that was put into the page. Nothing comes any more.
 export function removeFiles() {
   isEnded = true;
+  look = "";
   adoptRules("");
   elements.forEach(function (element) { element.remove(); });
 }

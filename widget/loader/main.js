@@ -4,8 +4,9 @@
 // pay an order that the page no longer shows.
 
 import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
-import { removeFiles, takeTexts, textOf } from "./files.js";
-import { define, globalOf, listen, make, nativeCall, nativeGet, runSoon, setBusy, unlisten } from "./native.js";
+import { removeFiles, takeLook, takeTexts, textOf } from "./files.js";
+import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
+import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
 import { findRelay, hasForms, listForms, openRelay, placeAll, settleForms } from "./place.js";
 import { removeAbandoned, removeAll, removeCopies } from "./place.js";
@@ -79,6 +80,8 @@ function startLoader() {
     if (event.origin !== framesOrigin || !event.data || !event.data.tillgate) return;
     if (event.data.type === "ready") {
       noteHello(event.source);
+      // Before the page module measures the text of the page for the frames.
+      takeLook(readMember(event.data.config || {}, "look"));
       watch();
     }
     if (page) page.receive(event);

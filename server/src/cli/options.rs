@@ -7,6 +7,7 @@ use tillgate_gateway::access::settings::{
 };
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
+use crate::cli::access::look::LookOptions;
 use crate::cli::serve::place::PlaceOptions;
 
 /// Options that are not given change nothing. A new entity is a sandbox with default settings.
@@ -66,6 +67,8 @@ pub(super) struct EntityOptions {
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
     #[command(flatten)]
+    look: LookOptions,
+    #[command(flatten)]
     channel: ChannelOptions,
 }
 
@@ -88,6 +91,7 @@ impl EntityOptions {
             rule_approval: self.rule_approval.map(is_on),
             key_approval: self.key_approval.map(is_on),
             origins: self.origins.clone(),
+            look: self.look.to_change(),
             channel: self.channel.to_change(),
         };
         EntityChange { name, place: self.place.to_change(), settings }

@@ -131,7 +131,7 @@ fn the_themes_properties_are_those_of_the_sheets_with_their_defaults_and_all_are
     let known: BTreeSet<_> = THEME.iter().map(|property| property.name.to_owned()).collect();
     assert_eq!(known, property_names(&sheets));
     assert_eq!(known, property_names(&document));
-    let dark = card.split_once(".wpwl-dark {").unwrap().1.split_once('}').unwrap().0;
+    let dark = card.split_once(":where(.wpwl-dark) {").unwrap().1.split_once('}').unwrap().0;
     for ThemeProperty { name, default, on_dark, meaning } in THEME {
         assert!(card.contains(&format!("\n  {name}: {default};\n")), "{name} is not {default}");
         assert_eq!(dark.contains(*name), on_dark.is_some(), "{name} on dark pages");

@@ -39,7 +39,7 @@ fn decode_secret(text: &str) -> Option<CodeSecret> {
 
 /// Accepts the invitation of the first administrator, whose link the gateway has printed, and opens the first page.
 /// Returns the secret of the administrator's authenticator app.
-async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<CodeSecret> {
+pub(crate) async fn become_administrator(gateway: &TestGateway, browser: &Browser) -> anyhow::Result<CodeSecret> {
     gateway.wait_for_log("/backoffice/invitation/").await?;
     let log = gateway.read_log();
     let (_, link) = log.split_once("/backoffice/invitation/").context("the link of the first administrator")?;

@@ -28,6 +28,7 @@ mod input_methods;
 mod isolation;
 mod last_script;
 mod lifecycle;
+mod look;
 mod lost_responses;
 mod mounting;
 mod network;

@@ -23,7 +23,7 @@ pub(super) struct HtmlPage<'a> {
     /// True if the texts run from right to left.
     pub(super) rtl: bool,
     /// The style sheet.
-    pub(super) style: &'static str,
+    pub(super) style: &'a str,
     /// Additional elements of the head.
     pub(super) head: Markup,
     /// The content.

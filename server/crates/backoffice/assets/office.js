@@ -129,6 +129,28 @@ addEventListener("click", event => {
   history.replaceState(null, "", address);
 });
 
+// The preview of the form's look follows the fields. The button on the page does the same.
+const look = document.querySelector("form[data-preview]");
+
+function showPreview() {
+  const fields = [...look.querySelectorAll("input[type=text]")];
+  const values = new URLSearchParams(fields.map(field => [field.name, field.value]));
+  // An address that is replaced adds no step to the way back.
+  document.getElementById("preview").contentWindow.location.replace(`${look.dataset.preview}?${values}`);
+}
+
+look?.addEventListener("input", ({ target }) => {
+  if (target.dataset.field) document.getElementById(target.dataset.field).value = target.value;
+  const picker = target.parentElement.querySelector("[type=color]");
+  const digits = /^#(?:([\da-f])([\da-f])([\da-f])|[\da-f]{6})$/i.exec(target.value);
+  if (picker && picker !== target && digits) {
+    const [all, ...single] = digits;
+    picker.value = single[0] ? `#${single.map(digit => digit + digit).join("")}` : all;
+  }
+  clearTimeout(showPreview.timer);
+  showPreview.timer = setTimeout(showPreview, 300);
+});
+
 addEventListener("click", async event => {
   const button = event.target.closest?.("[data-copy]");
   if (!button) return;

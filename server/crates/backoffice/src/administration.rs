@@ -6,6 +6,7 @@ mod audit;
 mod clock;
 mod entity_tree;
 mod ftp_users;
+mod look;
 mod settings;
 mod system;
 mod tokens;
@@ -38,6 +39,10 @@ pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("POST", "/administration/entities/{id}/wallet-keys/{key}/retire", Need::Permission(Permission::ManageTokens)),
     row("GET", "/administration/entities/{id}/settings", Need::Permission(Permission::ManageEntities)),
     row("POST", "/administration/entities/{id}/settings/{form}", Need::Permission(Permission::ManageEntities)),
+    row("GET", "/administration/entities/{id}/look", Need::Permission(Permission::ViewPayments)),
+    row("POST", "/administration/entities/{id}/look", Need::Permission(Permission::ManageEntities)),
+    row("GET", "/administration/entities/{id}/look/preview", Need::Permission(Permission::ViewPayments)),
+    row("GET", "/administration/entities/{id}/look/preview.css", Need::Permission(Permission::ViewPayments)),
     row("GET", "/administration/entities/{id}/clock", Need::Permission(Permission::ManageEntities)),
     row("POST", "/administration/entities/{id}/clock", Need::Permission(Permission::ManageEntities)),
     row("GET", "/administration/system", Need::Permission(Permission::ViewSystem)),
@@ -60,6 +65,9 @@ pub fn build_routes() -> Router<Arc<OfficeState>> {
         .route("/administration/entities/{id}/wallet-keys/{key}/retire", post(wallet_keys::retire_key))
         .route("/administration/entities/{id}/settings", get(settings::show_settings))
         .route("/administration/entities/{id}/settings/{form}", post(settings::change_settings))
+        .route("/administration/entities/{id}/look", get(look::show_look).post(look::change_look))
+        .route("/administration/entities/{id}/look/preview", get(look::preview::show_preview))
+        .route("/administration/entities/{id}/look/preview.css", get(look::preview::send_style))
         .route("/administration/entities/{id}/clock", get(clock::show_clock).post(clock::advance_clock))
         .route("/administration/system", get(system::show_system))
         .route("/administration/audit", get(audit::show_list))

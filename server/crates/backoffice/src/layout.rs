@@ -26,6 +26,11 @@ pub(crate) fn passkey_script_address() -> String {
     assets::passkey_script_address()
 }
 
+/// Returns the addresses of the style sheets of the preview: of the payment form, and of the page around it.
+pub(crate) fn preview_style_addresses() -> [String; 2] {
+    assets::preview_style_addresses()
+}
+
 /// The routes of the subject, with what each needs.
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/assets/{name}", Need::Nothing),

@@ -3,6 +3,7 @@
 pub mod argument;
 pub mod channel;
 pub mod entity;
+pub mod look;
 pub mod token;
 pub mod tree;
 pub mod user;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
+use tillgate_domain::access::form_look::{FormLook, LookPart};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
@@ -36,6 +37,9 @@ pub(in crate::cli) struct EntityOutput {
     /// The effective settings, if any are inherited.
     #[serde(skip_serializing_if = "Option::is_none")]
     effective: Option<EntitySettings>,
+    /// The effective look of the form, with the parts that a channel has from its merchant.
+    #[serde(skip_serializing_if = "FormLook::is_default")]
+    look: FormLook,
     /// True if the compatibility mode is on for the entity itself or for its merchant.
     compatible: bool,
     /// Settings that a live entity should not have, each with the way to change it.
@@ -71,7 +75,8 @@ impl From<&Entity> for RelatedEntity {
 
 /// Builds the output for an entity.
 pub(in crate::cli) fn describe_entity(overview: EntityOverview) -> EntityOutput {
-    let EntityOverview { entity, above, below, channels, inherited, effective, compatible, has_open_form } = overview;
+    let EntityOverview { entity, above, below, channels, inherited, effective, look, compatible, has_open_form } =
+        overview;
     let inherited: Vec<InheritedSetting> =
         inherited.iter().map(|(setting, from)| InheritedSetting { setting, from: from.into() }).collect();
     let mut warnings = Vec::new();
@@ -89,6 +94,7 @@ pub(in crate::cli) fn describe_entity(overview: EntityOverview) -> EntityOutput 
         channels: channels.into_iter().map(|channel| ChannelOutput { id: channel.id, name: channel.name }).collect(),
         effective: (!inherited.is_empty()).then_some(effective),
         inherited,
+        look,
         compatible,
         warnings,
     }
@@ -112,6 +118,7 @@ pub(in crate::cli) fn format_entity(shown: &EntityOutput) -> String {
     lines.extend(shown.below.iter().map(|below| (below.level.as_str(), id_and_name(below))));
     lines.extend(channels.iter().map(|channel| ("channel", format!("{}  {}", channel.id, channel.name))));
     lines.extend(format_settings(entity, shown.effective.as_ref().unwrap_or(&entity.settings), *compatible));
+    lines.push(("form look", describe_look(&shown.look)));
     lines.extend(shown.inherited.iter().map(|InheritedSetting { setting, from }| {
         ("inherited", format!("{setting} from {} {}", from.level, id_and_name(from)))
     }));
@@ -199,6 +206,13 @@ fn push_descendants(listed: &[EntityListItem], parent: Option<&EntityId>, depth:
         lines.push(format!("{:indent$}{}  {mode}  {}{about}", "", entity.id, entity.name, indent = depth * 2));
         push_descendants(listed, Some(&entity.id), depth + 1, lines);
     }
+}
+
+/// Describes the look of the form: each part that is not the default with its value.
+fn describe_look(look: &FormLook) -> String {
+    let describe = |part: LookPart| Some(format!("{} {}", part.setting().trim_start_matches("form-"), look.get(part)?));
+    let parts: Vec<String> = LookPart::ALL.into_iter().filter_map(describe).collect();
+    if parts.is_empty() { "default".to_owned() } else { parts.join(", ") }
 }
 
 /// Describes the risk check of a channel: `off`, or when payments are checked, and what follows from a review and a

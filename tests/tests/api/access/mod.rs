@@ -21,6 +21,7 @@ pub mod back_office_key_approvals;
 pub mod back_office_ledger;
 pub mod back_office_links;
 pub mod back_office_list_choice;
+pub mod back_office_look;
 pub mod back_office_money;
 pub mod back_office_passkeys;
 pub mod back_office_payment_acts;

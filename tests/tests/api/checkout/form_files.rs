@@ -225,6 +225,6 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
 }
 
 /// Returns SHA-256 in base64.
-fn sha256_base64(content: &[u8]) -> String {
+pub fn sha256_base64(content: &[u8]) -> String {
     STANDARD.encode(Sha256::digest(content))
 }

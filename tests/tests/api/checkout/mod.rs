@@ -11,6 +11,7 @@ pub mod expiry;
 pub mod foreign_posts;
 pub mod form_files;
 pub mod frame_document;
+pub mod look;
 pub mod origins;
 pub mod pending_reminders;
 pub mod pinning;

@@ -20,8 +20,10 @@ async fn the_pages_of_administration_are_small_accessible_and_within_their_polic
     ];
     gateway.run_command(&["ftp-user", "create", "--entity", &merchant.entity_id])?;
     gateway.run_command(&["wallet-key", "create", "--entity", &merchant.entity_id])?;
+    let look = ["look", "look?form-accent=%23ffc24b&form-gap=x", "look/preview", "look/preview?form-accent=%23ffc24b"];
+    let look = look.map(|page| format!("{account}/{page}"));
     let below = ["settings", "clock", "ftp-users", "wallet-keys"].map(|page| format!("{account}/{page}"));
-    let own = [&below[..], &[account]].concat();
+    let own = [&below[..], &look, &[account]].concat();
     check_pages(gateway, [&lists.map(str::to_owned)[..], &audit.map(str::to_owned), &own].concat()).await
 }
 

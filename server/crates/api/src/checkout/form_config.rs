@@ -29,7 +29,9 @@ pub(crate) struct Shopper {
 }
 
 /// Builds the form's configuration for an open checkout: its data, and those brands of `brands` (codes that the page
-/// names) that the shopper can pay it with. A wallet says if our sandbox sheet replaces its own.
+/// names) that the shopper can pay it with. A wallet says if our sandbox sheet replaces its own. The look that was
+/// chosen for the entity comes as a rule of the form's style sheet, because the loader has the same bytes for every
+/// checkout.
 pub(crate) fn open_checkout_config(
     state: &AppState,
     checkout: &Checkout,
@@ -46,6 +48,7 @@ pub(crate) fn open_checkout_config(
         // True if our sandbox sheet replaces the wallet's own.
         brands[wallet.code]["sheet"] = state.gateway.wallet_sheet(checkout, wallet).is_some().into();
     }
+    let look = state.gateway.directory.form_look(&checkout.entity).to_css();
     let fields = json!({
         "checkout": {
             "id": checkout.id.as_str(),
@@ -59,10 +62,11 @@ pub(crate) fn open_checkout_config(
         "timestamp": WireTime(shopper.now),
         "brands": brands,
     });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
+    let Value::Object(mut fields) = fields else { return Map::new() };
+    if !look.is_empty() {
+        fields.insert("look".to_owned(), look.into());
     }
+    fields
 }
 
 /// Describes a brand for the form. A brand that is not a card also has its kind of form and its fields. `flow` is known

@@ -15,16 +15,43 @@ use super::routes::{Need, find_route};
 use super::signed_in::SignedIn;
 use crate::{BASE, OfficeState};
 
+/// The policy of a page.
+macro_rules! page_policy {
+    () => {
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+         frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    };
+}
+
+/// Part of a page in a frame. The response of a handler has it as an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FramePart {
+    /// The page shows another one of ours in a frame.
+    Outer,
+    /// The page is shown in a frame of ours. It has style sheets, and neither a script nor a form that can be sent.
+    Inner,
+}
+
+impl FramePart {
+    /// Replaces the headers of a page outside of frames with those of the part.
+    fn set_headers(self, headers: &mut HeaderMap) {
+        let policy = match self {
+            Self::Outer => HeaderValue::from_static(concat!(page_policy!(), "; frame-src 'self'")),
+            Self::Inner => {
+                headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+                HeaderValue::from_static(
+                    "default-src 'none'; style-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'",
+                )
+            }
+        };
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
 /// Headers of every response. A page loads nothing from another host, runs no script that is not a file of ours, and is
 /// never shown in a frame.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-             frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-        ),
-    ),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page_policy!())),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -45,6 +72,9 @@ pub async fn guard_request(State(state): State<Arc<OfficeState>>, mut request: R
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, value);
+    }
+    if let Some(part) = response.extensions().get::<FramePart>().copied() {
+        part.set_headers(response.headers_mut());
     }
     // A download is no page, and must not become one if a browser shows it.
     if response.headers().contains_key(header::CONTENT_DISPOSITION) {

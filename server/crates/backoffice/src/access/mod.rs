@@ -31,7 +31,7 @@ use tillgate_domain::access::role::Permission;
 use crate::OfficeState;
 pub use client::OfficeClient;
 pub use fields::Fields;
-pub use guard::guard_request;
+pub use guard::{FramePart, guard_request};
 pub use problem::{Problem, show_missing_page};
 use routes::{Need, OfficeRoute, row};
 pub use signed_in::SignedIn;

@@ -102,6 +102,9 @@ fn render_links(office: &Office, entity: &Entity) -> Markup {
                     (office.texts.get("settings.link"))
                 }
             }
+            @if office.allows_on(Permission::ViewPayments, &entity.id) {
+                a.button href={ (BASE) "/administration/entities/" (entity.id) "/look" } { (office.texts.get("look.link")) }
+            }
             @if may_move_clock(office, entity) {
                 a.button href={ (BASE) "/administration/entities/" (entity.id) "/clock" } {
                     (office.texts.get("clock.title"))

@@ -1,7 +1,7 @@
 //! Settings of an entity by subject: each with its value and where the value comes from, and the forms that change
 //! them.
 
-mod groups;
+pub(super) mod groups;
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::office::Office;
 /// The form of the name, which is no setting.
 const NAME: &str = "name";
 /// Prefix of the field with the value that a form was made with.
-const WAS: &str = "was-";
+pub(super) const WAS: &str = "was-";
 
 /// A refused form.
 struct RefusedForm<'a> {
@@ -65,7 +65,7 @@ pub(super) async fn change_settings(
         Err(unknown) => return *unknown,
     };
     let read = match (SettingGroup::parse(&form), &*form) {
-        (Some(group), _) => read_group(&office, &entity, group, &fields),
+        (Some(group), _) => read_rows(&office, &entity, group.rows(), &fields),
         (None, NAME) => read_name(&fields),
         (None, _) => return office.show_unknown(),
     };
@@ -93,7 +93,7 @@ fn is_in_form(setting: &str, form: &str) -> bool {
 }
 
 /// Changes an entity. The permission is checked again for each part of the tree on which the change needs it.
-async fn apply_change(
+pub(super) async fn apply_change(
     office: &Office,
     entity: &Entity,
     change: EntityChange,
@@ -114,11 +114,11 @@ fn lead_back(office: &Office, entity: &Entity, done: &str) -> Response {
 }
 
 /// A form that was read.
-struct ReadForm {
+pub(super) struct ReadForm {
     /// The change. `None` if the form changes nothing.
-    change: Option<EntityChange>,
+    pub(super) change: Option<EntityChange>,
     /// The parts of the tree on which the change needs the permission as well.
-    reaches: Vec<Reach>,
+    pub(super) reaches: Vec<Reach>,
 }
 
 /// Reads the form of the name.
@@ -132,20 +132,20 @@ fn read_name(fields: &Fields) -> Result<ReadForm, Vec<(&'static str, String)>> {
     Ok(ReadForm { change: is_changed.then_some(change), reaches: Vec::new() })
 }
 
-/// Reads the form of a group. A field that still has the value with which the form was made changes nothing, so that a
-/// form never undoes the change that somebody else has made meanwhile. An empty field is inherited from now on.
+/// Reads the fields of settings. A field that still has the value with which the form was made changes nothing, so that
+/// a form never undoes the change that somebody else has made meanwhile. An empty field is inherited from now on.
 ///
 /// # Errors
 /// The messages about the fields.
-fn read_group(
+pub(super) fn read_rows(
     office: &Office,
     entity: &Entity,
-    group: SettingGroup,
+    rows: impl Iterator<Item = &'static SettingRow>,
     fields: &Fields,
 ) -> Result<ReadForm, Vec<(&'static str, String)>> {
     let mut change = EntityChange::default();
     let (mut faults, mut reaches, mut is_changed) = (Vec::new(), Vec::new(), false);
-    for row in group.rows() {
+    for row in rows {
         let (value, was) = (fields.get(row.name).trim(), fields.get(&format!("{WAS}{}", row.name)));
         if value == was {
             continue;

@@ -43,14 +43,30 @@ pub type Choice<'a> = (&'a str, &'a str);
 impl Field<'_> {
     /// Renders an input. `kind` is its type: `text`, `date`, `search`.
     pub fn input(&self, kind: &str) -> Markup {
+        self.row(&self.bare_input(kind))
+    }
+
+    /// Renders an input for a colour in digits, and a picker beside it, which needs the script. `shown` is the colour
+    /// of the picker as `#rrggbb`, and `picker` its label.
+    pub fn colour(&self, shown: &str, picker: &str) -> Markup {
         self.row(&html! {
+            div.colour {
+                (self.bare_input("text"))
+                input type="color" value=(shown) aria-label=(picker) data-field={ "f-" (self.name) };
+            }
+        })
+    }
+
+    /// Renders an input without its label.
+    fn bare_input(&self, kind: &str) -> Markup {
+        html! {
             input id={ "f-" (self.name) } name=(self.name) type=(kind) value=(self.value) inputmode=[self.input_mode]
                 maxlength=[self.max_length] pattern=[self.pattern] required[self.is_required] autocomplete="off"
                 aria-keyshortcuts=[self.key]
                 data-largest=[self.largest.as_ref().map(|largest| largest.number)]
                 data-fault=[self.largest.as_ref().map(|largest| largest.text)] aria-invalid=[self.error.map(|_| "true")]
                 aria-describedby=[self.description()];
-        })
+        }
     }
 
     /// Renders an input of several lines.

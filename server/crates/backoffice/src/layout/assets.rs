@@ -24,13 +24,20 @@ const PASSKEYS: &str = include_str!("../../assets/passkey.js");
 /// The icon of the browser's tab.
 const ICON: &str = include_str!("../../assets/icon.svg");
 
+/// The style sheet of the payment form, which the preview of its look shows.
+const CARD_STYLE: &str = include_str!("../../../../../widget/style/card.css");
+/// The style sheet of the page around the forms of the preview.
+const PREVIEW_STYLE: &str = include_str!("../../assets/preview.css");
+
 /// The files, in the order of the functions below.
-static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 6]> = LazyLock::new(|| {
     [
         Asset::new("office", "css", "text/css; charset=utf-8", STYLE),
         Asset::new("office", "js", "text/javascript; charset=utf-8", SCRIPT),
         Asset::new("office", "svg", "image/svg+xml", ICON),
         Asset::new("passkey", "js", "text/javascript; charset=utf-8", PASSKEYS),
+        Asset::new("card", "css", "text/css; charset=utf-8", CARD_STYLE),
+        Asset::new("preview", "css", "text/css; charset=utf-8", PREVIEW_STYLE),
     ]
 });
 
@@ -66,12 +73,18 @@ pub(super) fn script_address() -> String {
 
 /// Returns the address of the icon.
 pub(super) fn icon_address() -> String {
-    let [_, _, icon, _] = &*ASSETS;
+    let [_, _, icon, ..] = &*ASSETS;
     icon.address()
 }
 
 /// Returns the address of the script of the pages with passkeys.
 pub(super) fn passkey_script_address() -> String {
-    let [_, _, _, script] = &*ASSETS;
+    let [_, _, _, script, ..] = &*ASSETS;
     script.address()
+}
+
+/// Returns the addresses of the style sheets of the preview: of the payment form, and of the page around it.
+pub(super) fn preview_style_addresses() -> [String; 2] {
+    let [.., card, preview] = &*ASSETS;
+    [card.address(), preview.address()]
 }

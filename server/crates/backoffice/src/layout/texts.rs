@@ -27,6 +27,7 @@ macro_rules! language {
                 text_file!($code, "delivery"),
                 text_file!($code, "exchange"),
                 text_file!($code, "home"),
+                text_file!($code, "look"),
                 text_file!($code, "money"),
                 text_file!($code, "money_reports"),
                 text_file!($code, "payment"),

@@ -7,6 +7,7 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::Requirements;
 
 use crate::access::channel::Channel;
+use crate::access::form_look::FormLook;
 use crate::access::level::Level;
 use crate::id::EntityId;
 use crate::refusal::Refusal;
@@ -85,6 +86,9 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub key_approval: bool,
+    /// The look of the payment form. A channel has each part that it has not chosen from its merchant.
+    #[serde(skip_serializing_if = "FormLook::is_default")]
+    pub form_look: FormLook,
     /// Names of the settings whose default was chosen explicitly, so that they are not inherited (see
     /// [`crate::access::inheritance`]).
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,8 +3,9 @@
 //!
 //! A setting is an entity's own if it differs from the default, or if the default was chosen explicitly
 //! ([`EntitySettings::chosen_defaults`]). Otherwise the value of the nearest entity above that has its own applies.
-//! Nothing is copied from a merchant to its channels: a channel looks up the origins and the compatibility mode of its
-//! merchant (`Directory::frame_origins`, `Directory::formats_of`), and every other setting is its own.
+//! Nothing is copied from a merchant to its channels: a channel looks up the origins, the look of the form and the
+//! compatibility mode of its merchant (`Directory::frame_origins`, `Directory::form_look`, `Directory::formats_of`),
+//! and every other setting is its own.
 
 use crate::access::entity::{Entity, EntitySettings};
 
@@ -33,7 +34,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 25] = [
+pub static SETTINGS: [Setting; 31] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -47,6 +48,12 @@ pub static SETTINGS: [Setting; 25] = [
     setting!("rule-approval", rule_approval, true),
     setting!("key-approval", key_approval, true),
     setting!("origin", origins, true),
+    setting!("form-accent", form_look.accent, true),
+    setting!("form-on-accent", form_look.on_accent, true),
+    setting!("form-error", form_look.error, true),
+    setting!("form-radius", form_look.radius, true),
+    setting!("form-height", form_look.height, true),
+    setting!("form-gap", form_look.gap, true),
     setting!("brands", channel.brands, false),
     setting!("currencies", channel.currencies, false),
     setting!("test-modes", channel.test_modes, false),
@@ -139,6 +146,7 @@ mod tests {
 
     use crate::access::channel::Channel;
     use crate::access::channel::ThreeDsPolicy;
+    use crate::access::form_look::FormLook;
     use crate::access::inheritance::*;
     use crate::access::level::Level;
     use crate::id::EntityId;
@@ -261,6 +269,7 @@ mod tests {
             refund_approval,
             rule_approval,
             key_approval,
+            form_look: FormLook { accent, on_accent, error: error_colour, radius, height, gap },
             chosen_defaults: _,
             channel:
                 Channel {
@@ -287,7 +296,8 @@ mod tests {
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
         let schedules = [time_zone, schedule_retries, refund_approval];
-        let counts = [flags.len(), more.len(), approvals.len(), lists.len(), schedules.len()];
+        let look = [accent, on_accent, error_colour, radius, height, gap];
+        let counts = [flags.len(), more.len(), approvals.len(), lists.len(), schedules.len(), look.len()];
         assert_eq!(counts.iter().sum::<usize>() + 7, SETTINGS.len());
     }
 }

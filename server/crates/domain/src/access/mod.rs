@@ -6,6 +6,7 @@ pub mod audit;
 pub mod audit_key;
 pub mod channel;
 pub mod entity;
+pub mod form_look;
 pub mod inheritance;
 pub mod level;
 pub mod one_time_code;

@@ -3,11 +3,13 @@
 use jiff::SignedDuration;
 use tillgate_domain::access::channel::sort_by_priority;
 use tillgate_domain::access::entity::{Entity, EntitySettings};
+use tillgate_domain::access::form_look::FormLook;
 use tillgate_domain::access::inheritance::resolve_settings;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_store::{AdminStore, StoreError};
 
+use super::form_look::{check_look, find_look};
 use super::place::PlaceChange;
 use super::settings::{SettingsChange, check_connector};
 use super::token::{IssuedCredentials, NewToken, issue_credentials};
@@ -32,8 +34,8 @@ impl EntityChange {
     /// Changes the entity in memory. Returns the entities below it that become live, or sandbox, with it.
     ///
     /// # Errors
-    /// If the place is not possible, a setting has no effect there, or the entity or one that becomes live with it has
-    /// a connector for sandboxes.
+    /// If the place is not possible, a setting has no effect there, the button of the form could not be read, or the
+    /// entity or one that becomes live with it has a connector for sandboxes.
     fn apply(&self, store: &AdminStore, entity: &mut Entity) -> Result<Vec<Entity>, ActError> {
         if let Some(name) = &self.name {
             entity.name.clone_from(name);
@@ -41,6 +43,7 @@ impl EntityChange {
         self.settings.apply(&mut entity.settings);
         let changed = self.place.apply(store, entity)?;
         self.settings.check_effect(store, entity)?;
+        check_look(store, entity, &self.settings)?;
         check_connector(entity)?;
         changed.iter().try_for_each(check_connector)?;
         Ok(changed)
@@ -61,6 +64,8 @@ pub struct EntityOverview {
     pub inherited: Vec<(&'static str, Entity)>,
     /// The effective settings.
     pub effective: EntitySettings,
+    /// The effective look of the form, with the parts that a channel has from its merchant.
+    pub look: FormLook,
     /// True if the compatibility mode is on for the entity itself or for its merchant.
     pub compatible: bool,
     /// True if the entity is live and takes payments, and pages of any origin may embed its form: neither its own
@@ -141,6 +146,7 @@ impl Administration {
             if entity.level.allows_payments() { Vec::new() } else { self.store.load_descendants(&entity.id)? };
         below.retain(|below| below.parent.as_ref() == Some(&entity.id));
         let above = self.store.load_ancestors(&entity)?;
+        let look = find_look(&entity, &above);
         let ancestors: Vec<&Entity> = above.iter().collect();
         let effective = resolve_settings(&entity, &ancestors);
         // A channel uses the origins and the compatibility mode of its merchant, including those that the merchant
@@ -152,6 +158,6 @@ impl Administration {
         let has_open_form = entity.live && entity.level.allows_payments() && allows_any_origin;
         let inherited = effective.inherited.iter().map(|(setting, from)| (*setting, (*from).clone())).collect();
         let effective = effective.settings;
-        Ok(EntityOverview { entity, above, below, channels, inherited, effective, compatible, has_open_form })
+        Ok(EntityOverview { entity, above, below, channels, inherited, effective, look, compatible, has_open_form })
     }
 }

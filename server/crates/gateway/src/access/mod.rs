@@ -9,6 +9,7 @@ pub mod audit_log;
 pub mod channel_settings;
 pub mod confirmation;
 pub mod entity;
+pub mod form_look;
 pub mod invitation;
 pub mod link_token;
 pub mod own_account;

@@ -3,6 +3,7 @@
 
 use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
+use tillgate_domain::access::form_look::{LookPart, NO_LOOK};
 use tillgate_domain::access::inheritance;
 use tillgate_domain::access::role::Reach;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
@@ -156,6 +157,22 @@ macro_rules! list {
     };
 }
 
+/// Creates the row of a part of the form's look.
+macro_rules! look {
+    ($name:literal, $part:ident) => {
+        row!(
+            $name,
+            Form,
+            SettingKind::Text,
+            |settings| settings.form_look.get(LookPart::$part).unwrap_or(NO_LOOK).to_owned(),
+            |change, text| {
+                change.look.push((LookPart::$part, LookPart::$part.parse(text)?));
+                Ok(())
+            }
+        )
+    };
+}
+
 /// The cards that need 3-D Secure.
 const THREE_DS: [(&str, ThreeDsPolicy); 3] = [
     ("required", ThreeDsPolicy::Required),
@@ -171,7 +188,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 26] = [
+pub static SETTING_ROWS: [SettingRow; 32] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -193,6 +210,12 @@ pub static SETTING_ROWS: [SettingRow; 26] = [
     switch!("browser-customer-ids", Form, browser_customer_ids, browser_customer_ids),
     switch!("require-cvv", Form, channel.require_cvv, channel.require_cvv),
     switch!("registrations-require-cvv", Form, channel.registrations_require_cvv, channel.registrations_require_cvv),
+    look!("form-accent", Accent),
+    look!("form-on-accent", OnAccent),
+    look!("form-error", Error),
+    look!("form-radius", Radius),
+    look!("form-height", Height),
+    look!("form-gap", Gap),
     SettingRow { is_from_above: true, ..list!("brands", Routing, brands, |word| in_quotes(word, parse_brand)) },
     SettingRow {
         is_from_above: true,
@@ -372,6 +395,9 @@ mod tests {
             "time-zone" => "Europe/Berlin",
             "schedule-retries" => "900=1h",
             "refund-approval" => "500.00 EUR, 600.00 USD",
+            "form-accent" | "form-on-accent" | "form-error" => "#6d3a97",
+            "form-radius" | "form-gap" => "0.5rem",
+            "form-height" => "52px",
             _ => "on",
         }
     }
@@ -423,6 +449,9 @@ mod tests {
             ("time-zone", "Berlin"),
             ("schedule-retries", "1d"),
             ("refund-approval", "500"),
+            ("form-accent", "purple"),
+            ("form-height", "43px"),
+            ("form-gap", "1em"),
         ] {
             let refused = find_row(name).unwrap().set(&mut SettingsChange::default(), value);
             assert!(refused.is_err_and(|message| !message.is_empty()), "{name} {value}");

@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use tillgate_domain::access::approval::RefundApproval;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
+use tillgate_domain::access::form_look::LookPart;
 use tillgate_domain::access::inheritance;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::plain_line::PlainLine;
@@ -52,6 +53,8 @@ pub struct SettingsChange {
     pub key_approval: Option<bool>,
     /// The origins whose pages may embed the form, checked by [`parse_origin`].
     pub origins: Vec<String>,
+    /// The parts of the form's look, each with its value as [`LookPart::parse`] returns it.
+    pub look: Vec<(LookPart, Option<String>)>,
     /// The settings as a channel.
     pub channel: ChannelChange,
 }
@@ -86,6 +89,9 @@ impl SettingsChange {
         } else if !self.origins.is_empty() {
             settings.origins.clone_from(&self.origins);
         }
+        for (part, value) in &self.look {
+            settings.form_look.set(*part, value.clone());
+        }
         self.channel.apply(&mut settings.channel);
         for setting in self.given_settings().filter_map(inheritance::find_setting) {
             setting.mark_chosen(settings);
@@ -109,7 +115,9 @@ impl SettingsChange {
             ("key-approval", self.key_approval.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
-        own.into_iter().chain(self.channel.given_settings()).filter_map(|(name, given)| given.then_some(name))
+        let own = own.into_iter().chain(self.channel.given_settings());
+        let look = self.look.iter().map(|(part, _)| part.setting());
+        own.filter_map(|(name, given)| given.then_some(name)).chain(look)
     }
 
     /// Checks that the settings that were given have an effect for the entity in its new place.

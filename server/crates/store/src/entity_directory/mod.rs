@@ -22,6 +22,7 @@ pub use tree::FileOwner;
 
 use tillgate_domain::access::channel;
 use tillgate_domain::access::entity::Entity;
+use tillgate_domain::access::form_look::FormLook;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 
@@ -266,6 +267,14 @@ impl Directory {
             .and_then(|entity| entity.parent_merchant().cloned())
             .map(|merchant| origins_of(&merchant))
             .unwrap_or_default()
+    }
+
+    /// Returns the look of an entity's form: each part from its own settings, or else from those of its merchant.
+    /// Returns the default look if the entity is unknown.
+    pub fn form_look(&self, entity: &EntityId) -> FormLook {
+        let Some(entity) = self.find_entity(entity) else { return FormLook::default() };
+        let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
+        FormLook::resolve(&entity.settings, merchant.as_ref().map(|merchant| &merchant.settings))
     }
 
     /// Returns the parameter formats for an entity's requests: compatible if it or its merchant has the compatibility

@@ -33,7 +33,7 @@ use tillgate_shared::format::url;
 use tillgate_shared::parameter::Parameters;
 
 use self::input::{FieldError, StoredAccount, convert_input, convert_stored_input, field_errors_of};
-use self::page::{PlainForms, STYLE};
+use self::page::{PlainForms, style_with_look};
 use self::texts::FormTexts;
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
@@ -253,11 +253,12 @@ impl<'a> PlainFormRequest<'a> {
     /// Renders a page in the request's language that the merchant's pages may show in a frame. Browsers report its
     /// policy violations if there is a checkout.
     fn render_page(&self, status: StatusCode, title: &str, main: Markup, checkout: Option<&Checkout>) -> Response {
+        let look = checkout.map(|checkout| self.state.gateway.directory.form_look(&checkout.entity));
         let page = HtmlPage {
             title,
             language: self.texts.language.tag,
             rtl: self.texts.language.right_to_left,
-            style: STYLE,
+            style: &style_with_look(&look.unwrap_or_default()),
             head: html! {},
             main,
             // Chromium checks form-action against every address in a submit's redirect chain, and the redirects of a

@@ -2,6 +2,7 @@
 //! browsers of 2013 support. A form submits to the whole window, because the shop's page is replaced in the end.
 
 use maud::{Markup, html};
+use tillgate_domain::access::form_look::{Colour, FormLook, LookPart, MIN_CONTRAST};
 use tillgate_shared::brand::{AccountType, Brand, FormKind};
 use tillgate_shared::field::{CARD_HOLDER, FormField, Input, MANDATE, SECURITY_CODE};
 use tillgate_shared::format::country;
@@ -12,7 +13,34 @@ use crate::checkout::plain_form::input::{CARD_FIELDS, FieldError, StoredAccount}
 use crate::checkout::plain_form::texts::FormTexts;
 
 /// The style of every page.
-pub(super) const STYLE: &str = include_str!("plain.css");
+const STYLE: &str = include_str!("plain.css");
+
+/// Returns the style of a page with the look that was chosen for the entity. The rules are plain ones, because browsers
+/// of 2013 have no custom properties. A colour for errors that cannot be read on the white page is left out: it is for
+/// dark pages.
+pub(super) fn style_with_look(look: &FormLook) -> String {
+    let mut style = STYLE.to_owned();
+    if let Some((accent, text)) = look.button_colours() {
+        style.push_str(&format!("button {{ border-color: {accent}; background: {accent}; color: {text}; }}\n"));
+    }
+    let error = look.colour(LookPart::Error);
+    if look.error.is_some() && error.contrast(Colour::WHITE) >= MIN_CONTRAST {
+        style.push_str(&format!(".wrong, .alert {{ border-color: {error}; }}\n.error, .alert {{ color: {error}; }}\n"));
+        style.push_str(".alert { background: #fff; }\n");
+    }
+    let controls = "input, select, button, .alert";
+    if let Some(radius) = look.length(LookPart::Radius) {
+        style.push_str(&format!("{controls} {{ border-radius: {radius}; }}\n"));
+    }
+    if let Some(height) = look.length(LookPart::Height) {
+        style.push_str(&format!("input, select, button {{ min-height: {height}; }}\n"));
+        style.push_str(".tick input { min-height: 24px; }\n");
+    }
+    if let Some(gap) = look.length(LookPart::Gap) {
+        style.push_str(&format!("p {{ margin-bottom: {gap}; }}\n"));
+    }
+    style
+}
 
 /// Data for the forms.
 pub(super) struct PlainForms<'a> {

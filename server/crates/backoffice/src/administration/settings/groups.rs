@@ -1,6 +1,7 @@
 //! The groups of settings: what applies and where it comes from, and the form that opens below.
 
 use maud::{Markup, html};
+use tillgate_domain::access::form_look::LookPart;
 use tillgate_domain::access::role::Permission;
 use tillgate_gateway::access::entity::EntityOverview;
 use tillgate_gateway::access::setting_table::{DescribedSetting, SettingGroup, SettingKind};
@@ -97,16 +98,40 @@ fn render_value(office: &Office, overview: &EntityOverview, setting: &DescribedS
     let texts = office.texts;
     // A channel works in the compatibility mode of its merchant.
     let is_merchants = setting.row.name == "compatible" && overview.compatible && setting.value == "off";
-    let value = if is_merchants { "on" } else { &setting.value };
-    let source = if is_merchants {
-        texts.get("settings.of_merchant").to_owned()
-    } else if setting.is_own {
-        texts.get("settings.own").to_owned()
+    let value = match LookPart::find(setting.row.name) {
+        Some(part) => look_value(overview, part),
+        None if is_merchants => "on",
+        None => &setting.value,
+    };
+    let source = if is_merchants { texts.get("settings.of_merchant") } else { &source_text(office, overview, setting) };
+    html! { span.wrap { (value_text(texts, value)) } " " (source_badge(setting, source)) }
+}
+
+/// Renders the badge about the source of a value.
+pub(in crate::administration) fn source_badge(setting: &DescribedSetting<'_>, source: &str) -> Markup {
+    badge(if setting.is_own { Tone::Good } else { Tone::Calm }, source)
+}
+
+/// Returns the value of a part of the form's look that applies, which is also that of the form's style sheet.
+pub(in crate::administration) fn look_value(overview: &EntityOverview, part: LookPart) -> &str {
+    overview.look.get(part).unwrap_or(part.default_value())
+}
+
+/// Describes the source of a value. A channel has the parts of the form's look that it has not chosen from its
+/// merchant.
+pub(in crate::administration) fn source_text(
+    office: &Office,
+    overview: &EntityOverview,
+    setting: &DescribedSetting<'_>,
+) -> String {
+    let has_look = LookPart::find(setting.row.name).is_some_and(|part| overview.look.get(part).is_some());
+    if setting.is_own {
+        office.texts.get("settings.own").to_owned()
+    } else if has_look && setting.from.is_none() {
+        office.texts.get("settings.of_merchant").to_owned()
     } else {
         inherited_text(office, setting)
-    };
-    let tone = if setting.is_own { Tone::Good } else { Tone::Calm };
-    html! { span.wrap { (value_text(texts, value)) } " " (badge(tone, &source)) }
+    }
 }
 
 /// Describes where a value comes from that the entity has not chosen. An entity above is named only to those who may
