@@ -1,5 +1,5 @@
-//! Acts that wait for a second person: the list, the page of one request, the decision about it, and the act of the user
-//! who asked.
+//! Acts that wait for a second person: the list, the page of one request, the decision about it, and the act of the
+//! user who asked.
 
 mod act_facts;
 mod asking;

@@ -1,6 +1,6 @@
 //! Search in the head of every page: one field for an id, a reference, the last four digits of a card, an e-mail
-//! address, an amount or a day. An id, or the short one of a statement, opens its page; everything else leads to the list
-//! with the filter.
+//! address, an amount or a day. An id, or the short one of a statement, opens its page; everything else leads to the
+//! list with the filter.
 
 use std::sync::Arc;
 

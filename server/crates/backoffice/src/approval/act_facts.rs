@@ -52,8 +52,8 @@ pub(crate) fn describe_act(texts: &Texts, act: &ApprovalAct) -> String {
     }
 }
 
-/// Returns the name of the thing that an act on a secret makes or changes, if it has one. Of an address this is the host,
-/// because the rest is long and may be a secret.
+/// Returns the name of the thing that an act on a secret makes or changes, if it has one. Of an address this is the
+/// host, because the rest is long and may be a secret.
 fn name_of_key(act: &KeyAct) -> Option<String> {
     match act {
         KeyAct::Token { label, .. } => Some(label.clone()),

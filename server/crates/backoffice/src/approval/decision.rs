@@ -26,8 +26,8 @@ use crate::risk::apply_now;
 /// Field with the reason of a refusal.
 const REASON: &str = "reason";
 
-/// Handles `POST /approvals/{id}/approve`: runs a refund or a change of risk rules, once. An act on a secret waits for the
-/// user who asked.
+/// Handles `POST /approvals/{id}/approve`: runs a refund or a change of risk rules, once. An act on a secret waits for
+/// the user who asked.
 pub(super) async fn approve(office: Office, Path(id): Path<String>, _fields: Fields) -> Response {
     // A browser that goes away must not leave a refund that is approved and never runs.
     let problem = Problem::Unavailable.render(office.texts, Some(&office.signed_in.user));

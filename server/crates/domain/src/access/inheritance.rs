@@ -130,9 +130,9 @@ pub fn resolve_settings<'a>(entity: &Entity, above: &[&'a Entity]) -> EffectiveS
     effective
 }
 
-/// Returns the settings in which a setting is decided that covers channels: those of the entity if it has its own value,
-/// or else those of the nearest entity above that has. `above` holds the entities above it, nearest first. Without any,
-/// they are the entity's own settings, which have the default.
+/// Returns the settings in which a setting is decided that covers channels: those of the entity if it has its own
+/// value, or else those of the nearest entity above that has. `above` holds the entities above it, nearest first.
+/// Without any, they are the entity's own settings, which have the default.
 pub fn find_deciding_settings<'a>(name: &str, entity: &'a Entity, above: &'a [Entity]) -> &'a EntitySettings {
     let mut candidates = std::iter::once(entity).chain(above);
     let is_own = |one: &&Entity| find_setting(name).is_some_and(|setting| setting.is_own(&one.settings));

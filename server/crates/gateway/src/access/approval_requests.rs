@@ -56,8 +56,8 @@ impl Administration {
         })
     }
 
-    /// Approves a request, which can be done once. A change of risk rules is made with it. For a refund, the caller then
-    /// runs the refund. An act on a secret waits for the user who asked.
+    /// Approves a request, which can be done once. A change of risk rules is made with it. For a refund, the caller
+    /// then runs the refund. An act on a secret waits for the user who asked.
     ///
     /// # Errors
     /// If the user has asked for it, it is not open, one of the two users may not do it, or the rules in use are not
@@ -115,8 +115,8 @@ impl Administration {
     /// with the permit of the request.
     ///
     /// # Errors
-    /// If another user has asked for it, it is not approved, its time is over, or one of the two users may not do it any
-    /// more.
+    /// If another user has asked for it, it is not approved, its time is over, or one of the two users may not do it
+    /// any more.
     pub(super) fn claim_approved_act(
         &self,
         gateway: &Gateway,

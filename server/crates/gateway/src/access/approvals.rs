@@ -1,5 +1,5 @@
-//! Refunds that need a second person: which ones, and the end of those that were approved. The refund itself runs by the
-//! use case of every refund.
+//! Refunds that need a second person: which ones, and the end of those that were approved. The refund itself runs by
+//! the use case of every refund.
 
 use tillgate_domain::access::approval::act::{ApprovalKind, PendingRefund};
 use tillgate_domain::access::approval::{APPROVAL_LIFETIME, ApprovalRequest, RefundApproval, sum_of_refunds};

@@ -136,7 +136,8 @@ impl Gateway {
         }
     }
 
-    /// Checks that an amount is not more than what is left, so that a mistake in a form does not become a declined payment.
+    /// Checks that an amount is not more than what is left, so that a mistake in a form does not become a declined
+    /// payment.
     fn check_act_amount(&self, payment: &Payment, act: &RequestedAct) -> Result<(), ActError> {
         let Some(amount) = act.amount else { return Ok(()) };
         let found = self.load_changeable_payment(std::slice::from_ref(&payment.entity), &payment.id)?;

@@ -19,8 +19,8 @@ use crate::payment::listing::ListedState;
 use crate::risk::listable::client_address;
 use crate::{Failure, Gateway};
 
-/// Maximum number of payments that are read for each index. It is no time, because somebody decides by the counts, and a
-/// page that is read again has to show the same.
+/// Maximum number of payments that are read for each index. It is no time, because somebody decides by the counts, and
+/// a page that is read again has to show the same.
 const MAX_READ: usize = 2_000;
 /// Maximum number of payments with the same visible digits whose whole numbers are compared.
 const MAX_COMPARED: usize = 200;

@@ -46,8 +46,8 @@ impl Store {
         self.run_read(|connection| load_request(connection, id))
     }
 
-    /// Loads the requests of some entities and of one kind, the latest first, at most `limit` of each entity: those that
-    /// wait and whose time began after `since`, or all others.
+    /// Loads the requests of some entities and of one kind, the latest first, at most `limit` of each entity: those
+    /// that wait and whose time began after `since`, or all others.
     pub fn load_approvals(
         &self,
         (entities, kind): (&[EntityId], ApprovalKind),
@@ -90,7 +90,8 @@ impl AdminStore {
         Ok(statement.query_row([asker.as_str(), form], read_request).optional()?)
     }
 
-    /// Loads the requests of a user about an entity that are of one kind, still wait, and whose time began after `since`.
+    /// Loads the requests of a user about an entity that are of one kind, still wait, and whose time began after
+    /// `since`.
     pub fn load_own_approvals(
         &self,
         (asker, entity): (&UserId, &EntityId),

@@ -190,8 +190,8 @@ impl KeyAct {
 }
 
 impl ApprovalAct {
-    /// Returns true if another act is the same, as a form makes it that is sent twice. The ends of two tokens may differ by
-    /// [`REPETITION`], because an end that was typed as a time span counts from the arrival of its form.
+    /// Returns true if another act is the same, as a form makes it that is sent twice. The ends of two tokens may
+    /// differ by [`REPETITION`], because an end that was typed as a time span counts from the arrival of its form.
     pub fn is_repetition_of(&self, other: &Self) -> bool {
         let (Self::Key(KeyAct::Token { expires: Some(end), .. }), Self::Key(act)) = (self, other) else {
             return self == other;
