@@ -14,6 +14,7 @@ mod own_passkeys;
 mod own_path;
 mod passkey_form;
 mod passkey_sign_in;
+pub(crate) mod people;
 mod problem;
 pub mod routes;
 mod sign_in;

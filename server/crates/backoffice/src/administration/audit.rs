@@ -3,7 +3,6 @@
 mod entry;
 mod filter;
 mod list;
-mod people;
 
 use axum::extract::{Path, RawQuery};
 use axum::response::Response;
@@ -15,8 +14,8 @@ use tillgate_gateway::{App, Failure};
 use tillgate_store::Cancellation;
 
 use self::filter::{AuditQuery, all_owners};
-use self::people::{KnownPeople, NameReader};
 use crate::BASE;
+use crate::access::people::{KnownPeople, NameReader};
 use crate::components::badge::Tone;
 use crate::components::copy::copyable;
 use crate::components::facts::facts;

@@ -9,6 +9,7 @@ use tillgate_domain::access::approval::{ApprovalRequest, ApprovalState};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{EntityId, UserId};
+use tillgate_domain::payment::Payment;
 use tillgate_gateway::{App, Failure};
 use tillgate_shared::money::Amount;
 use tillgate_store::dispute::list::DisputeView;
@@ -45,6 +46,8 @@ pub(super) struct WorkScope {
 /// The work that was found.
 pub(super) struct LoadedWork {
     work: OpenWork,
+    /// The held payments whose review began first, each with that time.
+    held: Vec<(Payment, Timestamp)>,
     /// The acts that the user may approve, and the approved ones that wait for the user.
     approvals: Vec<ApprovalRequest>,
     /// The open disputes with the nearest deadlines.
@@ -87,6 +90,10 @@ impl WorkScope {
         }
         work.oldest_held.sort_by_key(|(_, since)| *since);
         work.oldest_held.truncate(LINES);
+        let mut held = Vec::new();
+        for (id, since) in &work.oldest_held {
+            held.extend(store.load_payment_of_any(&self.reviews, id)?.map(|payment| (payment, *since)));
+        }
         let mut disputes = store.load_dispute_view(&self.money, DisputeView::Open, None, LINES)?;
         disputes.retain(|dispute| dispute.deadline.is_some());
         let now = app.gateway.now();
@@ -95,7 +102,7 @@ impl WorkScope {
         let mut approvals = self.approvals.load(app, true, MAX_APPROVALS)?;
         approvals.retain(|request| (request.asker == self.user) == (request.stored_state == ApprovalState::Approved));
         approvals.truncate(LINES);
-        Ok(LoadedWork { work, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
+        Ok(LoadedWork { work, held, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
     }
 }
 
@@ -129,10 +136,11 @@ fn collect_dated(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<(Ti
         let until = html! { (texts.fill("home.until", &[("time", &time)])) };
         (end, Task { text, address: Some(format!("{BASE}{path}")), badge, end: until })
     };
-    let reviews = loaded.work.oldest_held.iter().map(|(payment, since)| {
+    let reviews = loaded.held.iter().map(|(payment, since)| {
         let deadline = since.checked_add(loaded.review_lifetime).unwrap_or(Timestamp::MAX);
-        let text = texts.fill("home.held_payment", &[("id", &payment.short_id())]);
-        line(deadline, text, format!("/reviews/{payment}"), badge(Tone::Held, texts.get("home.review")))
+        let reference = payment.merchant_transaction_id().map(|text| format!(" · {text}")).unwrap_or_default();
+        let text = texts.fill("home.held_payment", &[("amount", &money(payment.amount))]) + &reference;
+        line(deadline, text, format!("/reviews/{}", payment.id), badge(Tone::Held, texts.get("home.review")))
     });
     let approvals = loaded.approvals.iter().map(|request| {
         let text = describe_act(texts, &request.act);

@@ -15,8 +15,10 @@ use tillgate_gateway::registration::user_act::CustomerLinks;
 use tillgate_store::Cancellation;
 
 use super::filter::find_zone;
+use super::steps::TimelineReader;
 use super::{acts, collect_ids, comments, describe_state, parameters, state_text, state_tone, steps, type_text};
 use crate::BASE;
+use crate::access::people::NameReader;
 use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
 use crate::components::facts::{facts, summary};
@@ -39,12 +41,14 @@ pub(super) async fn show_payment(office: Office, Path(id): Path<String>) -> Resp
     let Some(id) = PaymentId::parse(&id) else { return office.show_unknown() };
     let scope = collect_scope(&office);
     let customers = collect_ids(&office.entities_with(Permission::ViewCustomers));
+    let names = NameReader::new(&office);
     let read = move |app: &App, _: &Cancellation<'_>| {
         let Some(story) = app.gateway.load_payment_story(&scope, &id)? else { return Ok(None) };
         let links = app.gateway.find_customer_links(&customers, &story.payment)?;
-        Ok(Some((story, links)))
+        let people = names.load_of_story(app, &story)?;
+        Ok(Some((story, links, people)))
     };
-    let (story, links) = match office.read(read).await {
+    let (story, links, people) = match office.read(read).await {
         Ok(Some(found)) => found,
         Ok(None) => return office.show_unknown(),
         Err(failure) => return office.show_failure(&failure),
@@ -52,7 +56,9 @@ pub(super) async fn show_payment(office: Office, Path(id): Path<String>) -> Resp
     let owner = entities.iter().find(|entity| entity.id == story.payment.entity);
     let zone = find_zone(owner.map_or("", |owner| owner.zone_name()), &entities);
     let title = texts.fill("payment.title", &[("id", &story.payment.id.short_id())]);
-    let main = render(&office, &zone, (&story, links), owner.map(AsRef::as_ref));
+    let sees_audit = office.allows_on(Permission::ViewAudit, &story.payment.entity);
+    let reader = TimelineReader { texts, zone: &zone, people: &people, sees_audit };
+    let main = render(&office, &reader, (&story, links), owner.map(AsRef::as_ref));
     office.show_page(Section::Payments, &title, main)
 }
 
@@ -76,11 +82,11 @@ pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
 /// Renders the content.
 fn render(
     office: &Office,
-    zone: &TimeZone,
+    reader: &TimelineReader<'_>,
     (story, links): (&PaymentStory, CustomerLinks),
     owner: Option<&Entity>,
 ) -> Markup {
-    let (texts, payment) = (office.texts, &story.payment);
+    let (texts, zone, payment) = (office.texts, reader.zone, &story.payment);
     let outcome = ListedState::of(payment.payment_type, payment.result);
     let (tone, state) = describe_state(texts, outcome, story.follow_up);
     let side = html! {
@@ -102,7 +108,7 @@ fn render(
         div.split {
             section.card aria-labelledby="timeline" {
                 header { h2 id="timeline" { (texts.get("payment.timeline")) } }
-                (timeline(&steps::collect(texts, zone, story, room)))
+                (timeline(&steps::collect(reader, story, room)))
                 @if !story.comments.is_empty() {
                     p.body { a href={ (BASE) "/payments/" (payment.id.as_str()) "/comments" } { (texts.get("comment.all")) } }
                 }

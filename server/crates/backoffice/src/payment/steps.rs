@@ -18,6 +18,7 @@ use super::detail::{account_end, amount_text};
 use super::exchanges::{self, FRAME};
 use super::{state_text, state_tone, type_text};
 use crate::BASE;
+use crate::access::people::KnownPeople;
 use crate::components::badge::Tone;
 use crate::components::facts::facts;
 use crate::components::timeline::Step;
@@ -30,6 +31,16 @@ const THREE_DS: [(&str, &str); 4] = [
     ("threeDSecure.authenticationStatus", "Status"),
     ("threeDSecure.dsTransactionId", "DS id"),
 ];
+
+/// The reader of a timeline.
+pub(super) struct TimelineReader<'a> {
+    pub(super) texts: &'a Texts,
+    pub(super) zone: &'a TimeZone,
+    /// The people whose names the reader may see.
+    pub(super) people: &'a KnownPeople,
+    /// True if the reader may open entries of the audit log.
+    pub(super) sees_audit: bool,
+}
 
 /// A step with its time.
 pub(super) struct TimelineEvent {
@@ -63,21 +74,22 @@ impl TimelineEvent {
 }
 
 /// Collects the steps, oldest first. Messages of connectors are shown while the steps take at most `room` bytes.
-pub(super) fn collect(texts: &Texts, zone: &TimeZone, story: &PaymentStory, room: usize) -> Vec<Step> {
+pub(super) fn collect(reader: &TimelineReader<'_>, story: &PaymentStory, room: usize) -> Vec<Step> {
+    let TimelineReader { texts, zone, .. } = *reader;
     let mut events = Vec::new();
     add_checkout(texts, story, &mut events);
     for other in story.attempts.iter().chain(&story.related) {
-        events.push(payment_event(texts, story, other));
+        events.push(payment_event(reader, story, other));
     }
     if !story.related.iter().any(|other| other.id == story.payment.id) {
-        events.push(payment_event(texts, story, &story.payment));
+        events.push(payment_event(reader, story, &story.payment));
     }
     add_screening(texts, &story.payment, &mut events);
     add_three_ds(texts, &story.payment, &mut events);
     add_review(texts, zone, story, &mut events);
-    story.disputes.iter().for_each(|dispute| add_dispute(texts, zone, dispute, &mut events));
+    story.disputes.iter().for_each(|dispute| add_dispute(reader, dispute, &mut events));
     story.messages.iter().for_each(|message| events.push(message_event(texts, zone, message)));
-    add_ledger(texts, story, &mut events);
+    add_ledger(reader, story, &mut events);
     story.comments.iter().for_each(|comment| events.push(comment_event(texts, story, comment)));
     let used: usize = events.iter().map(|event| event.size() + FRAME).sum();
     let messages = &story.connector_messages;
@@ -110,7 +122,8 @@ fn add_checkout(texts: &Texts, story: &PaymentStory, events: &mut Vec<TimelineEv
 }
 
 /// Returns the step of a payment, attempt or follow-up payment.
-fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> TimelineEvent {
+fn payment_event(reader: &TimelineReader<'_>, story: &PaymentStory, payment: &Payment) -> TimelineEvent {
+    let texts = reader.texts;
     let state = ListedState::of(payment.payment_type, payment.result);
     let is_chargeback = payment.payment_type == PaymentType::Chargeback;
     let tone = if is_chargeback { Tone::Bad } else { state_tone(state) };
@@ -131,7 +144,12 @@ fn payment_event(texts: &Texts, story: &PaymentStory, payment: &Payment) -> Time
         .details
         .iter()
         .map(|(name, value)| (name.as_str(), Some(html! { (value) })))
-        .chain(payment.actor.as_ref().map(|actor| (texts.get("step.actor"), Some(html! { code { (actor) } }))))
+        .chain(
+            payment
+                .actor
+                .as_deref()
+                .map(|actor| (texts.get("step.actor"), Some(reader.people.render_actor(texts, Some(actor))))),
+        )
         .collect();
     if details.is_empty() { event } else { event.with_detail(facts(&details)) }
 }
@@ -220,7 +238,8 @@ fn add_review(texts: &Texts, zone: &TimeZone, story: &PaymentStory, events: &mut
 }
 
 /// Adds the steps of a dispute.
-fn add_dispute(texts: &Texts, zone: &TimeZone, dispute: &Dispute, events: &mut Vec<TimelineEvent>) {
+fn add_dispute(reader: &TimelineReader<'_>, dispute: &Dispute, events: &mut Vec<TimelineEvent>) {
+    let TimelineReader { texts, zone, .. } = *reader;
     let last = dispute.steps.len().saturating_sub(1);
     for (index, step) in dispute.steps.iter().enumerate() {
         let key = format!("dispute.{}", step.action.as_str());
@@ -233,7 +252,10 @@ fn add_dispute(texts: &Texts, zone: &TimeZone, dispute: &Dispute, events: &mut V
         let detail = facts(&[
             (texts.get("dispute.reason"), (index == 0).then(|| html! { (reason) })),
             (texts.get("dispute.deadline"), deadline.map(|deadline| html! { (deadline) })),
-            (texts.get("step.actor"), step.actor.as_ref().map(|actor| html! { (actor) })),
+            (
+                texts.get("step.actor"),
+                step.actor.as_deref().map(|actor| reader.people.render_actor(texts, Some(actor))),
+            ),
             (texts.get("review.note"), step.note.as_ref().map(|note| html! { (note) })),
         ]);
         events.push(TimelineEvent::new(step.at, 7, tone, title).with_detail(detail));
@@ -287,15 +309,18 @@ fn comment_event(texts: &Texts, story: &PaymentStory, comment: &PaymentComment) 
 }
 
 /// Adds the entries of the ledger.
-fn add_ledger(texts: &Texts, story: &PaymentStory, events: &mut Vec<TimelineEvent>) {
+fn add_ledger(reader: &TimelineReader<'_>, story: &PaymentStory, events: &mut Vec<TimelineEvent>) {
+    let texts = reader.texts;
     for (number, entry) in &story.entries {
         let money = describe_receivable(texts, entry);
-        let number = u64::try_from(*number).unwrap_or(0);
-        let title = html! { (texts.fill("step.ledger", &[("number", &texts.number(number))])) };
+        let title = texts.fill("step.ledger", &[("number", &number.to_string())]);
+        let title = html! {
+            @if reader.sees_audit { a href={ (BASE) "/administration/audit/" (number) } { (title) } } @else { (title) }
+        };
         let event = TimelineEvent::new(entry.time, 9, Tone::Calm, title);
         let text = if money.is_empty() { texts.get("step.no_money").to_owned() } else { money };
-        let actor = entry.actor.as_ref().map(|actor| format!(" · {actor}")).unwrap_or_default();
-        events.push(event.with_text(html! { (text) (actor) }));
+        let actor = entry.actor.as_deref().map(|actor| reader.people.render_actor(texts, Some(actor)));
+        events.push(event.with_text(html! { (text) @if let Some(actor) = actor { " · " (actor) } }));
     }
 }
 

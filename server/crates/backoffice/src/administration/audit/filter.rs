@@ -14,7 +14,7 @@ use tillgate_store::StoreError;
 use tillgate_store::access::audit_log::AuditOwners;
 use tillgate_store::access::user::UserKey;
 
-use super::people::NameReader;
+use crate::access::people::NameReader;
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::office::Office;
 use crate::payment::collect_ids;

@@ -10,8 +10,8 @@ use tillgate_gateway::access::audit_log::{AuditPage, AuditedAct, AuditedValue};
 
 use super::act_text;
 use super::filter::{ALL, AuditQuery, GATEWAY, PATH, all_owners};
-use super::people::KnownPeople;
 use crate::BASE;
+use crate::access::people::KnownPeople;
 use crate::components::field::{Choice, Field};
 use crate::components::filter_bar::{FilterForm, FilterLink, tabs};
 use crate::components::table::{Column, Shown, Table, empty};
