@@ -47,7 +47,7 @@ const SHOWN: (u32, u32) = (100, 30);
 pub(crate) const ROUTES: &[OfficeRoute] = &[
     row("GET", "/approvals", DECIDE),
     row("GET", "/approvals/{id}", DECIDE),
-    row("POST", "/approvals/{id}/approve", DECIDE),
+    row("POST", "/approvals/{id}/approve", DECIDE).after_factor(),
     row("POST", "/approvals/{id}/decline", DECIDE),
     row("POST", "/approvals/{id}/withdraw", DECIDE),
     row("POST", "/approvals/{id}/use", DECIDE).after_factor(),

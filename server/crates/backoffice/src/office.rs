@@ -23,6 +23,7 @@ use crate::components::notice::notice;
 use crate::components::toast::toast;
 use crate::layout::page::{Page, Section};
 use crate::layout::texts::Texts;
+use crate::risk::list_choice::NOT_LISTED;
 use crate::{BASE, OfficeState};
 
 /// Parameter of an address that names the act that has led to the page.
@@ -31,6 +32,7 @@ const DONE: &str = "done";
 const MAX_TOASTS: usize = 3;
 
 /// A request of a signed-in user.
+#[derive(Clone)]
 pub struct Office {
     /// The state of all pages.
     pub state: Arc<OfficeState>,
@@ -190,10 +192,11 @@ impl Office {
     /// Renders what the act that has led to the page has done. Keys without a text are left out.
     fn render_toasts(&self) -> Markup {
         let keys = self.done.as_deref().unwrap_or_default().split(',').take(MAX_TOASTS);
+        let tone = if keys.clone().any(|key| key == NOT_LISTED) { Tone::Warn } else { Tone::Good };
         let done: Vec<_> = keys.filter_map(|key| self.texts.find(&format!("done.{key}"))).collect();
         html! {
             @if !done.is_empty() {
-                (toast(Tone::Good, &html! { @for text in done { p { (text) } } }, self.texts.get("layout.close")))
+                (toast(tone, &html! { @for text in done { p { (text) } } }, self.texts.get("layout.close")))
             }
         }
     }

@@ -80,8 +80,8 @@ pub trait Connector: Send + Sync {
     /// Reverses a payment as a whole, also one with an unknown outcome. After an approval the payment has no effect.
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Asks for the outcome of an earlier request. Returns `None` if the connector answers that it does not know the
-    /// request, which may still arrive, or not its outcome: only a reversal ends such a request. The outcome is
-    /// [`ConnectorOutcome::Unknown`] if there is no answer, or one that cannot be read: the inquiry has to be repeated.
+    /// Asks for the outcome of an earlier request. Returns `None` if the connector answers, but not with an outcome: it
+    /// does not know the request, which may still arrive, or contradicts itself. Only a reversal ends such a request.
+    /// The outcome is [`ConnectorOutcome::Unknown`] if there is no answer: the inquiry has to be repeated.
     async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome>;
 }

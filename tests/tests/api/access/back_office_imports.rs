@@ -96,7 +96,7 @@ async fn a_preview_reads_the_whole_file_and_matches_its_first_lines_as_the_impor
     assert_eq!(shown.page.matches(&format!("/payments/{}", paid.id())).count(), 1, "{}", shown.page);
     assert_eq!(shown.page.matches("No payment fits").count(), 19, "{}", shown.page);
     assert!(shown.page.contains("the first 20 of 153 lines"), "{}", shown.page);
-    assert!(shown.page.contains("Leave out 1"), "the broken line after the first ones: {}", shown.page);
+    assert!(shown.page.contains("the broken lines (1)"), "the broken line after the first ones: {}", shown.page);
     assert!(read_unmatched(&gateway, &shop)?.is_empty());
     assert_eq!(confirm(&person.browser, &upload_key(&shown), true).await?.status, 303);
     assert!(read_euros(&shop, "receivable").await? == 0 && !read_unmatched(&gateway, &shop)?.is_empty());
@@ -149,7 +149,11 @@ async fn broken_lines_are_named_and_left_out_only_if_the_user_says_so() -> anyho
     ]);
     let shown = preview(browser, &shop, &file).await?;
     assert_eq!(shown.status, 200, "{}", shown.page);
-    assert!(shown.page.contains("<code>amount</code>") && shown.page.contains("Leave out 2"), "{}", shown.page);
+    assert!(
+        shown.page.contains("<code>amount</code>") && shown.page.contains("the broken lines (2)"),
+        "{}",
+        shown.page
+    );
     for secret in ["4200000000000000", "<script>alert"] {
         assert!(!shown.page.contains(secret), "{secret} in {}", shown.page);
     }

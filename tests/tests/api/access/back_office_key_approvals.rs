@@ -26,7 +26,7 @@ enum Treatment {
 }
 
 /// Every act of the subjects that have secrets.
-const ACTS: [(&str, Treatment); 22] = [
+const ACTS: [(&str, Treatment); 23] = [
     ("/administration/entities/{id}/tokens", Treatment::Asks),
     ("/administration/entities/{id}/tokens/{user}/revoke", Treatment::Free),
     ("/administration/entities/{id}/ftp-users", Treatment::Asks),
@@ -35,6 +35,7 @@ const ACTS: [(&str, Treatment); 22] = [
     ("/administration/entities/{id}/wallet-keys/token", Treatment::Free),
     ("/administration/entities/{id}/wallet-keys/{key}/retire", Treatment::Free),
     ("/administration/entities/{id}/settings/{form}", Treatment::Free),
+    ("/administration/entities/{id}/look", Treatment::Free),
     ("/administration/entities/{id}/clock", Treatment::Free),
     ("/administration/audit/check", Treatment::Free),
     ("/deliveries/callbacks/{message}/resubmit", Treatment::Free),

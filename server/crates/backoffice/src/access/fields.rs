@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 const BODY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The fields of a form. A body of another kind has none.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Fields(Vec<(String, Zeroizing<String>)>);
 
 impl Fields {

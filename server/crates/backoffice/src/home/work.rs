@@ -28,8 +28,8 @@ use crate::payment::collect_ids;
 const TOKEN_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
-/// Number of requests for a second person that are loaded, with those of the user.
-const MAX_APPROVALS: u32 = 50;
+/// Number of requests for a second person that are loaded, so that those that end first are among them.
+const MAX_APPROVALS: u32 = 1_000;
 
 /// The entities whose work a user sees, for each kind of work.
 pub(super) struct WorkScope {
@@ -101,6 +101,7 @@ impl WorkScope {
         let tokens = app.gateway.directory.find_ending_tokens(&self.tokens, ending);
         let mut approvals = self.approvals.load(app, true, MAX_APPROVALS)?;
         approvals.retain(|request| (request.asker == self.user) == (request.stored_state == ApprovalState::Approved));
+        approvals.sort_by_key(ApprovalRequest::expires);
         approvals.truncate(LINES);
         Ok(LoadedWork { work, held, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
     }

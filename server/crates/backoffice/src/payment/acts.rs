@@ -1,12 +1,18 @@
 //! Acts on a payment: capture, refund and reversal, each on a page of its own that asks for the amount, and the
 //! inquiry about an unknown outcome.
 
+use std::sync::Arc;
+
 use axum::extract::Path;
 use axum::response::Response;
 use maud::{Markup, html};
+use tillgate_domain::access::approval::ApprovalRequest;
+use tillgate_domain::access::approval::act::ApprovalAct;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::PaymentId;
+use tillgate_domain::idempotency::IdempotencyKey;
 use tillgate_domain::payment::{ModificationType, Payment};
+use tillgate_gateway::Failure;
 use tillgate_gateway::administration::ActError;
 use tillgate_gateway::payment::story::PaymentStory;
 use tillgate_gateway::payment::user_act::{ChangeablePayment, MODIFICATIONS, RequestedAct, parse_form_key};
@@ -22,7 +28,7 @@ use crate::components::field::{Field, Largest};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
-use crate::risk::list_choice::ListChoice;
+use crate::risk::list_choice::{ListChoice, add_chosen};
 
 /// Form of an amount, which browsers check.
 const AMOUNT_PATTERN: &str = r"\s*[0-9]{1,10}([.,][0-9]{1,2})?\s*";
@@ -57,16 +63,21 @@ pub(super) async fn carry_out(office: Office, Path((id, act)): Path<(String, Str
     let Some(key) = parse_form_key(fields.get("key")) else {
         return page.show(&office, &fields, Some(office.texts.get("act.no_key")));
     };
-    let payment = &page.changeable.payment;
     let amount = amount.filter(|_| page.modification != ModificationType::Reversal);
+    match page.find_request(&office, amount, &key) {
+        Ok(Some(asked)) => return office.lead_to(&format!("/approvals/{}", asked.id), "approval_asked"),
+        Ok(None) => {}
+        Err(failure) => return office.show_failure(&failure),
+    }
     let form_key = key.clone();
     let requested = RequestedAct { modification: page.modification, amount, key };
-    let target = (&payment.entity, &payment.id);
-    match office.app().gateway.change_payment(&office.actor(), target, requested).await {
-        Ok(made) => page.show_outcome(&office, &made, &fields).await,
+    match page.act_and_list(&office, requested, &fields).await {
+        Ok((made, done)) => page.show_outcome(&office, &made, &fields, &done),
         Err(ActError::NeedsApproval { entity, act }) => {
             match office.ask_for_approval(&entity, &act, Some(form_key)).await {
-                Ok((path, done)) => office.lead_to(&path, &page.add_chosen(&office, &fields, done).await),
+                Ok((path, done)) => {
+                    office.lead_to(&path, &add_chosen(&office, &page.changeable.payment, &fields, done).await)
+                }
                 Err(error) => page.show_refused(&office, &fields, &error).await,
             }
         }
@@ -163,30 +174,61 @@ impl ActPage {
         format!("/payments/{}", self.changeable.payment.id)
     }
 
+    /// Finds the request that the form has made before for the same act. Sent again, the form leads to it, also after
+    /// the refund has run.
+    fn find_request(
+        &self,
+        office: &Office,
+        amount: Option<Amount>,
+        key: &IdempotencyKey,
+    ) -> Result<Option<ApprovalRequest>, Failure> {
+        let asked = office.app().gateway.store.load_approval_of_form(&office.signed_in.user.id, key.as_str())?;
+        Ok(asked.filter(|asked| match &asked.act {
+            ApprovalAct::Refund(refund) => {
+                let is_same_act = refund.modification() == self.modification;
+                let is_same_amount = refund.is_reversal || Some(refund.amount) == amount;
+                refund.payment == self.changeable.payment.id && is_same_act && is_same_amount
+            }
+            ApprovalAct::Rules(_) | ApprovalAct::Key(_) => false,
+        }))
+    }
+
     /// Shows the form again with the reason of a refusal.
     async fn show_refused(&self, office: &Office, fields: &Fields, error: &ActError) -> Response {
         office.show_refusal(error, async |message| self.show(office, fields, Some(message))).await
     }
 
+    /// Makes the act, and puts the chosen values on a list if it succeeded or still may. Returns the payment that was
+    /// made, and the keys of the notices.
+    async fn act_and_list(
+        &self,
+        office: &Office,
+        requested: RequestedAct,
+        fields: &Fields,
+    ) -> Result<(Arc<Payment>, String), ActError> {
+        let (worker, sent, name) = (office.clone(), fields.clone(), self.name());
+        let (payment, has_list) = (self.changeable.payment.clone(), self.modification != ModificationType::Capture);
+        // A browser that leaves ends the request, but must not keep the values of a refunded payment from a list.
+        let acting = tokio::spawn(async move {
+            let target = (&payment.entity, &payment.id);
+            let made = worker.app().gateway.change_payment(&worker.actor(), target, requested).await?;
+            let done = format!("{name}_{}", if made.is_approved() { "approved" } else { "pending" });
+            let is_listed = has_list && made.is_approved_or_pending();
+            let done = if is_listed { add_chosen(&worker, &payment, &sent, &done).await } else { done };
+            Ok((made, done))
+        });
+        acting.await.unwrap_or(Err(ActError::Failed(Failure::Interrupted)))
+    }
+
     /// Leads to the payment after an act that succeeded or still may. A decline is shown with the form, whose new key
     /// makes another attempt possible.
-    async fn show_outcome(&self, office: &Office, made: &Payment, fields: &Fields) -> Response {
+    fn show_outcome(&self, office: &Office, made: &Payment, fields: &Fields, done: &str) -> Response {
         if made.is_approved_or_pending() {
-            let state = if made.is_approved() { "approved" } else { "pending" };
-            let done = self.add_chosen(office, fields, &format!("{}_{state}", self.name())).await;
-            return office.lead_to(&self.payment_path(), &done);
+            return office.lead_to(&self.payment_path(), done);
         }
         let reason = format!("{} ({})", made.result.description(), made.result.code());
         let fault = office.texts.fill(&format!("act.{}_declined", self.name()), &[("reason", &reason)]);
         self.show(office, fields, Some(&fault))
-    }
-
-    /// Puts the chosen values of the payment on a list. Returns the keys of all notices.
-    async fn add_chosen(&self, office: &Office, fields: &Fields, done: &str) -> String {
-        match self.list_choice(office) {
-            Some(choice) => choice.add_chosen(office, fields, done).await,
-            None => done.to_owned(),
-        }
     }
 
     /// Finds the values that the form offers for a list. A capture has none.

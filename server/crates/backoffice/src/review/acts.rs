@@ -1,7 +1,5 @@
 //! Acts of analysts: claim, release, note, and the decisions. After a decision the next payment of the queue opens.
 
-use std::sync::Arc;
-
 use axum::extract::Path;
 use axum::response::Response;
 use tillgate_domain::access::role::{Permission, Reach};
@@ -21,7 +19,7 @@ use super::detail::show_case;
 use crate::access::Fields;
 use crate::office::Office;
 use crate::payment::collect_ids;
-use crate::risk::list_choice::ListChoice;
+use crate::risk::list_choice::add_chosen;
 
 /// Handles `POST /reviews/{id}/claim`: reserves a payment for the analyst, or renews the claim.
 pub(super) async fn claim(office: Office, Path(id): Path<String>, fields: Fields) -> Response {
@@ -115,11 +113,20 @@ async fn decide(office: &Office, id: &str, decision: DecisionType, fields: &Fiel
         Ok(input) => input,
         Err(message) => return show_fault(office, id, fields, &message).await,
     };
-    let app = Arc::clone(office.app());
-    // A browser that leaves ends the request, but must not end a payment between two steps.
-    let deciding = tokio::spawn(async move { app.gateway.decide_for_user(&input).await });
+    let (worker, sent) = (office.clone(), fields.clone());
+    // A browser that leaves ends the request, but must not end a payment between two steps, nor keep its values from a
+    // list.
+    let deciding = tokio::spawn(async move {
+        let payment = worker.app().gateway.decide_for_user(&input).await?;
+        let done = describe_decision(decision, &payment);
+        let done = match decision {
+            DecisionType::Cancel => add_chosen(&worker, &payment, &sent, done).await,
+            DecisionType::Approve | DecisionType::Pending => done.to_owned(),
+        };
+        Ok((payment, done))
+    });
     match deciding.await.unwrap_or(Err(ActError::Failed(Failure::Interrupted))) {
-        Ok(payment) => lead_to_next(office, &payment, decision, fields).await,
+        Ok((payment, done)) => lead_to_next(office, &payment, &done).await,
         Err(error) => show_refused_act(office, id, fields, &error).await,
     }
 }
@@ -137,20 +144,19 @@ fn read_decision(office: &Office, id: &str, decision: DecisionType, fields: &Fie
     Ok(SentDecision { payment: id.to_owned(), decision, analyst, reason, note, actor: office.actor() })
 }
 
-/// Leads to the next payment about which the analyst may decide, or to the queue if there is none.
-async fn lead_to_next(office: &Office, payment: &Payment, decision: DecisionType, fields: &Fields) -> Response {
-    let done = match (decision, ListedState::of(payment.payment_type, payment.result)) {
+/// Returns the key of the notice about a decision.
+fn describe_decision(decision: DecisionType, payment: &Payment) -> &'static str {
+    match (decision, ListedState::of(payment.payment_type, payment.result)) {
         (DecisionType::Pending, _) => "review_pended",
         (DecisionType::Cancel, _) => "review_cancelled",
         (DecisionType::Approve, ListedState::Declined) => "review_approved_declined",
         (DecisionType::Approve, ListedState::Pending | ListedState::Held) => "review_approved_pending",
         (DecisionType::Approve, ListedState::Approved) => "review_approved",
-    };
-    let choice = ListChoice::find(office, payment).filter(|_| decision == DecisionType::Cancel);
-    let done = match choice {
-        Some(choice) => &*choice.add_chosen(office, fields, done).await,
-        None => done,
-    };
+    }
+}
+
+/// Leads to the next payment about which the analyst may decide, or to the queue if there is none.
+async fn lead_to_next(office: &Office, payment: &Payment, done: &str) -> Response {
     let entities = collect_ids(&office.entities_with(Permission::DecideReviews));
     let (analyst, current) = (analyst_of(&office.signed_in.user), payment.id.clone());
     let next = office.read(move |app, _| app.gateway.find_next_review(&entities, &analyst, &current)).await;

@@ -25,6 +25,8 @@ use crate::review::analyst_of;
 const LIST: &str = "list";
 /// Name of the fields of the values. Each is the name of a key.
 const LISTED: &str = "listed";
+/// Key of the notice that an act was done without the change of a list.
+pub(crate) const NOT_LISTED: &str = "values_not_listed";
 /// The lists that a form offers. Nobody trusts a shopper because of an act against a payment.
 const OFFERED: [RiskListKind; 2] = [RiskListKind::Deny, RiskListKind::Review];
 
@@ -69,30 +71,39 @@ impl ListChoice {
         }
     }
 
-    /// Puts the chosen values on the list, after an act has led to the notice `done`. Returns the keys of all notices.
-    /// An entry that fails does not undo the act, and is told.
-    pub(crate) async fn add_chosen(self, office: &Office, fields: &Fields, done: &str) -> String {
-        let list = RiskListKind::parse(fields.get(LIST)).filter(|list| OFFERED.contains(list));
+    /// Puts the chosen values on the list, all or none of them, after an act that stands whatever comes of it. Returns
+    /// the key of the notice. `None` if nothing is chosen.
+    async fn add_chosen(self, office: &Office, fields: &Fields) -> Option<&'static str> {
+        let list = RiskListKind::parse(fields.get(LIST)).filter(|list| OFFERED.contains(list))?;
         let is_chosen = |value: &ListableValue| fields.all(LISTED).any(|name| name == value.key.0);
         let chosen: Vec<_> = self.values.into_iter().filter(is_chosen).collect();
-        let Some(list) = list.filter(|_| !chosen.is_empty()) else { return done.to_owned() };
+        if chosen.is_empty() {
+            return None;
+        }
         let (author, reason, owner) = (analyst_of(&office.signed_in.user), self.reason, Arc::clone(&self.entity));
         let add = move |acts: &Administration| {
-            for value in chosen {
-                let note = ChangeNote { author: author.clone(), reason: reason.clone() };
-                acts.put_list_entry(&owner, value.into_place(list), (None, None), note)?;
-            }
-            Ok(())
+            let places = chosen.into_iter().map(|value| value.into_place(list)).collect();
+            acts.put_list_entries(&owner, places, (None, None), ChangeNote { author, reason })
         };
         match office.administer(Permission::ChangeRules, Reach::Entity(self.entity.id.clone()), add).await {
-            Ok(()) => {
+            Ok(_) => {
                 apply_now(office).await;
-                format!("{done},values_listed")
+                Some("values_listed")
             }
             Err(error) => {
                 tracing::warn!(%error, "putting values of a payment on a list failed");
-                format!("{done},values_not_listed")
+                Some(NOT_LISTED)
             }
         }
     }
+}
+
+/// Puts the values of a payment that a form has chosen on a list. Returns the keys of all notices: that of the act, and
+/// that of the list if something was chosen.
+pub(crate) async fn add_chosen(office: &Office, payment: &Payment, fields: &Fields, done: &str) -> String {
+    let listed = match ListChoice::find(office, payment) {
+        Some(choice) => choice.add_chosen(office, fields).await,
+        None => None,
+    };
+    listed.map_or_else(|| done.to_owned(), |listed| format!("{done},{listed}"))
 }

@@ -8,8 +8,8 @@ use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
 use super::message::{DescribedRequest, Exchange};
 use super::order::{self, UnsupportedOrder};
-use super::protocol::{HostOperation, HostOutcome, HostResponse};
-use super::response::{CallFault, CallResult};
+use super::protocol::{HostOperation, HostResponse};
+use super::response::CallResult;
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
 };
@@ -205,18 +205,18 @@ impl Connector for HttpConnector {
                 let key = format!("{reference}-inquiry");
                 let exchange = self.begin_exchange(HostOperation::Inquire, &key, &body);
                 let result = exchange.end(self.client.inquire(&key, &body).await);
-                let is_not_found = match &result {
-                    CallResult::Responded(response) => response.outcome == HostOutcome::NotFound,
-                    CallResult::Unknown(fault) => matches!(fault, CallFault::Undecided(_)),
-                    CallResult::NotExecuted(_) => false,
+                let is_answered = match &result {
+                    CallResult::Responded(_) => true,
+                    CallResult::Unknown(fault) | CallResult::NotExecuted(fault) => fault.is_answer(),
                 };
                 let result = match result {
                     // If the inquiry cannot be sent, the request may still have been executed.
                     CallResult::NotExecuted(fault) => CallResult::Unknown(fault),
                     result => result,
                 };
-                let outcome = self.translate_result(result, reference);
-                if is_not_found { None } else { Some(outcome) }
+                // An answer without an outcome would be the same the next time.
+                Some(self.translate_result(result, reference))
+                    .filter(|outcome| !is_answered || *outcome != ConnectorOutcome::Unknown)
             }
             Err(unsupported) => Some(unsupported_outcome(unsupported)),
         }

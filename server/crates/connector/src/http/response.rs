@@ -61,6 +61,26 @@ pub enum CallFault {
     Undecided(String),
 }
 
+impl CallFault {
+    /// Returns true if the host has answered in a way that asking again does not change. Without such an answer nothing
+    /// is known about an earlier request, and the inquiry has to be repeated.
+    pub fn is_answer(&self) -> bool {
+        match self {
+            Self::Connection(_)
+            | Self::Request(_)
+            | Self::Busy(_)
+            | Self::Late(_)
+            | Self::Broken(_)
+            | Self::Unsigned(_) => false,
+            Self::TooLong | Self::Unreadable(_) | Self::Mismatch(_) | Self::Undecided(_) => true,
+            // The clocks or the key may be mended, and the host may be available again.
+            Self::Refused(refusal) => {
+                !matches!(refusal.error, RefusalReason::Unavailable | RefusalReason::Signature | RefusalReason::Date)
+            }
+        }
+    }
+}
+
 /// The data that a response has to repeat.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedResponse<'a> {
@@ -261,6 +281,37 @@ mod tests {
             verify_tampered(400, refused, |body| body.push(b' ')),
             CallResult::Unknown(CallFault::Unsigned(400))
         );
+    }
+
+    #[test]
+    fn an_inquiry_is_repeated_only_while_there_is_no_answer() {
+        let refused = |error: &str| {
+            let body = format!(r#"{{"error":"{error}","message":"no"}}"#);
+            CallFault::Refused(serde_json::from_str(&body).unwrap())
+        };
+        let text = || "no".to_owned();
+        for fault in [
+            CallFault::Connection(text()),
+            CallFault::Busy(128),
+            CallFault::Late(8000),
+            CallFault::Broken(text()),
+            CallFault::Unsigned(200),
+            refused("unavailable"),
+            refused("signature"),
+            refused("date"),
+        ] {
+            assert!(!fault.is_answer(), "{fault}");
+        }
+        for fault in [
+            CallFault::Undecided("68".to_owned()),
+            CallFault::Mismatch("connectorTxId1"),
+            CallFault::Unreadable(500),
+            CallFault::TooLong,
+            refused("keyReused"),
+            refused("route"),
+        ] {
+            assert!(fault.is_answer(), "{fault}");
+        }
     }
 
     #[test]

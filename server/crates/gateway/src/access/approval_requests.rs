@@ -171,7 +171,7 @@ fn find_earlier(
         return Ok(own.into_iter().find(|earlier| request.act.is_repetition_of(&earlier.act)));
     };
     match store.load_approval_of_form(&request.asker, form.as_str())? {
-        Some(earlier) if earlier.entity != request.entity || earlier.act != request.act => {
+        Some(earlier) if earlier.entity != request.entity || !request.act.is_repetition_of(&earlier.act) => {
             Err(ActError::refuse("key", "this form has been sent with other values: open it again"))
         }
         earlier => Ok(earlier),

@@ -1,7 +1,7 @@
 //! The messages between the gateway and external connectors: their record, and the list of a payment for people.
 //!
-//! Messages are written in the commit of their outcome. Requests without an outcome write them alone; a crash before
-//! that loses the message with the answer.
+//! Messages are written in the commit of their outcome. Requests without an outcome write them alone; a crash or a
+//! client that hangs up before that loses the message with the answer.
 
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;

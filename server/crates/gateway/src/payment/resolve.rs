@@ -131,8 +131,8 @@ impl Gateway {
         Ok(deleted.await??)
     }
 
-    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector says after 30 seconds
-    /// that it does not know it, or if its shopper has not returned in time. Returns an unknown outcome unless the
+    /// Asks a connector for the outcome of a payment. Reverses the payment there if the connector answers after 30
+    /// seconds without an outcome, or if its shopper has not returned in time. Returns an unknown outcome unless the
     /// connector has confirmed the reversal; the payment then ends as uncertain or timed out. Never reverses a payment
     /// of whose outcome the connector has said nothing: the shopper may have paid.
     async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {

@@ -65,8 +65,24 @@ impl Administration {
         (source, lifetime): (Option<ListSource>, Option<SignedDuration>),
         note: ChangeNote,
     ) -> Result<RiskListEntry, ActError> {
-        let position = self.find_position(entity, place)?;
-        self.change_list_entry(entity, &position, note, |state, at, note| {
+        let entries = self.put_list_entries(entity, vec![place], (source, lifetime), note)?;
+        entries.into_iter().next().ok_or_else(|| ActError::refuse("list", "no entry was added"))
+    }
+
+    /// Adds entries to lists as [`Administration::put_list_entry`] does, all or none of them.
+    ///
+    /// # Errors
+    /// Same as [`Administration::put_list_entry`].
+    pub fn put_list_entries(
+        &self,
+        entity: &Entity,
+        places: Vec<EntryPlace>,
+        (source, lifetime): (Option<ListSource>, Option<SignedDuration>),
+        note: ChangeNote,
+    ) -> Result<Vec<RiskListEntry>, ActError> {
+        let positions = places.into_iter().map(|place| self.find_position(entity, place));
+        let positions: Vec<_> = positions.collect::<Result<_, _>>()?;
+        self.change_list_entries(entity, positions, note, |position, state, at, note| {
             let expires = lifetime.map(|lifetime| at.checked_add(lifetime)).transpose();
             let expires = expires.map_err(|error| ActError::refuse("expires", error.to_string()))?;
             let source = source.unwrap_or_else(|| ListSource::default_of(position.list));
@@ -88,7 +104,7 @@ impl Administration {
         note: ChangeNote,
     ) -> Result<ListPosition, ActError> {
         let position = self.find_position(entity, place)?;
-        self.change_list_entry(entity, &position, note, |state, _, _| {
+        self.change_list_entries(entity, vec![position.clone()], note, |_, state, _, _| {
             let refuse = |refusal: Refusal| ActError::from_refusal(&refusal, "value", |_| "value");
             Ok((state.remove_entry().map_err(refuse)?, ()))
         })?;
@@ -139,23 +155,27 @@ impl Administration {
         Ok(ListPosition { list, key: name, value })
     }
 
-    /// Loads the state of an entry, decides, and writes the change, in one transaction. The decision gets the time by
-    /// the entity's clock.
-    fn change_list_entry<T>(
+    /// Loads the state of each entry, decides, and writes the change, all in one transaction. A decision gets the
+    /// place, and the time by the entity's clock.
+    fn change_list_entries<T>(
         &self,
         entity: &Entity,
-        position: &ListPosition,
+        positions: Vec<ListPosition>,
         note: ChangeNote,
-        decide: impl FnOnce(&RiskState, Timestamp, &ChangeNote) -> Result<(RiskAction, T), ActError>,
-    ) -> Result<T, ActError> {
+        decide: impl Fn(&ListPosition, &RiskState, Timestamp, &ChangeNote) -> Result<(RiskAction, T), ActError>,
+    ) -> Result<Vec<T>, ActError> {
         self.store.in_transaction(|store| {
-            // The time is read under the write lock, so that the decision log is in the order of its times.
-            let at = self.now() + entity.ahead;
-            let keys = RiskKeys { entity: entity.id.clone(), position: Some(position.clone()), now: at };
-            let (action, value) = decide(&store.load_risk_state(&keys)?, at, &note)?;
-            let ChangeNote { author, reason } = note;
-            store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?;
-            Ok(value)
+            let mut values = Vec::new();
+            for position in positions {
+                // The time is read under the write lock, so that the decision log is in the order of its times.
+                let at = self.now() + entity.ahead;
+                let keys = RiskKeys { entity: entity.id.clone(), position: Some(position.clone()), now: at };
+                let (action, value) = decide(&position, &store.load_risk_state(&keys)?, at, &note)?;
+                let ChangeNote { author, reason } = note.clone();
+                store.apply_risk_change(&RiskChange { entity: entity.id.clone(), action, reason, author, at })?;
+                values.push(value);
+            }
+            Ok(values)
         })
     }
 }

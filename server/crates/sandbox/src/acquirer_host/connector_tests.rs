@@ -118,7 +118,7 @@ async fn a_payment_is_authorised_captured_refunded_and_reversed_at_a_host() {
     assert_eq!(inquiry_code(connector.inquire(&inquiry_about("p1", "92.00")).await.as_ref()), "000.100.112");
     assert_eq!(
         inquiry_code(connector.inquire(&inquiry_about("p1", "91.00")).await.as_ref()),
-        "unknown",
+        "not found",
         "it is another amount"
     );
     let other = Modification { merchant_id: "shop-2".to_owned(), ..modification_of("r2", "c1", captured, "1.00") };

@@ -14,10 +14,16 @@ use crate::{AdminStore, Store, StoreError};
 
 /// Columns of a request, in the order in which [`read_request`] reads them.
 const COLUMNS: &str = "id, entity, kind, act, asker, created, state, decider, decided, outcome";
-/// Condition of requests that still wait: for a decision, or for the user who asked. `?2` is the time from which they
-/// have not expired.
-const WAITING: &str = "((state = 'open' AND created > ?2)
-    OR (state = 'approved' AND kind IN ('credential', 'receiver') AND decided > ?2))";
+/// Returns the condition of requests of a kind that still wait: for a decision, or for the user who asked. `?2` is the
+/// time from which they have not expired. The states come first, so that an index finds them among all that have ended.
+fn waiting(kind: ApprovalKind) -> &'static str {
+    match kind {
+        ApprovalKind::Refund | ApprovalKind::Rules => "(state = 'open' AND created > ?2)",
+        ApprovalKind::Credential | ApprovalKind::Receiver => {
+            "(state IN ('open', 'approved') AND iif(state = 'open', created, decided) > ?2)"
+        }
+    }
+}
 
 fn read_request(row: &Row<'_>) -> rusqlite::Result<ApprovalRequest> {
     let text = |column: usize| row.get::<_, String>(column);
@@ -40,14 +46,35 @@ fn load_request(connection: &Connection, id: &ApprovalId) -> Result<Option<Appro
     Ok(statement.query_row([id.as_str()], read_request).optional()?)
 }
 
+/// Sorts requests by their time, the latest first, and leaves out those beyond a limit.
+fn keep_latest(requests: &mut Vec<ApprovalRequest>, limit: u32) {
+    requests.sort_by(|one, other| (other.created, &other.id).cmp(&(one.created, &one.id)));
+    requests.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+}
+
+fn load_request_of_form(
+    connection: &Connection,
+    asker: &UserId,
+    form: &str,
+) -> Result<Option<ApprovalRequest>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM approval WHERE asker = ?1 AND form = ?2");
+    let mut statement = connection.prepare_cached(&query)?;
+    Ok(statement.query_row([asker.as_str(), form], read_request).optional()?)
+}
+
 impl Store {
+    /// Loads the request that a form of a user has made. Returns `None` if there is none.
+    pub fn load_approval_of_form(&self, asker: &UserId, form: &str) -> Result<Option<ApprovalRequest>, StoreError> {
+        self.run_read(|connection| load_request_of_form(connection, asker, form))
+    }
+
     /// Loads a request. Returns `None` if there is none with this id.
     pub fn load_approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRequest>, StoreError> {
         self.run_read(|connection| load_request(connection, id))
     }
 
-    /// Loads the requests of some entities and of one kind, the latest first, at most `limit` of each entity: those
-    /// that wait and whose time began after `since`, or all others.
+    /// Loads the requests of some entities and of one kind, the latest first, at most `limit`: those that
+    /// wait and whose time began after `since`, or all others.
     pub fn load_approvals(
         &self,
         (entities, kind): (&[EntityId], ApprovalKind),
@@ -57,8 +84,9 @@ impl Store {
     ) -> Result<Vec<ApprovalRequest>, StoreError> {
         let not = if is_open { "" } else { "NOT" };
         let query = format!(
-            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?4 AND {not} {WAITING}
-             ORDER BY created DESC LIMIT ?3"
+            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?4 AND {not} {}
+             ORDER BY created DESC LIMIT ?3",
+            waiting(kind)
         );
         let mut found = self.run_read(|connection| {
             let mut statement = connection.prepare_cached(&query)?;
@@ -69,10 +97,12 @@ impl Store {
                 for row in rows {
                     found.push(row?);
                 }
+                // No more is kept than may be shown, however many entities there are.
+                keep_latest(&mut found, limit);
             }
             Ok(found)
         })?;
-        found.sort_by(|one, other| (other.created, &other.id).cmp(&(one.created, &one.id)));
+        keep_latest(&mut found, limit);
         Ok(found)
     }
 }
@@ -85,9 +115,7 @@ impl AdminStore {
 
     /// Loads the request that a form of a user has made. Returns `None` if there is none.
     pub fn load_approval_of_form(&self, asker: &UserId, form: &str) -> Result<Option<ApprovalRequest>, StoreError> {
-        let query = format!("SELECT {COLUMNS} FROM approval WHERE asker = ?1 AND form = ?2");
-        let mut statement = self.connection.prepare_cached(&query)?;
-        Ok(statement.query_row([asker.as_str(), form], read_request).optional()?)
+        load_request_of_form(&self.connection, asker, form)
     }
 
     /// Loads the requests of a user about an entity that are of one kind, still wait, and whose time began after
@@ -99,7 +127,8 @@ impl AdminStore {
         since: Timestamp,
     ) -> Result<Vec<ApprovalRequest>, StoreError> {
         let query = format!(
-            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?3 AND asker = ?4 AND {WAITING} ORDER BY created"
+            "SELECT {COLUMNS} FROM approval WHERE entity = ?1 AND kind = ?3 AND asker = ?4 AND {} ORDER BY created",
+            waiting(kind)
         );
         let mut statement = self.connection.prepare_cached(&query)?;
         let parameters = params![entity.as_str(), since.as_millisecond(), kind.as_str(), asker.as_str()];
@@ -114,7 +143,7 @@ impl AdminStore {
         kind: ApprovalKind,
         since: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = format!("SELECT count(*) FROM approval WHERE entity = ?1 AND kind = ?3 AND {WAITING}");
+        let query = format!("SELECT count(*) FROM approval WHERE entity = ?1 AND kind = ?3 AND {}", waiting(kind));
         let mut statement = self.connection.prepare_cached(&query)?;
         let parameters = params![entity.as_str(), since.as_millisecond(), kind.as_str()];
         let count: i64 = statement.query_row(parameters, |row| row.get(0))?;

@@ -16,3 +16,4 @@ INSERT INTO approval SELECT id, entity, 'refund',
     asker, form, created, state, decider, decided, outcome FROM approval_of_refunds;
 DROP TABLE approval_of_refunds;
 CREATE INDEX approval_entity ON approval (entity, kind, state, created);
+CREATE INDEX approval_latest ON approval (entity, kind, created);

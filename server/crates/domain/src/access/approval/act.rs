@@ -193,6 +193,10 @@ impl ApprovalAct {
     /// Returns true if another act is the same, as a form makes it that is sent twice. The ends of two tokens may
     /// differ by [`REPETITION`], because an end that was typed as a time span counts from the arrival of its form.
     pub fn is_repetition_of(&self, other: &Self) -> bool {
+        // The sum depends on what was refunded meanwhile.
+        if let (Self::Refund(one), Self::Refund(other)) = (self, other) {
+            return (&one.payment, one.is_reversal, one.amount) == (&other.payment, other.is_reversal, other.amount);
+        }
         let (Self::Key(KeyAct::Token { expires: Some(end), .. }), Self::Key(act)) = (self, other) else {
             return self == other;
         };
