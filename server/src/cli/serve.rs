@@ -66,7 +66,7 @@ impl Serve {
             let ftp = self.ftp.bind_server().await?;
             let control = ControlSocket::bind(&self.common.data);
             let stop = stop_signal()?;
-            let office = self.settings.open_office(&state, warnings)?;
+            let office = self.settings.open_office(&state, warnings, self.ftp.certificate())?;
             let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);
             self.print_addresses(&listener, ftp.as_ref(), setup)?;
             serve_until_stopped(state, office.pages, listener, limits, ftp, control, stop).await

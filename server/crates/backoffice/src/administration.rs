@@ -3,6 +3,7 @@
 
 mod account_data;
 mod audit;
+pub(crate) mod certificates;
 mod clock;
 mod entity_tree;
 mod ftp_users;

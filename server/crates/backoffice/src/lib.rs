@@ -18,6 +18,7 @@ pub mod review;
 pub mod risk;
 pub mod search;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -75,6 +76,8 @@ pub struct OfficeState {
     pub push_logins: PushLoginChecks,
     /// Number of the build.
     pub build: &'static str,
+    /// The file of the certificate of the FTP server, in PEM.
+    pub ftp_certificate: Option<PathBuf>,
     /// The warnings that this process has logged.
     pub warnings: Arc<WarningLog>,
     /// The time at which the server started.

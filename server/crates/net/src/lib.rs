@@ -3,6 +3,7 @@
 //!
 //! Knows no merchant, no payment and no database, and never decides who may do what.
 
+pub mod certificate;
 pub mod client_address;
 pub mod forwarded;
 pub mod listener;

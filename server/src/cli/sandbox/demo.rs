@@ -121,7 +121,7 @@ impl Demo {
                 },
             )?;
             started.shop.clone_from(&shop.public);
-            let office = self.settings.open_office(&state, warnings)?;
+            let office = self.settings.open_office(&state, warnings, None)?;
             started.first_administrator = office.setup_link(self.settings.public_url.as_deref(), gateway);
             self.common.print_output(&started, format_demo)?;
             std::io::stdout().flush()?;

@@ -85,6 +85,11 @@ impl FtpArguments {
         Ok(Some(BoundFtp { listener: crate::cli::serve::bind_listener(address).await?, options }))
     }
 
+    /// Returns the file of the certificate, if the server has one.
+    pub(in crate::cli) fn certificate(&self) -> Option<PathBuf> {
+        self.ftp_certificate.clone()
+    }
+
     /// Loads the certificate and its key. Returns `None` if there is none.
     fn load_tls(&self) -> anyhow::Result<Option<FtpTls>> {
         let (Some(certificate), Some(key)) = (&self.ftp_certificate, &self.ftp_key) else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! Option of the back office, and the link for its first administrator.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -98,7 +99,12 @@ impl OfficeOptions {
     }
 
     /// Builds the pages, and the link for the first administrator if the store has no user.
-    pub(super) fn open_office(&self, state: &AppState, warnings: Arc<WarningLog>) -> anyhow::Result<OpenOffice> {
+    pub(super) fn open_office(
+        &self,
+        state: &AppState,
+        warnings: Arc<WarningLog>,
+        ftp_certificate: Option<PathBuf>,
+    ) -> anyhow::Result<OpenOffice> {
         if self.backoffice == Switch::Off {
             return Ok(OpenOffice::default());
         }
@@ -119,6 +125,7 @@ impl OfficeOptions {
             receiver_tests: create_test_places(),
             push_logins: PUSH_LOGINS,
             build: tillgate_api::BUILD_NUMBER,
+            ftp_certificate,
             warnings,
             started: state.gateway.now(),
         };

@@ -119,8 +119,9 @@ impl GatewaySettings {
         &self,
         state: &AppState,
         warnings: Arc<WarningLog>,
+        ftp_certificate: Option<PathBuf>,
     ) -> anyhow::Result<OpenOffice> {
-        self.office.open_office(state, warnings)
+        self.office.open_office(state, warnings, ftp_certificate)
     }
 
     /// Allows messages to this machine itself, where the demo shop runs, in addition to the networks of the option.

@@ -11,6 +11,7 @@ use crate::access::back_office_administration::read_entries;
 use crate::access::back_office_approvals::read_request;
 use crate::access::back_office_callbacks::form as callback_form;
 use crate::access::office_browser::{Answer, Person};
+use crate::delivery::file_push::set_server_with_password;
 
 const PASSWORD: &str = "Pulled-Wool-Over-77";
 
@@ -272,6 +273,24 @@ async fn a_request_that_was_declined_or_withdrawn_and_a_right_that_has_ended_mak
     remove("ask@shop.example")?;
     assert_eq!(late.finish().await?, 404);
     assert_eq!(shop.secrets()?, before);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_approved_server_replaces_no_other_one_than_the_one_that_was_shown() -> anyhow::Result<()> {
+    let shop = Shop::open().await?;
+    let asked = read_request(&shop.act(&shop.asker, "/deliveries/pushes/new").await?)?;
+    assert_eq!(send(&shop.other, &asked, "approve").await?.status, 303);
+    // Somebody sets another server meanwhile.
+    let entity = &*shop.merchant.entity_id;
+    set_server_with_password(&shop.gateway, &shop.merchant, "ftps://u@new.example/in", &[])?;
+    let sent = send(&shop.asker, &asked, "use").await?;
+    let again = read_request(&sent)?;
+    assert_ne!(again, asked, "the change needs another approval");
+    let page = shop.other.browser.get(&again).await?.page;
+    assert!(page.contains("Replaces") && page.contains("new.example"), "{page}");
+    let shown = shop.gateway.run_command(&["file-push", "list", "--entity", entity])?.to_string();
+    assert!(shown.contains("new.example") && !shown.contains("files.example"), "{shown}");
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use tillgate_tests::{TestGateway, poll_until};
 
 use super::back_office_administration::read_entries;
 use super::office_browser::{Answer, Person};
+use crate::settlement::ftp::TlsScene;
 
 /// Returns by how much the clock of an entity is ahead, in seconds, as the command line says.
 fn read_ahead(gateway: &TestGateway, entity: &str) -> anyhow::Result<String> {
@@ -36,6 +37,22 @@ async fn the_operator_sees_the_store_the_queues_the_keys_and_the_latest_backup()
         assert!(page.contains(told), "{told} in {page}");
     }
     std::fs::remove_file(target)?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_operator_is_told_of_the_certificate_that_ends_soon() -> anyhow::Result<()> {
+    // The certificate of the tests is valid for two days.
+    let gateway = &TlsScene::shared().gateway;
+    let shop = gateway.create_merchant()?;
+    let operator = Person::enrol(gateway, "ends@gateway.example", "administrator", None).await?;
+    let home = operator.browser.get("").await?.page;
+    assert!(home.contains("Certificate of the FTP server"), "{home}");
+    let system = operator.browser.get("/administration/system").await?.page;
+    assert!(system.contains("FTP certificate"), "{system}");
+    // The operator's files are none of a merchant's business.
+    let owner = Person::enrol(gateway, "ends@shop.example", "administrator", Some(&shop.entity_id)).await?;
+    assert!(!owner.browser.get("").await?.page.contains("Certificate of the FTP server"));
     Ok(())
 }
 

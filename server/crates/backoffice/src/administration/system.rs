@@ -5,12 +5,14 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::id::to_hex;
+use tillgate_gateway::App;
 use tillgate_gateway::registry::ConnectorUse;
 use tillgate_gateway::system::SystemState;
 use tillgate_os::warning_log::LoggedWarning;
 use tillgate_store::figures::WaitingWork;
-use tillgate_store::{HealthFault, MAX_COUNT};
+use tillgate_store::{Cancellation, HealthFault, MAX_COUNT};
 
+use super::certificates::read_end;
 use crate::BASE;
 use crate::components::badge::{Tone, badge};
 use crate::components::facts::facts;
@@ -33,8 +35,12 @@ pub(super) async fn show_system(office: Office) -> Response {
         return office.show_unknown();
     }
     let health = office.app().gateway.store.check_health().await;
-    let state = match office.read(|app, cancelled| app.gateway.describe_system(cancelled)).await {
-        Ok(state) => state,
+    let file = office.state.ftp_certificate.clone();
+    let read = move |app: &App, cancelled: &Cancellation<'_>| {
+        Ok((app.gateway.describe_system(cancelled)?, file.as_deref().and_then(read_end)))
+    };
+    let (state, certificate) = match office.read(read).await {
+        Ok(found) => found,
         Err(failure) => return office.show_failure(&failure),
     };
     let (texts, title) = (office.texts, office.texts.get("system.title"));
@@ -46,7 +52,7 @@ pub(super) async fn show_system(office: Office) -> Response {
         }
         (render_health(texts, health, &state))
         div.stack {
-            (render_program(&office, &state))
+            (render_program(&office, &state, certificate))
             (render_store(texts, &state))
             (render_queues(texts, &state))
             (render_warnings(texts, &office.state.warnings.list_since(since)))
@@ -76,7 +82,7 @@ fn is_late(queue: &WaitingWork, now: Timestamp) -> bool {
 }
 
 /// Renders the program: version, build and node.
-fn render_program(office: &Office, state: &SystemState) -> Markup {
+fn render_program(office: &Office, state: &SystemState, certificate: Option<Timestamp>) -> Markup {
     let texts = office.texts;
     card(
         texts,
@@ -87,6 +93,9 @@ fn render_program(office: &Office, state: &SystemState) -> Markup {
             (texts.get("system.node"), Some(html! { (state.node) })),
             (texts.get("system.started"), Some(html! { (time(texts, office.state.started)) })),
             (texts.get("system.clock"), Some(html! { (time(texts, state.now)) })),
+            (texts.get("system.certificate"), certificate.map(|end| {
+                html! { (texts.fill("system.certificate_end", &[("time", &time(texts, end))])) }
+            })),
         ])) } },
     )
 }

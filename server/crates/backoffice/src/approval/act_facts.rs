@@ -150,8 +150,9 @@ fn key_facts<'a>(office: &Office, request: &ApprovalRequest, act: &KeyAct) -> Ve
             let link = html! { a href={ (BASE) "/deliveries/" (webhook) } { code.wrap { (webhook) } } };
             vec![(texts.get("webhook.title"), Some(link))]
         }
-        KeyAct::FilePush { url, host_key, ca, from, has_private_key } => vec![
+        KeyAct::FilePush { url, host_key, ca, from, has_private_key, replaces } => vec![
             (texts.get("push.url"), text(url)),
+            (texts.get("approvals.replaces"), replaces.as_deref().and_then(text)),
             (texts.get("approvals.login"), word(if *has_private_key { "push.private_key" } else { "push.password" })),
             (texts.get("push.host_key"), host_key.as_deref().map(|key| html! { code.wrap { (key) } })),
             (texts.get("push.ca"), ca.as_deref().map(|ca| html! { pre.wrap { (ca) } })),

@@ -1,6 +1,7 @@
 //! The work that waits: each kind that the user may see, most urgent first.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -16,6 +17,7 @@ use tillgate_store::dispute::list::DisputeView;
 use tillgate_store::{MAX_COUNT, OpenWork};
 
 use crate::BASE;
+use crate::administration::certificates::read_end;
 use crate::approval::{ApprovalScope, describe_act};
 use crate::components::badge::{Tone, badge, count};
 use crate::components::table::empty;
@@ -24,8 +26,8 @@ use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::collect_ids;
 
-/// Time before the end of an access token from which the first page tells of it.
-const TOKEN_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
+/// Time before the end of an access token or a certificate from which the first page tells of it.
+const END_NOTICE: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Number of reviews and disputes that have a line each.
 const LINES: usize = 5;
 /// Number of requests for a second person that are loaded, so that those that end first are among them.
@@ -41,6 +43,8 @@ pub(super) struct WorkScope {
     approvals: ApprovalScope,
     /// The user, who does not approve the own requests, and carries out only these.
     user: UserId,
+    /// The certificate of the FTP server, for those who run the gateway.
+    certificate: Option<PathBuf>,
 }
 
 /// The work that was found.
@@ -56,12 +60,15 @@ pub(super) struct LoadedWork {
     review_lifetime: SignedDuration,
     /// The access tokens that end soon: the end and the entity of each, the earliest first.
     tokens: Vec<(Timestamp, EntityId)>,
+    /// The end of the certificate of the FTP server, if that is soon or was.
+    certificate: Option<Timestamp>,
 }
 
 impl WorkScope {
     /// Collects the entities of a user.
     pub(super) fn new(office: &Office) -> Self {
         let of = |permission| collect_ids(&office.entities_with(permission));
+        let runs_gateway = office.signed_in.permissions.allows_everywhere(Permission::ViewSystem);
         Self {
             reviews: of(Permission::ViewReviews),
             deliveries: of(Permission::ViewDeliveries),
@@ -70,6 +77,7 @@ impl WorkScope {
             tokens: of(Permission::ManageTokens).into_iter().collect(),
             approvals: ApprovalScope::new(office),
             user: office.signed_in.user.id.clone(),
+            certificate: office.state.ftp_certificate.clone().filter(|_| runs_gateway),
         }
     }
 
@@ -97,13 +105,22 @@ impl WorkScope {
         let mut disputes = store.load_dispute_view(&self.money, DisputeView::Open, None, LINES)?;
         disputes.retain(|dispute| dispute.deadline.is_some());
         let now = app.gateway.now();
-        let ending = (now, now.checked_add(TOKEN_NOTICE).unwrap_or(Timestamp::MAX));
+        let ending = (now, now.checked_add(END_NOTICE).unwrap_or(Timestamp::MAX));
         let tokens = app.gateway.directory.find_ending_tokens(&self.tokens, ending);
+        let certificate = self.certificate.as_deref().and_then(read_end).filter(|end| *end < ending.1);
         let mut approvals = self.approvals.load(app, true, MAX_APPROVALS)?;
         approvals.retain(|request| (request.asker == self.user) == (request.stored_state == ApprovalState::Approved));
         approvals.sort_by_key(ApprovalRequest::expires);
         approvals.truncate(LINES);
-        Ok(LoadedWork { work, held, approvals, disputes, review_lifetime: app.gateway.options.review_lifetime, tokens })
+        Ok(LoadedWork {
+            work,
+            held,
+            approvals,
+            disputes,
+            review_lifetime: app.gateway.options.review_lifetime,
+            tokens,
+            certificate,
+        })
     }
 }
 
@@ -163,7 +180,11 @@ fn collect_dated(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<(Ti
         let text = texts.fill("home.ending_tokens", &[("count", &count)]);
         line(*end, text, format!("/administration/entities/{entity}"), badge(Tone::Warn, texts.get("home.token")))
     });
-    reviews.chain(approvals).chain(disputes).chain(tokens).collect()
+    let certificate = loaded.certificate.map(|end| {
+        let text = texts.get("home.ending_certificate").to_owned();
+        line(end, text, "/administration/system".to_owned(), badge(Tone::Warn, texts.get("home.certificate")))
+    });
+    reviews.chain(approvals).chain(disputes).chain(tokens).chain(certificate).collect()
 }
 
 /// Collects the lines of kinds that are only counted.

@@ -108,7 +108,7 @@ impl Administration {
                 let (webhook, secret) = self.begin_webhook_rotation(webhook.as_str())?;
                 Ok(KeyActResult::WebhookRotation(webhook, secret))
             }
-            KeyAct::FilePush { url, host_key, ca, from, has_private_key } => {
+            KeyAct::FilePush { url, host_key, ca, from, has_private_key, .. } => {
                 let credentials =
                     input.credentials.ok_or_else(|| ActError::refuse("password", "a secret is needed"))?;
                 let new = NewPushTarget {

@@ -78,7 +78,8 @@ impl Administration {
         let CheckedPushTarget(NewPushTarget { entity, url, host_key, has_private_key, .. }) = checked;
         let PushCredentials { secret, ca } = credentials;
         let (address, key) = (url.clone(), host_key.clone());
-        let act = KeyAct::FilePush { url: address, host_key: key, ca: ca.clone(), from, has_private_key };
+        let replaces = self.store.load_push_target(&entity)?.map(|target| target.url);
+        let act = KeyAct::FilePush { url: address, host_key: key, ca: ca.clone(), from, has_private_key, replaces };
         self.check_key_approval(&self.load_entity(&entity)?, act)?;
         let vault = self.open_vault()?;
         let record = PushTarget::record_name(&entity, &url, host_key.as_deref(), ca.as_deref());

@@ -92,6 +92,7 @@ mod tests {
                 ca: None,
                 from: Some(jiff::civil::date(2026, 1, 2)),
                 has_private_key: true,
+                replaces: text("sftp://b.example/in"),
             },
         ]
     }

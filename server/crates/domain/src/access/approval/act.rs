@@ -165,6 +165,8 @@ pub enum KeyAct {
         from: Option<Date>,
         /// True if a private key logs in, and not a password.
         has_private_key: bool,
+        /// The address that it replaces. Another one by then makes the approval void.
+        replaces: Option<String>,
     },
 }
 
@@ -307,7 +309,14 @@ mod tests {
     fn the_audit_log_gets_no_address_and_no_certificate() {
         let url = "https://user:secret@files.example/in".to_owned();
         let ca = Some("-----BEGIN CERTIFICATE-----".to_owned());
-        let push = KeyAct::FilePush { url: url.clone(), host_key: None, ca, from: None, has_private_key: false };
+        let push = KeyAct::FilePush {
+            url: url.clone(),
+            host_key: None,
+            ca,
+            from: None,
+            has_private_key: false,
+            replaces: None,
+        };
         let webhook = KeyAct::Webhook { url, kinds: Vec::new(), without_customer: false, wrapped: false };
         for act in [push, webhook] {
             let name = act.name().to_owned();
