@@ -202,7 +202,8 @@ impl ConnectionState {
             (Phase::Body, 0, _) => (1, since),
             (Phase::Service, 0, 0) => return None,
             // The client may have its whole response already, and open its next connection before `record_flushed` is
-            // called. The connection's task writes the rest of a response before it looks at an eviction.
+            // called. The connection's task writes the rest of a response before it looks at an eviction; only a client
+            // that stops reading in that moment loses it.
             (Phase::Service, 0, response_ended) => (0, response_ended),
             (_, stalled_since, _) => (2, stalled_since),
         };
