@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tillgate_domain::id::PaymentId;
+use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::connector_message::{ConnectorMessage, MessageFault};
 use tillgate_store::NumberedMessage;
 
@@ -27,12 +27,30 @@ pub(super) enum PaymentCommand {
 pub(super) struct ListMessages {
     #[command(flatten)]
     common: CommonOptions,
+    #[command(flatten)]
+    place: PaymentPlace,
+}
+
+/// A payment, and the entity that has it.
+#[derive(Debug, Args)]
+pub(super) struct PaymentPlace {
     /// The id of the entity that processed the payment.
     #[arg(long, value_name = "ENTITY_ID")]
     entity: String,
     /// The payment's id.
     #[arg(value_name = "PAYMENT")]
     payment: String,
+}
+
+impl PaymentPlace {
+    /// Parses both ids.
+    ///
+    /// # Errors
+    /// If one of them is none.
+    pub(super) fn parse(&self) -> anyhow::Result<(EntityId, PaymentId)> {
+        let payment = PaymentId::parse(&self.payment).with_context(|| format!("{} is no payment id", self.payment));
+        Ok((parse_entity_id(&self.entity)?, payment?))
+    }
 }
 
 /// A message of a payment.
@@ -58,8 +76,7 @@ impl ListMessages {
     /// Prints the messages, oldest first.
     fn run(self) -> anyhow::Result<()> {
         let administration = self.common.open_administration()?;
-        let entity = parse_entity_id(&self.entity)?;
-        let id = PaymentId::parse(&self.payment).with_context(|| format!("{} is no payment id", self.payment))?;
+        let (entity, id) = self.place.parse()?;
         let messages = administration.load_connector_messages(&entity, &id)?;
         let output: Vec<_> = messages.into_iter().map(describe_message).collect();
         self.common.print_output(&output, |output| format_messages(output))

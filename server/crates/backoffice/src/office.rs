@@ -23,7 +23,6 @@ use crate::components::notice::notice;
 use crate::components::toast::toast;
 use crate::layout::page::{Page, Section};
 use crate::layout::texts::Texts;
-use crate::risk::list_choice::NOT_LISTED;
 use crate::{BASE, OfficeState};
 
 /// Parameter of an address that names the act that has led to the page.
@@ -192,16 +191,21 @@ impl Office {
     /// Renders what the act that has led to the page has done. Keys without a text are left out.
     fn render_toasts(&self) -> Markup {
         let keys = self.done.as_deref().unwrap_or_default().split(',').take(MAX_TOASTS);
-        let tone = if keys.clone().any(|key| key == NOT_LISTED) { Tone::Warn } else { Tone::Good };
-        let done: Vec<_> = keys.filter_map(|key| self.texts.find(&format!("done.{key}"))).collect();
+        let find = |key: &str| {
+            let undone = || Some((Tone::Warn, self.texts.find(&format!("undone.{key}"))?));
+            self.texts.find(&format!("done.{key}")).map(|text| (Tone::Good, text)).or_else(undone)
+        };
+        let told: Vec<_> = keys.filter_map(find).collect();
+        let tone = if told.iter().any(|(tone, _)| *tone == Tone::Warn) { Tone::Warn } else { Tone::Good };
         html! {
-            @if !done.is_empty() {
-                (toast(tone, &html! { @for text in done { p { (text) } } }, self.texts.get("layout.close")))
+            @if !told.is_empty() {
+                (toast(tone, &html! { @for (_, text) in &told { p { (text) } } }, self.texts.get("layout.close")))
             }
         }
     }
 
-    /// Leads to a page after an act. `path` is below [`BASE`]; `done` are keys of texts `done`, with commas between.
+    /// Leads to a page after an act. `path` is below [`BASE`]; `done` are keys of texts `done`, or `undone` for a part
+    /// of the act that failed, with commas between.
     pub fn lead_to(&self, path: &str, done: &str) -> Response {
         let mark = if path.contains('?') { '&' } else { '?' };
         Redirect::to(&format!("{BASE}{path}{mark}{DONE}={done}")).into_response()

@@ -1,13 +1,11 @@
 //! `tillgate risk explain`: the decision of a payment's risk check.
 
-use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
-use tillgate_domain::id::PaymentId;
 use tillgate_domain::risk::{RiskDecision, ShadowDecision};
 
 use crate::cli::CommonOptions;
-use crate::cli::access::token::parse_entity_id;
+use crate::cli::payment::PaymentPlace;
 
 /// Show the decision of a payment's risk check: outcome, score, the rules that fired, and the names of their inputs.
 #[derive(Debug, Args)]
@@ -15,12 +13,8 @@ use crate::cli::access::token::parse_entity_id;
 pub(in crate::cli) struct ExplainPayment {
     #[command(flatten)]
     common: CommonOptions,
-    /// The id of the entity that processed the payment.
-    #[arg(long, value_name = "ENTITY_ID")]
-    entity: String,
-    /// The payment's id.
-    #[arg(value_name = "PAYMENT")]
-    payment: String,
+    #[command(flatten)]
+    place: PaymentPlace,
 }
 
 #[derive(Serialize)]
@@ -38,8 +32,8 @@ impl ExplainPayment {
     /// Prints the decision that is stored with the payment.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let administration = self.common.open_administration()?;
-        let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
-        let id = PaymentId::parse(&self.payment).with_context(|| format!("{} is no payment id", self.payment))?;
+        let (entity, id) = self.place.parse()?;
+        let entity = administration.load_entity(&entity)?;
         let payment = administration.load_payment(&entity.id, &id)?;
         let (decision, shadow) = payment.risk.map_or((None, None), |risk| (risk.decision, risk.shadow));
         let output = ExplanationOutput { payment_id: id.to_string(), result: payment.result.code(), decision, shadow };

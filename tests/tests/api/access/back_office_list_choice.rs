@@ -47,6 +47,10 @@ async fn a_cancelled_payment_puts_its_card_and_mail_address_on_a_list() -> anyho
     assert!(shown.contains("You have cancelled") && shown.contains("The chosen values are on the list."), "{shown}");
     let deny = |key: &str| ("deny".to_owned(), key.to_owned());
     assert_eq!(read_entries(&shop).await?, [deny("card"), deny("email")]);
+    // A part of an act that failed does not look like a success.
+    let failed = ann.browser.get("/reviews?done=review_cancelled,values_not_listed").await?.page;
+    assert!(failed.contains("toast notice warn") && failed.contains("The list was not changed."), "{failed}");
+    assert!(shown.contains("toast notice good"), "{shown}");
     // The next payment with the card, and the next one of the customer with another card, are declined.
     assert_result(&shop.pay_by_card(&[]).await?, 400, LISTED);
     let other = [("card.number", "5454545454545454"), ("paymentBrand", "MASTER")];

@@ -1,5 +1,5 @@
 //! The morning walk of each role, by keyboard alone: Tab moves, Enter opens. Each is made in Chromium and in Firefox.
-//! What a walk has changed is read back by the API or the command line.
+//! Changes are read back by the API or the command line.
 
 use anyhow::Context as _;
 use serde_json::Value;

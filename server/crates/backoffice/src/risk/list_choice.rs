@@ -25,8 +25,6 @@ use crate::review::analyst_of;
 const LIST: &str = "list";
 /// Name of the fields of the values. Each is the name of a key.
 const LISTED: &str = "listed";
-/// Key of the notice that an act was done without the change of a list.
-pub(crate) const NOT_LISTED: &str = "values_not_listed";
 /// The lists that a form offers. Nobody trusts a shopper because of an act against a payment.
 const OFFERED: [RiskListKind; 2] = [RiskListKind::Deny, RiskListKind::Review];
 
@@ -92,7 +90,7 @@ impl ListChoice {
             }
             Err(error) => {
                 tracing::warn!(%error, "putting values of a payment on a list failed");
-                Some(NOT_LISTED)
+                Some("values_not_listed")
             }
         }
     }
