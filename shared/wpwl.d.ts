@@ -29,6 +29,16 @@ interface WpwlOptions {
    * @default true
    */
   showPlaceholders?: boolean;
+  /**
+   * Shows the amount on the pay button, in the format of the form's language. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.
+   * @default false
+   */
+  showAmount?: boolean;
+  /**
+   * What the button of the form does: `pay` an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German "Jetzt kaufen"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.
+   * @default "pay"
+   */
+  buttonPurpose?: "pay" | "order" | "store";
   /** Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: the theme's spinner. */
   spinner?: WpwlSpinner;
   /**
@@ -163,6 +173,11 @@ interface WpwlOptions {
    * @default false
    */
   useSummaryPage?: boolean;
+  /**
+   * Keeps the form after a declined payment, with advice for the shopper, who may try another card or way to pay. By default, the shopper returns to your page after each attempt. Has no effect if the merchant hides declines from browsers.
+   * @default false
+   */
+  retryInPlace?: boolean;
   /** Function that creates the checkout when the shopper pays, and returns its id. Required if the script was loaded without a `checkoutId`. */
   createCheckout?: (this: WpwlOptions, order: { brand: string }) => string | PromiseLike<string>;
   /** Called when the forms are ready for input. The callback may move nodes and change options. Called again for forms that the page adds later. */
@@ -319,6 +334,10 @@ interface WpwlLabels extends WpwlErrorMessages {
   mmyy?: string;
   /** "Pay now" */
   submit?: string;
+  /** "Pay {amount}" */
+  payAmount?: string;
+  /** "Buy now" */
+  orderNow?: string;
   /** "Save" */
   register?: string;
   /** "Account holder" */
@@ -385,6 +404,22 @@ interface WpwlLabels extends WpwlErrorMessages {
   challenge?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
+  /** "The amount has changed. Please check it, and press the button again." */
+  amountChanged?: string;
+  /** "This takes a little longer. Please keep this page open." */
+  processingLong?: string;
+  /** "Your bank has not answered yet. You will be charged only once." */
+  processingLonger?: string;
+  /** "The account does not cover this amount. Please use another card or another way to pay." */
+  declinedFunds?: string;
+  /** "Your bank could not match the details. Please check number, date and code, and try again." */
+  declinedData?: string;
+  /** "The payment was not confirmed with your bank. Please try again, or use another way to pay." */
+  declinedAuthentication?: string;
+  /** "The bank cannot be reached at the moment. Please try again in a few minutes." */
+  declinedLater?: string;
+  /** "Your bank declined the payment. Please use another card or another way to pay." */
+  declinedOther?: string;
   /** Accepted; no form shows it. */
   pin?: string;
   /** Accepted; no form shows it. */

@@ -86,7 +86,9 @@ function makeNumberChecks(frame) {
 const codeChecks = {
   describe(code, { brand = "", brands }) {
     const valid = isCodeOf(code, brand, brands);
-    return { known: true, brand, complete: valid, valid, optional: isCodeOptional(brand) };
+    // With a digit or two more it would be one.
+    const isShort = !valid && ["0", "00"].some((more) => isCodeOf(code + more, brand, brands));
+    return { known: true, brand, complete: !isShort, valid, optional: isCodeOptional(brand) };
   },
 };
 

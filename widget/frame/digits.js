@@ -45,7 +45,6 @@ function skipSpace({ inputType }) {
 input.autocomplete = isNumber ? "cc-number" : "cc-csc";
 input.setAttribute("aria-label", isNumber ? "Card Number" : "CVV");
 input.addEventListener("beforeinput", skipSpace);
-input.addEventListener("keydown", ({ key }) => key === "Escape" && sendToPage("escape"));
 startField({
   readValue,
   arrangeText,

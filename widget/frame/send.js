@@ -72,10 +72,10 @@ function readPage({ url, method, parameters, preconditions }) {
 function summarizeAnswer(status, text) {
   let parsed; // Undefined if a server between us and the gateway wrote the text.
   try { parsed = JSON.parse(text); } catch (foreign) {}
-  const { id, flow, redirect, threeDSecure, saved, checkoutState, result, ignored } = parsed || {};
+  const { id, flow, advice, redirect, threeDSecure, saved, checkoutState, result, ignored } = parsed || {};
   const { description, parameterErrors } = result || {};
   return {
-    status, id: readText(id), flow: readText(flow), checkoutState: readText(checkoutState),
+    status, id: readText(id), flow: readText(flow), advice: readText(advice), checkoutState: readText(checkoutState),
     redirect: redirect ? readPage(redirect) : null,
     threeDSecure: !!threeDSecure,
     saved: saved || null,

@@ -31,6 +31,10 @@ pub(super) struct EntityOptions {
     /// Let browsers set the customer's id (customer.merchantCustomerId).
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     browser_customer_ids: Option<OnOff>,
+    /// Never tell browsers that a payment was declined: the form cannot stay for another try (retryInPlace). For
+    /// merchants whose form is used to test card numbers.
+    #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
+    hide_declines: Option<OnOff>,
     /// Let a sandbox accept card numbers that are not documented test numbers. For generated data only: never send real
     /// cards.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
@@ -83,6 +87,7 @@ impl EntityOptions {
             refuse_duplicates: self.refuse_duplicates.map(is_on),
             browser_registrations: self.browser_registrations.map(is_on),
             browser_customer_ids: self.browser_customer_ids.map(is_on),
+            hide_declines: self.hide_declines.map(is_on),
             sandbox_any_number: self.sandbox_any_number.map(is_on),
             compatible: self.compatible.map(is_on),
             time_zone: self.time_zone.clone(),

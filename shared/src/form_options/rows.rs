@@ -55,6 +55,10 @@ options! {
     SHOW_LABELS = new_row("showLabels", Appearance, Boolean(true),
         "Shows a label above each field. Screen readers announce hidden labels as well.");
     SHOW_PLACEHOLDERS = new_row("showPlaceholders", Appearance, Boolean(true), "Shows an example in each empty field.");
+    SHOW_AMOUNT = new_row("showAmount", Appearance, Boolean(false),
+        "Shows the amount on the pay button, in the format of the form's language. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.");
+    BUTTON_PURPOSE = new_row("buttonPurpose", Appearance, OneOf(&["pay", "order", "store"]),
+        "What the button of the form does: `pay` an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German \"Jetzt kaufen\"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.");
 
     SPINNER = new_row("spinner", Appearance, Object("WpwlSpinner", r#"{ "lines": 10, "length": 4, "radius": 6, "width": 2, "speed": 1.5 }"#),
         "Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: the theme's spinner.");
@@ -70,7 +74,7 @@ options! {
     REQUIRE_CVV = new_row("requireCvv", Card, Boolean(true), "Shows the field of the security code.");
     ALLOW_EMPTY_CVV = new_row("allowEmptyCvv", Card, Boolean(false), "Accepts an empty security code. A code that was entered must still be valid.");
     MASK_CVV = new_row("maskCvv", Card, Boolean(false), "Shows dots in place of the security code.");
-    SHOW_CVV_HINT = new_row("showCVVHint", Card, Boolean(false), "Shows a hint with the position of the security code on the card while its field has the focus.");
+    SHOW_CVV_HINT = new_row("showCVVHint", Card, Boolean(false), "Shows a drawing and a text under the field of the security code that say where it stands on a card of the brand.");
     NUMBER_FORMATTING = new_row("numberFormatting", Card, Boolean(true), "Groups the digits of the card number as they are printed on the card.");
     BRAND_DETECTION = new_row("brandDetection", Card, Boolean(false), "Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.");
     BRAND_DETECTION_PRIORITY = new_row("brandDetectionPriority", Card, Brands,
@@ -120,6 +124,9 @@ options! {
         "Brands whose page opens in a frame of the form, instead of replacing your page or opening a window. Has no effect if the brand's page refuses to be framed.");
     USE_SUMMARY_PAGE = new_row("useSummaryPage", Redirects, Boolean(false),
         "Postpones the payment: the gateway keeps the shopper's input, and the form calls `onSaveTransactionData`. Your server pays with `POST /v1/checkouts/{id}/confirm` after the shopper has agreed on your page.");
+
+    RETRY_IN_PLACE = new_row("retryInPlace", Redirects, Boolean(false),
+        "Keeps the form after a declined payment, with advice for the shopper, who may try another card or way to pay. By default, the shopper returns to your page after each attempt. Has no effect if the merchant hides declines from browsers.");
 
     CREATE_CHECKOUT = new_row("createCheckout", Callbacks, Function(Callback {
         this: OPTIONS_TYPE,

@@ -50,6 +50,9 @@ pub struct GatewayAnswer<S> {
     pub flow: Option<NextStep>,
     /// The page that the shopper goes to.
     pub redirect: Option<Page>,
+    /// Advice for the next attempt, if the last one was declined and the shopper may try again: the end of the key of
+    /// its text.
+    pub advice: String,
     /// True if the page is that of a 3-D Secure authentication.
     pub three_ds: bool,
     /// The data of a payment that waits for the merchant's confirmation.
@@ -73,6 +76,8 @@ pub enum NextStep {
     Inline,
     /// It waits for the merchant's confirmation.
     Saved,
+    /// It does not: it was declined, and the form stays for another attempt.
+    Retry,
 }
 
 impl NextStep {
@@ -80,6 +85,7 @@ impl NextStep {
         match name {
             "inline" => Some(Self::Inline),
             "saved" => Some(Self::Saved),
+            "retry" => Some(Self::Retry),
             _ => Flow::parse(name).map(Self::Flow),
         }
     }
@@ -93,6 +99,7 @@ impl<S: Source> GatewayAnswer<S> {
             id: data.text("id"),
             flow: NextStep::parse(&data.text("flow")),
             redirect: data.get("redirect").map(|page| Page::read(&page)),
+            advice: data.text("advice"),
             three_ds: data.flag("threeDSecure"),
             saved: data.get("saved"),
             checkout_state: data.text("checkoutState"),

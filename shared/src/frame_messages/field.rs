@@ -45,7 +45,7 @@ pub struct FieldState {
     pub known: bool,
     /// Brand that the checks used. Results for another than the chosen brand are outdated.
     pub brand: String,
-    /// True if the value has a length that its kind of field may have.
+    /// True if the value has a length that its kind of field may have. False for a security code only if it is too short.
     pub complete: bool,
     /// True if the value passes all checks.
     pub valid: bool,
@@ -100,8 +100,6 @@ pub enum FieldReport<S> {
     Blur(FieldState),
     /// Enter was pressed.
     Enter,
-    /// Escape was pressed.
-    Escape,
     /// The browser filled in the whole card where the number stands.
     Autofill {
         /// The name on the card, or empty.
@@ -120,7 +118,7 @@ pub enum FieldReport<S> {
 impl<S> FieldReport<S> {
     /// The types of these messages.
     pub const TYPES: &[&str] =
-        &["ready", "state", "told", "focus", "blur", "enter", "escape", "autofill", "invalid", "answer", "failed"];
+        &["ready", "state", "told", "focus", "blur", "enter", "autofill", "invalid", "answer", "failed"];
 }
 
 impl<S: Source> FieldReport<S> {
@@ -133,7 +131,6 @@ impl<S: Source> FieldReport<S> {
             "focus" => Self::Focus,
             "blur" => Self::Blur(FieldState::read(data)),
             "enter" => Self::Enter,
-            "escape" => Self::Escape,
             "autofill" => Self::Autofill {
                 holder: data.text(FrameField::Holder.name()),
                 expiry: data.text(FrameField::Expiry.name()),

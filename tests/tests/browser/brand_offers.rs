@@ -23,7 +23,7 @@ async fn fixture_with_offer(condition: &str, effect: &str, fields: &[(&str, &str
 
 impl CheckoutFixture {
     /// Updates the checkout as the merchant's server does.
-    async fn update_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<()> {
+    pub async fn update_checkout(&self, fields: &[(&str, &str)]) -> anyhow::Result<()> {
         let updated = self.merchant.post(&format!("v1/checkouts/{}", self.checkout.id()), fields).await?;
         anyhow::ensure!(updated.status == 200, "{}", updated.text);
         Ok(())

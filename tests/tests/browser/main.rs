@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, reason = "a test is one story, which is read from its beginning to its end")]
 
 mod accessibility;
+mod amount;
 mod app_addresses;
 mod appearance;
 mod assistive_technology;
@@ -45,6 +46,7 @@ mod popups;
 mod privacy;
 mod prototype_pollution;
 mod restricted_browsers;
+mod retry_in_place;
 mod saqa;
 mod shared_browser;
 mod sibling_frames;

@@ -21,7 +21,7 @@ pub const WITHOUT: &str = "4200000000000000";
 /// Declined until its cardholder has been authenticated.
 const SOFT_DECLINED: &str = "4200000000000083";
 /// An unsuccessful answer of the issuer.
-const FAILED: &str = "100.390.100";
+pub const FAILED: &str = "100.390.100";
 const CANCELLED: &str = "100.396.101";
 
 /// Creates a fixture with a channel that authenticates if possible, and a checkout with these fields.

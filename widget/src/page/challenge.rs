@@ -275,13 +275,18 @@ fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: &Page) {
 /// Waits until the challenge is over: its page says so, or else the gateway.
 async fn wait_for_end(session: &Rc<Session>, challenge: &Rc<Challenge>) {
     while session.challenges.is_current(challenge) {
+        // An answer from before the end says nothing about it.
+        let was_over = challenge.is_over.get();
         let answer = session.relay.call(&session.loader, RelayCall::ReadState, &challenge.checkout).await;
         if !session.challenges.is_current(challenge) {
             return;
         }
         let has_ended = answer.status == 200 && answer.checkout_state != "PENDING";
-        if challenge.is_over.get() || answer.status == 404 || has_ended {
-            return finish(session, challenge);
+        if was_over || answer.status == 404 || has_ended {
+            return finish(session, challenge, &answer);
+        }
+        if challenge.is_over.get() {
+            continue;
         }
         let pause = Promise::new(&mut |done, _| {
             challenge.wake.replace(Some(done.clone()));
@@ -291,8 +296,14 @@ async fn wait_for_end(session: &Rc<Session>, challenge: &Rc<Challenge>) {
     }
 }
 
-/// Takes the shopper to the result page. The result itself is the merchant's server's to read.
-fn finish(session: &Rc<Session>, challenge: &Rc<Challenge>) {
+/// Takes the shopper to the result page. The result itself is the merchant's server's to read. After a decline the form
+/// is back if the merchant wants that.
+fn finish(session: &Rc<Session>, challenge: &Rc<Challenge>, answer: &RelayAnswer) {
+    if session.options().retry_in_place && answer.checkout_state == "OPEN" {
+        session.challenges.restore(session);
+        challenge.form.send(Message::Declined("Authentication"));
+        return challenge.form.focus_pay_button();
+    }
     let page = leave::result_page(session, &challenge.checkout);
     challenge.form.send(Message::Notice(None));
     if leave::leave_page(session, &challenge.form, Some(NextStep::Flow(Flow::Now)), &page) {

@@ -14,6 +14,8 @@ pub mod target;
 pub mod text;
 
 #[cfg(target_arch = "wasm32")]
+mod amount;
+#[cfg(target_arch = "wasm32")]
 mod bridge;
 #[cfg(target_arch = "wasm32")]
 mod button;

@@ -74,6 +74,8 @@ pub struct Options<S> {
     pub error_messages: Option<S>,
     pub show_labels: bool,
     pub show_placeholders: bool,
+    pub show_amount: bool,
+    pub button_purpose: String,
     pub spinner: Option<S>,
     pub autofocus: String,
     /// Styles of the placeholders in frames, for the card number and for the security code.
@@ -112,6 +114,7 @@ pub struct Options<S> {
     pub challenge_size: [String; 2],
     pub inline_brands: Vec<String>,
     pub summary_page: bool,
+    pub retry_in_place: bool,
 }
 
 impl<S: Source> Options<S> {
@@ -129,6 +132,8 @@ impl<S: Source> Options<S> {
             error_messages: given.object(key!(ERROR_MESSAGES)),
             show_labels: given.flag(key!(SHOW_LABELS)),
             show_placeholders: given.flag(key!(SHOW_PLACEHOLDERS)),
+            show_amount: given.flag(key!(SHOW_AMOUNT)),
+            button_purpose: given.text(key!(BUTTON_PURPOSE)),
             spinner: given.object(key!(SPINNER)),
             autofocus: given.text(key!(AUTOFOCUS)),
             frame_styles: given.frame_styles(),
@@ -161,6 +166,7 @@ impl<S: Source> Options<S> {
             challenge_size: given.challenge_size(),
             inline_brands: given.texts(key!(INLINE_FLOW)),
             summary_page: given.flag(key!(USE_SUMMARY_PAGE)),
+            retry_in_place: given.flag(key!(RETRY_IN_PLACE)),
         }
     }
 }

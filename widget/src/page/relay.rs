@@ -150,6 +150,7 @@ fn lost_answer() -> RelayAnswer {
         status: 0,
         id: String::new(),
         flow: None,
+        advice: String::new(),
         redirect: None,
         three_ds: false,
         saved: None,

@@ -11,6 +11,7 @@ use tillgate_shared::frame_messages::{Config, Source as _};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
 
+use super::amount::ShownAmount;
 use super::bridge::{Loader, PlacedForm, Value};
 use super::callbacks::{self, Callback, ErrorName};
 use super::challenge::Challenges;
@@ -36,6 +37,8 @@ pub struct Session {
     pub away: RefCell<Vec<Rc<FormHandle>>>,
     /// The last configuration of the checkout in which it could be paid.
     pub config: RefCell<Option<Rc<Config>>>,
+    /// The amount that was formatted last.
+    pub(super) last_amount: RefCell<ShownAmount>,
     /// True once a frame told that the checkout has been paid.
     pub is_paid: Cell<bool>,
     /// The form that was submitted last.
@@ -85,6 +88,7 @@ impl Session {
             forms: RefCell::default(),
             away: RefCell::default(),
             config: RefCell::default(),
+            last_amount: RefCell::default(),
             is_paid: Cell::default(),
             submitting: RefCell::default(),
             uncertain_checkout: RefCell::default(),

@@ -15,6 +15,7 @@ pub mod keys {
 
     keys! {
         ACCOUNT_HOLDER = "accountHolder";
+        AMOUNT_CHANGED = "amountChanged";
         BILLING_ADDRESS = "billingAddress";
         BILLING_STREET2_MANDATORY = "billingStreet2PlaceholderMandatory";
         CANCEL = "cancel";
@@ -26,15 +27,20 @@ pub mod keys {
         CVV_HINT = "cvvHint";
         CVV_HINT_AMEX = "cvvHintAmex";
         CVV_HINT_MAESTRO = "cvvHintMaestro";
+        DECLINED_OTHER = "declinedOther";
         FAILED = "failed";
         FORM_ERROR = "formError";
         MANDATE = "mandate";
         MOBILE_PHONE_NUMBER = "mobilePhoneNumber";
+        ORDER = "orderNow";
         PAID_ERROR = "paidError";
+        PAY_AMOUNT = "payAmount";
         PAY_WITH = "payWith";
         POPUP_OPEN = "popupOpen";
         POPUP_SHOW = "popupShow";
         PROCESSING = "processing";
+        PROCESSING_LONG = "processingLong";
+        PROCESSING_LONGER = "processingLonger";
         QR_CODE = "qrCode";
         REGISTER = "register";
         REMOVE = "remove";
@@ -50,7 +56,11 @@ pub mod keys {
 
 /// Returns the key of the contract whose text a merchant's page replaces, for a key that the contract does not know.
 fn contract_key(key: &str) -> Option<&'static str> {
-    matches!(key, "cardNumberEmpty" | "cardBrandError").then_some("cardNumberError")
+    match key {
+        "cardNumberEmpty" | "cardBrandError" => Some("cardNumberError"),
+        "cvvEmpty" | "cvvShort" => Some("cvvError"),
+        _ => None,
+    }
 }
 
 /// Finds a text. `own` are the merchant's error messages and labels, which may both have any key; `known` are the

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tillgate_shared::parameter::{Parameter, ParameterGroup, all_parameters};
 
 /// Fields of the form's own protocol. The server reads them from a submit, and never treats them as the merchant's.
-const PROTOCOL: [&str; 3] = ["inlineFlow", "shopperResultUrl", "useSummaryPage"];
+const PROTOCOL: [&str; 5] = ["inlineFlow", "retryInPlace", "shopperResultUrl", "shownAmount", "useSummaryPage"];
 
 /// Returns the names that the frames accept, separated by spaces: whole names, and prefixes of names, which end in `.`,
 /// `[` or `_`.

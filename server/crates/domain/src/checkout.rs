@@ -116,6 +116,19 @@ impl CheckoutStatus {
 }
 
 impl<P> Checkout<P> {
+    /// Checks that it may be tried once more. At most `limit` attempts are allowed, successful or not; `None` allows
+    /// any number. The limit prevents card testing.
+    ///
+    /// # Errors
+    /// 429 if the limit is reached, with the seconds until the checkout expires.
+    pub fn check_attempt_limit(&self, limit: Option<u32>, now: Timestamp) -> Result<(), Refusal> {
+        if limit.is_none_or(|limit| self.attempts < limit) {
+            return Ok(());
+        }
+        let remaining = (self.created + CHECKOUT_LIFETIME).duration_since(now).as_secs();
+        Err(Refusal::checkout_exhausted(u32::try_from(remaining).unwrap_or_default() + 1))
+    }
+
     /// Returns the id of its last attempt: a payment, or the registration of a tokenisation checkout. Returns `None`
     /// before the first attempt.
     pub fn last_attempt_id(&self) -> Option<&str> {
@@ -181,19 +194,6 @@ impl Checkout {
             CheckoutState::Paid => Err(Refusal::checkout_closed()),
             CheckoutState::Expired => Err(Refusal::checkout_expired()),
         }
-    }
-
-    /// Checks that it may be tried once more. At most `limit` attempts are allowed, successful or not; `None` allows
-    /// any number. The limit prevents card testing.
-    ///
-    /// # Errors
-    /// 429 if the limit is reached, with the seconds until the checkout expires.
-    pub fn check_attempt_limit(&self, limit: Option<u32>, now: Timestamp) -> Result<(), Refusal> {
-        if limit.is_none_or(|limit| self.attempts < limit) {
-            return Ok(());
-        }
-        let remaining = (self.created + CHECKOUT_LIFETIME).duration_since(now).as_secs();
-        Err(Refusal::checkout_exhausted(u32::try_from(remaining).unwrap_or_default() + 1))
     }
 
     /// Returns the path at which the merchant reads the outcome: `/v1/checkouts/{id}/payment`, or `…/registration` for

@@ -7,6 +7,7 @@ pub mod comment;
 pub mod connector_message;
 mod connector_tx_ids;
 pub mod debit_step;
+pub mod decline_advice;
 pub mod mode;
 mod outcome;
 mod payment_type;

@@ -154,6 +154,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("duplicates", if settings.refuse_duplicates { "refused" } else { "taken" }.to_owned()),
         ("registering", allowed_by(settings.allows_browser_registrations())),
         ("customer id", allowed_by(settings.browser_customer_ids)),
+        ("declines", if settings.hide_declines { "hidden" } else { "told" }.to_owned()),
         ("numbers", if settings.sandbox_any_number || entity.live { "any" } else { "test numbers" }.to_owned()),
         ("time zone", settings.time_zone.clone().unwrap_or_else(|| DEFAULT_ZONE.to_owned())),
         ("retries", settings.schedule_retries.clone().unwrap_or_else(|| RetryPlan::default().to_string())),

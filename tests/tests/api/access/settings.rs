@@ -55,6 +55,8 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
         (&["--browser-registrations"], "browser_registrations", json!(true)),
         (&["--browser-registrations", "off"], "browser_registrations", json!(false)),
         (&["--browser-customer-ids", "on"], "browser_customer_ids", json!(true)),
+        (&["--hide-declines"], "hide_declines", json!(true)),
+        (&["--hide-declines", "off"], "hide_declines", Value::Null),
         (&["--compatible"], "compatible", json!(true)),
         (&["--compatible", "off"], "compatible", Value::Null),
         (

@@ -120,3 +120,43 @@ async fn a_live_answer_to_a_submit_does_not_name_what_was_ignored() -> anyhow::R
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn a_form_that_stays_learns_of_a_decline_from_its_own_attempt_and_from_nothing_else() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let untried = shop.create_checkout(&[]).await?;
+    let checkout = shop.create_checkout(&[]).await?;
+    for (number, advice) in [
+        ("4200000000005512", "Other"),
+        ("4200000000005546", "Funds"),
+        ("4200000000005538", "Data"),
+        ("4200000000005595", "Other"),
+    ] {
+        let submitted = shop.submit_card(checkout.id(), &[("card.number", number), ("retryInPlace", "true")]).await?;
+        assert_result(&submitted, 200, "000.000.100");
+        assert_eq!((&submitted.json["flow"], &submitted.json["advice"]), (&"retry".into(), &advice.into()), "{number}");
+        assert!(submitted.json["redirect"].is_null(), "{}", submitted.text);
+        assert_eq!(read_as_stranger(&shop, checkout.id()).await?, read_as_stranger(&shop, untried.id()).await?);
+    }
+    let paid = shop.submit_card(checkout.id(), &[("retryInPlace", "true")]).await?;
+    assert_eq!((&paid.json["flow"], paid.json.get("advice")), (&"now".into(), None), "{}", paid.text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_merchant_that_hides_declines_and_the_last_attempt_answer_as_if_nothing_had_been_asked() -> anyhow::Result<()>
+{
+    let hidden = TestGateway::shared().create_merchant_with(&["--hide-declines"])?;
+    let declined = [("card.number", "4200000000005512"), ("retryInPlace", "true")];
+    let checkout = hidden.create_checkout(&[]).await?;
+    let submitted = hidden.submit_card(checkout.id(), &declined).await?;
+    assert_eq!((&submitted.json["flow"], submitted.json.get("advice")), (&"now".into(), None), "{}", submitted.text);
+    let gateway = TestGateway::start_with(&["--attempts-per-checkout", "2"])?;
+    let shop = gateway.create_merchant()?;
+    let checkout = shop.create_checkout(&[]).await?;
+    for flow in ["retry", "now"] {
+        let submitted = shop.submit_card(checkout.id(), &declined).await?;
+        assert_eq!(submitted.json["flow"], flow, "{}", submitted.text);
+    }
+    Ok(())
+}

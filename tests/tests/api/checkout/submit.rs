@@ -312,3 +312,21 @@ async fn asking_for_the_status_is_the_merchants_alone() -> anyhow::Result<()> {
     assert_result(&asked, 401, "800.900.300");
     Ok(())
 }
+
+#[tokio::test]
+async fn a_form_whose_button_showed_another_amount_charges_nothing() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[("amount", "92.00")]).await?;
+    for shown in ["9.20 EUR", "92.00 USD", "92.00", "92,00 EUR", "<b>"] {
+        for more in ["shopperResultUrl", "useSummaryPage"] {
+            let refused = shop.submit_card(made.id(), &[("shownAmount", shown), (more, "true")]).await?;
+            assert_eq!(refused.status, 400, "{}", refused.text);
+            assert_eq!(refused.json["result"]["parameterErrors"][0]["name"], "shownAmount", "{}", refused.text);
+        }
+    }
+    assert_eq!(shop.read_status(made.id()).await?.result_code(), "000.200.000", "nothing was tried");
+    let submitted = shop.submit_card(made.id(), &[("shownAmount", "92.00 EUR")]).await?;
+    assert_result(&submitted, 200, "000.000.100");
+    assert_eq!(shop.read_status(made.id()).await?.result_code(), "000.100.110");
+    Ok(())
+}

@@ -20,6 +20,21 @@ pub fn country_names(codes: &[String], locale: &str) -> Vec<String> {
     names().filter(|names| names.len() == codes.len()).unwrap_or_else(|| codes.to_vec())
 }
 
+/// Returns an amount in the format of a language, with as many decimals as it comes with: browsers leave out those of
+/// some currencies. `None` if the browser does not know the currency.
+pub fn format_money(amount: &str, currency: &str, locale: &str) -> Option<String> {
+    let decimals = amount.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let constructor = find_global("Intl")?.function("NumberFormat")?;
+    let style = Data::empty()
+        .with("style", &"currency".into())
+        .with("currency", &currency.into())
+        .with("minimumFractionDigits", &(decimals as f64).into())
+        .with("maximumFractionDigits", &(decimals as f64).into())
+        .finish();
+    let made = Value(Reflect::construct(&constructor, &Array::of2(&list_of(&[locale.to_owned()]), &style)).ok()?);
+    call(&made.function("format")?, &made.0, &[amount.into()]).ok()?.as_string()
+}
+
 /// Returns an ordering number for two texts in a language, as `localeCompare` does.
 pub fn compare_texts(a: &str, b: &str, locale: &str) -> std::cmp::Ordering {
     let found = js_sys::JsString::from(a).locale_compare(b, &list_of(&[locale.to_owned()]), &Data::empty().0);

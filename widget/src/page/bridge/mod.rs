@@ -15,7 +15,7 @@ mod value;
 
 pub use call::{call, report_thrown, settle};
 pub use global::{find_global, set_global};
-pub use language::{compare_texts, country_names};
+pub use language::{compare_texts, country_names, format_money};
 pub use loader::{Loader, PlacedForm};
 pub use node::{FormNode, Target, find_all};
 pub use value::{Data, Value, format_number, inherit_from, list_of};

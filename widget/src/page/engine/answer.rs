@@ -11,6 +11,8 @@ pub enum Outcome {
     CheckoutGone,
     /// The brand is no longer offered. The text is for the developer.
     BrandWithdrawn(String),
+    /// The button showed an amount that is not charged any more.
+    AmountChanged,
     /// Something else is wrong. The text is for the shopper and the developer.
     Refused(String),
     /// The request did not get through.
@@ -28,6 +30,9 @@ pub fn classify(status: u16, description: &str, wrong: &[String], is_own: impl F
     let own: Vec<String> = wrong.iter().filter(|name| is_own(name)).cloned().collect();
     if !own.is_empty() {
         return Outcome::WrongFields(own);
+    }
+    if wrong.iter().any(|name| name == "shownAmount") {
+        return Outcome::AmountChanged;
     }
     match status {
         404 | 410 => Outcome::CheckoutGone,
@@ -60,6 +65,11 @@ mod tests {
         assert_eq!(classify_with(400, "invalid", &["card.number", "amount"]), fields);
         assert_eq!(classify_with(400, "invalid", &["amount"]), Outcome::Refused("invalid amount".to_owned()));
         assert_eq!(classify_with(400, "invalid", &[]), Outcome::Refused("invalid".to_owned()));
+    }
+
+    #[test]
+    fn an_amount_that_has_changed_is_told_apart() {
+        assert_eq!(classify_with(400, "invalid", &["shownAmount"]), Outcome::AmountChanged);
     }
 
     #[test]

@@ -190,7 +190,6 @@ impl Form {
                     self.pay(context);
                 }
             }
-            FieldReport::Escape => self.show_code_hint(field, false),
             FieldReport::Autofill { holder, expiry } => self.fill_in(&holder, &expiry),
             FieldReport::Invalid(names) => self.refuse_fields(&names),
             FieldReport::Answer(answer) => self.answered(&answer),
@@ -216,9 +215,8 @@ impl Form {
     }
 
     fn frame_focused(&self, at: usize, is: bool) {
-        let Some(Place::Frame { field, element, .. }) = self.fields.get(at).map(|field| &field.place) else { return };
+        let Some(Place::Frame { element, .. }) = self.fields.get(at).map(|field| &field.place) else { return };
         dom::toggle_class(element, "wpwl-focus", is);
-        self.show_code_hint(*field, is);
         let callback = if is { Callback::FrameFocused(element) } else { Callback::FrameLeft(element) };
         self.notify(&callback);
     }
@@ -250,7 +248,7 @@ impl Form {
         // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
         let Some(button) = self.button() else { return };
         let is_halted = self.is_halted && self.has_fault();
-        button.set_disabled(is_halted);
+        button.set_disabled(is_halted || self.is_busy);
         dom::toggle_class(&button, "wpwl-button-error", is_halted);
         dom::toggle_class(&button, "wpwl-button-busy", self.is_busy);
     }

@@ -22,6 +22,10 @@ impl Fault {
     pub const NUMBER: Self = Self::new("cardNumberError");
     /// A card number of another brand than the chosen one.
     pub const OTHER_BRAND: Self = Self { text: "cardBrandError", hint: "cardNumberError" };
+    /// No security code yet.
+    pub const CODE_EMPTY: Self = Self { text: "cvvEmpty", hint: "cvvError" };
+    /// A security code with too few digits for its brand.
+    pub const CODE_SHORT: Self = Self { text: "cvvShort", hint: "cvvError" };
     /// A card that has expired.
     pub const EXPIRED: Self = Self::new("expiryYearError");
 
@@ -125,12 +129,17 @@ pub fn check_frame(
     context: CheckContext<'_>,
 ) -> Option<Fault> {
     let is_number = row.key == field::CARD_NUMBER.key;
+    let is_code = row.key == field::SECURITY_CODE.key;
     if state.empty {
         let may_be_empty = optional || state.optional;
-        let fault = if is_number { Fault::NUMBER_EMPTY } else { Fault::of_field(row) };
+        let fault = match (is_number, is_code) {
+            (true, _) => Fault::NUMBER_EMPTY,
+            (_, true) => Fault::CODE_EMPTY,
+            _ => Fault::of_field(row),
+        };
         return (is_number || !may_be_empty).then_some(fault);
     }
-    let depends_on_brand = is_number || row.key == field::SECURITY_CODE.key;
+    let depends_on_brand = is_number || is_code;
     if !state.known || depends_on_brand && state.brand != context.brand {
         return None;
     }
@@ -139,6 +148,9 @@ pub fn check_frame(
     }
     if state.valid {
         return None;
+    }
+    if is_code && !state.complete {
+        return Some(Fault::CODE_SHORT);
     }
     let fits_other = is_number
         && state.complete

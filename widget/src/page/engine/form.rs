@@ -133,6 +133,8 @@ pub enum Message {
     },
     /// The gateway answered.
     Answered(Box<RelayAnswer>),
+    /// The payment was declined, and the form stays. The end of the key of the advice.
+    Declined(&'static str),
     /// Time to look after the frame that has the request, or those that have been asked.
     FrameCheckDue,
     /// The gateway told the state of the checkout of a lost submit. `None` if it did not in time.
@@ -143,6 +145,13 @@ pub enum Message {
     Notice(Option<Notice>),
     /// Says something to screen readers.
     Announce(String),
+    /// A submit has been under way for some time.
+    StillBusy {
+        /// Number of the submit.
+        submit: u32,
+        /// Key of the text that says so.
+        key: &'static str,
+    },
     /// Nothing is under way any more.
     Idle,
     /// The page may look different than before.
@@ -173,6 +182,12 @@ pub struct Form {
     pub(in crate::page) announcement: String,
     /// True while a submit is under way.
     pub(in crate::page) is_busy: bool,
+    /// Number of submits that have been under way.
+    pub(super) submits: u32,
+    /// True while fields and button are locked for a submit.
+    pub(super) is_locked: bool,
+    /// The element of the form that had the focus when it was locked.
+    pub(super) focused: Option<HtmlElement>,
     /// The part of a card's submit that the form waits for.
     pub(super) stage: SubmitStage,
     /// The timer of the stage.
@@ -202,6 +217,9 @@ impl Component for Form {
             notice: None,
             announcement: String::new(),
             is_busy: false,
+            submits: 0,
+            is_locked: false,
+            focused: None,
             stage: SubmitStage::default(),
             stage_timer: None,
             paid_checkout: String::new(),
@@ -225,11 +243,13 @@ impl Component for Form {
             Message::Confirmed(checkout) => self.confirmed(context, checkout),
             Message::SheetClosed { checkout, agreed } => self.sheet_closed(context, checkout, agreed),
             Message::Answered(answer) => self.answered(&answer),
+            Message::Declined(advice) => self.declined(advice),
             Message::FrameCheckDue => self.check_frame(context),
             Message::StateRead(answer) => self.state_read(answer.as_deref()),
             Message::Offered(config) => self.follow_offer(&config),
             Message::Notice(notice) => self.notice = notice,
             Message::Announce(text) => self.announcement = text,
+            Message::StillBusy { submit, key } => self.tell_progress(submit, key),
             Message::Idle => {
                 self.stage = SubmitStage::Idle;
                 self.is_busy = false;
@@ -262,6 +282,7 @@ impl Component for Form {
         }
         self.show_brand();
         self.mark_controls();
+        self.lock_controls();
         self.complete_final();
     }
 }

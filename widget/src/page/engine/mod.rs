@@ -6,6 +6,8 @@ pub mod fault;
 #[cfg(target_arch = "wasm32")]
 pub mod ask;
 #[cfg(target_arch = "wasm32")]
+pub mod busy;
+#[cfg(target_arch = "wasm32")]
 pub mod check;
 #[cfg(target_arch = "wasm32")]
 pub mod field;

@@ -119,7 +119,7 @@ impl Form {
             self.is_busy = false;
             return;
         };
-        self.announcement = self.session.text(keys::PROCESSING);
+        self.begin_progress(context);
         if self.wants_sheet() {
             return self.open_sheet(context, checkout);
         }
@@ -192,6 +192,12 @@ impl Form {
         if self.is_inline() {
             posted.push(("inlineFlow".to_owned(), "true".to_owned()));
         }
+        if let (Some(amount), _) = self.button_amount() {
+            posted.push(("shownAmount".to_owned(), amount));
+        }
+        if self.session.options().retry_in_place {
+            posted.push(("retryInPlace".to_owned(), "true".to_owned()));
+        }
         if self.keeps_for_summary() {
             posted.push(("useSummaryPage".to_owned(), "true".to_owned()));
         }
@@ -255,6 +261,10 @@ impl Form {
                 self.session.raise(ErrorName::Widget, &text);
                 self.notice = Some(Notice::error(text));
             }
+            Outcome::AmountChanged => {
+                self.session.refresh();
+                self.notice = Some(Notice::error(self.session.text(keys::AMOUNT_CHANGED)));
+            }
             Outcome::Unsent => self.unsent(keys::UNSENT_ERROR),
             Outcome::Unknown => self.unsent(keys::COMMUNICATION_ERROR),
         }
@@ -264,6 +274,16 @@ impl Form {
         if self.has_fault() {
             self.show_faults();
         }
+    }
+
+    /// The payment was declined, and the form stays. `advice` is the end of the key of the text for the shopper. One of a
+    /// later gateway is not known here.
+    pub(super) fn declined(&mut self, advice: &str) {
+        self.is_busy = false;
+        self.announcement.clear();
+        let text = self.session.text(&["declined", advice].concat());
+        let text = if text.is_empty() { self.session.text(keys::DECLINED_OTHER) } else { text };
+        self.notice = Some(Notice::error(text));
     }
 
     /// The payment goes on: on another page, in a window or a frame, by a challenge, or at the result page.
@@ -276,6 +296,10 @@ impl Form {
                 self.notify(&Callback::DataSaved(&saved.0));
             }
             return;
+        }
+        if answer.flow == Some(NextStep::Retry) {
+            session.windows.drop_opened(&handle);
+            return self.declined(&answer.advice);
         }
         if answer.three_ds {
             return session.challenges.start(&session, &handle, answer);

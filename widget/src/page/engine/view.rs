@@ -11,11 +11,13 @@ use yew::prelude::*;
 use super::check::hint_id;
 use super::field::{Field, Place};
 use super::form::{Form, Message, NoticeAction};
+use crate::page::amount;
 use crate::page::bridge::{FormNode, Value};
 use crate::page::button::Button;
 use crate::page::dom::{self, Listener};
 use crate::page::payment_methods::spinner;
 use crate::page::session::Session;
+use crate::page::text::keys;
 
 /// Marks a control whose text browsers must not translate.
 const UNTRANSLATED: [&str; 2] = ["cardHolder", "expiryDate"];
@@ -138,12 +140,39 @@ impl Form {
         }
     }
 
-    /// Returns the spinner while a submit is under way.
+    /// Returns the spinner while a submit is under way, and what is said about it.
     pub(in crate::page) fn view_spinner(&self) -> Html {
         if !self.is_busy {
             return Html::default();
         }
-        html! { <div ~className={["wpwl-spinner spinner ", &spinner::extra_class(&self.session.options())].concat()} aria-hidden="true"></div> }
+        html! {
+            <>
+                <div ~className={["wpwl-spinner spinner ", &spinner::extra_class(&self.session.options())].concat()} aria-hidden="true"></div>
+                if !self.announcement.is_empty() { <div class="wpwl-progress" aria-hidden="true">{ self.announcement.clone() }</div> }
+            </>
+        }
+    }
+
+    /// Returns the amount that the pay button shows, as the gateway compares it, and the text of the button.
+    pub(in crate::page) fn button_amount(&self) -> (Option<String>, String) {
+        let options = self.session.options();
+        let key = match options.button_purpose.as_str() {
+            "order" => keys::ORDER,
+            "store" => keys::REGISTER,
+            "pay" => keys::SUBMIT,
+            _ if self.session.loader.purpose() == "payment" => keys::SUBMIT,
+            _ => keys::REGISTER,
+        };
+        let mut text = self.session.text(key);
+        let amount = self.session.amount();
+        if options.show_amount && key == keys::SUBMIT && amount.is_some() && !text.contains(amount::PLACE) {
+            text = self.session.text(keys::PAY_AMOUNT);
+        }
+        match (text.split_once(amount::PLACE), amount) {
+            (Some((before, after)), Some(amount)) => (Some(amount.exact), [before, &amount.text, after].concat()),
+            (Some((before, after)), None) => (None, [before, after].concat().trim().to_owned()),
+            (None, _) => (None, text),
+        }
     }
 
     /// Returns the region that screen readers read.

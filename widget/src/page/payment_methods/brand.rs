@@ -101,10 +101,9 @@ impl Form {
     pub(in crate::page) fn view_brand(&self, part: &BrandPart) -> Html {
         let is_alone = self.fields.is_empty() && !part.has_modes;
         let code = &part.offered.code;
-        let text = match (is_alone, self.session.loader.purpose().as_str()) {
-            (true, _) => self.session.text_about(keys::PAY_WITH, &part.offered.name),
-            (false, "payment") => self.session.text(keys::SUBMIT),
-            (false, _) => self.session.text(keys::REGISTER),
+        let text = match is_alone {
+            true => self.session.text_about(keys::PAY_WITH, &part.offered.name),
+            false => self.button_amount().1,
         };
         let button = if is_alone {
             // Scripts press the brand inside the button.

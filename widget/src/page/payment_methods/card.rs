@@ -105,8 +105,6 @@ pub struct CardPart {
     pub(in crate::page) is_complete: bool,
     /// The list of brands.
     pub(super) select: NodeRef,
-    /// The explanation of the security code.
-    pub(super) code_hint: NodeRef,
 }
 
 /// Calls a function when an element changes its size.
@@ -159,7 +157,6 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>) {
         shown_brand: String::new(),
         is_complete: false,
         select: NodeRef::default(),
-        code_hint: NodeRef::default(),
     };
     session.mount(form, Setup { fields, part: Part::Card(Box::new(part)) }, &root);
 }

@@ -1,19 +1,16 @@
 //! The view of a card form: controls in the groups that the loader has placed.
 
 use tillgate_shared::field;
-use tillgate_shared::frame_messages::FrameField;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use super::billing;
 use super::card::CardPart;
-use crate::page::bridge::Value;
 use crate::page::dom::Listener;
 use crate::page::engine::form::{Form, Message, Part};
 use crate::page::engine::view::label_id;
 use crate::page::text::keys;
-use tillgate_shared::frame_messages::Source as _;
 
 impl Form {
     pub(in crate::page) fn view_card(&self, part: &CardPart) -> Html {
@@ -48,15 +45,14 @@ impl Form {
                 { group("createRegistration", store) }
                 { into(skeleton.wrapper("submit"), submit) }
                 { group("cardNumber", self.view_brand_choice(part)) }
-                { group("cvv", self.view_code_hint(part)) }
+                { group("cvv", self.view_code_hint()) }
                 { create_portal(self.view_notice(), self.handle.container.clone().into()) }
             </>
         }
     }
 
     fn view_pay_button(&self) -> Html {
-        let is_payment = self.session.loader.purpose() == "payment";
-        let text = self.session.text(if is_payment { keys::SUBMIT } else { keys::REGISTER });
+        let (_, text) = self.button_amount();
         html! {
             <button ref={self.button_ref.clone()} class="wpwl-button wpwl-button-pay" type="submit" name="pay" aria-label={text.clone()}>
                 { text }
@@ -98,13 +94,15 @@ impl Form {
         }
     }
 
-    /// Returns the explanation where the security code is. It is shown while the pointer or the focus is at its field.
-    fn view_code_hint(&self, part: &CardPart) -> Html {
+    /// Returns the explanation where the security code is, with a drawing, under its field.
+    fn view_code_hint(&self) -> Html {
         let text = self.code_help();
         if text.is_empty() {
             return Html::default();
         }
-        html! { <div ref={part.code_hint.clone()} class="wpwl-cvv-hint" role="tooltip" hidden={true}>{ text }</div> }
+        let is_on_front = self.brand == "AMEX";
+        let class = if is_on_front { "wpwl-cvv-hint wpwl-cvv-hint-front" } else { "wpwl-cvv-hint" };
+        html! { <div ~className={class}>{ text }</div> }
     }
 
     /// Returns the explanation of the security code, or empty text if the merchant does not want it.
@@ -115,15 +113,6 @@ impl Form {
             _ => keys::CVV_HINT,
         };
         if self.session.options().show_code_hint { self.session.text(key) } else { String::new() }
-    }
-
-    /// Shows or hides the explanation of the security code.
-    pub(in crate::page) fn show_code_hint(&self, field: FrameField, is_visible: bool) {
-        if let (Part::Card(part), FrameField::Code) = (&self.part, field)
-            && let Some(hint) = part.code_hint.cast::<HtmlElement>()
-        {
-            hint.set_hidden(!is_visible);
-        }
     }
 
     /// Attaches what a card form needs once it is rendered.
@@ -160,7 +149,6 @@ impl Form {
             }
         }
         listeners.extend(choice_listeners(context, part, &self.handle.nonce));
-        listeners.extend(hint_listeners(part));
         for class in ["brand"].into_iter().chain(self.fields.iter().map(|field| field.class.as_str())) {
             if let Some(label) = part.skeleton.label(class).and_then(|label| label.dyn_into::<HtmlElement>().ok()) {
                 label.set_hidden(!self.session.options().show_labels);
@@ -193,24 +181,4 @@ fn choice_listeners(context: &Context<Form>, part: &CardPart, nonce: &str) -> Ve
         })
     };
     vec![listen("change"), listen("click")]
-}
-
-/// Shows the explanation of the code while the pointer is at its group, and hides it at Escape.
-fn hint_listeners(part: &CardPart) -> Vec<Listener> {
-    let Some(group) = part.skeleton.group("cvv") else { return Vec::new() };
-    let frame = group.query_selector("iframe").ok().flatten();
-    let listen = |kind: &'static str| {
-        let (hint, frame) = (part.code_hint.clone(), frame.clone());
-        Listener::new(group, kind, move |event| {
-            let Some(hint) = hint.cast::<HtmlElement>() else { return };
-            let has_focus = frame.as_ref().is_some_and(|frame| frame.class_list().contains("wpwl-focus"));
-            match kind {
-                "pointerenter" => hint.set_hidden(false),
-                "pointerleave" => hint.set_hidden(!has_focus),
-                _ if Value(event.into()).text("key") == "Escape" => hint.set_hidden(true),
-                _ => {}
-            }
-        })
-    };
-    ["pointerenter", "pointerleave", "keydown"].map(listen).into()
 }

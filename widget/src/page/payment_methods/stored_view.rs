@@ -13,7 +13,7 @@ impl Form {
         for (at, entry) in part.entries.iter().enumerate() {
             entries.push(self.view_entry(part, at, entry));
         }
-        let text = self.session.text(keys::SUBMIT);
+        let (_, text) = self.button_amount();
         html! {
             <>
                 <form ref={self.form_ref.clone()} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())} target="registrations-target"

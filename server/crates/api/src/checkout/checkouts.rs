@@ -11,6 +11,7 @@ use tillgate_domain::address::add_parameters;
 use tillgate_domain::checkout::{Checkout, CheckoutStatus};
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
+use tillgate_domain::payment::decline_advice::DeclineAdvice;
 use tillgate_domain::payment::{Payment, Redirect};
 use tillgate_gateway::Failure;
 use tillgate_gateway::checkout::StatusReport;
@@ -201,9 +202,10 @@ pub(crate) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
     .await
 }
 
-/// Handles the submit of the hosted form. The response is the same for approved and declined payments: only the
-/// merchant learns the outcome, so card numbers cannot be tested here. A brand with a page of its own redirects the
-/// shopper first.
+/// Handles the submit of the hosted form. The response is the same for approved and declined payments, so that card
+/// numbers cannot be tested here, unless the form asks to stay after a decline (`retryInPlace=true`) and the merchant
+/// does not forbid it (`entity set --hide-declines`). The limits of attempts hold for both. A brand with a page of its
+/// own redirects the shopper first.
 ///
 /// The response to the browser, without the envelope:
 ///
@@ -219,6 +221,8 @@ pub(crate) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
 ///   fields is sent there).
 /// - The `flow` of a brand is also in the frame document's configuration (`brands.PAYPAL.flow`). The form reads it
 ///   there before it submits, because a popup has to be opened in the click itself.
+/// - `flow` is `retry`, without `redirect`, if the form has asked to stay and the payment was declined. `advice` names
+///   the next step that may help the shopper ([`DeclineAdvice`]).
 /// - `saved` is present if a form with `useSummaryPage=true` was saved and nobody was charged. There is no `redirect`
 ///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the
@@ -260,6 +264,7 @@ async fn handle_submit(
     let ignored = state.gateway.list_ignored_names(id, &form);
     client::add_browser_fields(&headers, &mut form);
     let inline = form.get("inlineFlow") == Some("true");
+    let stays = form.get("retryInPlace") == Some("true");
     if !registration && form.get("useSummaryPage") == Some("true") {
         let summary = state.gateway.save_form(id, form, shopper)?;
         let fields = SubmittedFields {
@@ -268,6 +273,7 @@ async fn handle_submit(
             resource_path: None,
             flow: "saved",
             three_ds: None,
+            advice: None,
             redirect: None,
             saved: Some(ShopperAccountFields::new(summary.brand, &summary.account)),
             ignored,
@@ -278,12 +284,14 @@ async fn handle_submit(
     let SubmitResult { checkout, pending } =
         state.gateway.submit_form(id, registration, form, shopper, &public_url, disabled).await?;
     let path = checkout.resource_path();
+    let decline = if stays { state.gateway.decline_advice(id)? } else { None };
     let page = pending.as_ref().and_then(|payment| Some((payment.page_to_visit()?, redirect_flow(payment))));
     let inline_page = page.filter(|(page, _)| inline && page.is_gateway_page()).map(|(page, _)| to_inline_page(page));
     let (code, flow, redirect) = match (&inline_page, page) {
-        (Some(page), _) => (codes::PENDING, "inline", RedirectFields::from(page)),
-        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), RedirectFields::from(page)),
-        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), RedirectFields::to_shop(&checkout, &path)),
+        (Some(page), _) => (codes::PENDING, "inline", Some(RedirectFields::from(page))),
+        (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), Some(RedirectFields::from(page))),
+        (None, None) if decline.is_some() => (codes::REQUEST_SUCCEEDED, "retry", None),
+        (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), Some(RedirectFields::to_shop(&checkout, &path))),
     };
     let authentication = page.and_then(|(page, _)| page.authentication.as_ref());
     let fields = SubmittedFields {
@@ -292,7 +300,8 @@ async fn handle_submit(
         resource_path: Some(&path),
         flow,
         three_ds: authentication.map(|authentication| ThreeDsPageFields { version: authentication.version.as_str() }),
-        redirect: Some(redirect),
+        advice: decline.filter(|_| flow == "retry").map(DeclineAdvice::as_str),
+        redirect,
         saved: None,
         ignored,
     };

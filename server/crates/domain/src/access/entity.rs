@@ -60,6 +60,9 @@ pub struct EntitySettings {
     /// Let a browser set `customer.merchantCustomerId`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub browser_customer_ids: bool,
+    /// Never tell a browser that a payment was declined. The form then cannot stay for another try (`retryInPlace`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hide_declines: bool,
     /// Accept card numbers in a sandbox that are not documented test numbers, for generated data.
     pub sandbox_any_number: bool,
     /// Accept requests in the form that clients of other gateways with this contract send: see

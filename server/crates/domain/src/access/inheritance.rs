@@ -34,12 +34,13 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 31] = [
+pub static SETTINGS: [Setting; 32] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
     setting!("browser-registrations", browser_registrations, false),
     setting!("browser-customer-ids", browser_customer_ids, false),
+    setting!("hide-declines", hide_declines, false),
     setting!("sandbox-any-number", sandbox_any_number, false),
     setting!("compatible", compatible, true),
     setting!("time-zone", time_zone, false),
@@ -262,6 +263,7 @@ mod tests {
             refuse_duplicates,
             browser_registrations,
             browser_customer_ids,
+            hide_declines,
             sandbox_any_number,
             compatible,
             time_zone,
@@ -287,7 +289,7 @@ mod tests {
                 },
         } = EntitySettings::default();
         assert_eq!(browser_registrations, None);
-        let flags = [strict, customer_names_optional, refuse_duplicates, browser_customer_ids];
+        let flags = [strict, customer_names_optional, refuse_duplicates, browser_customer_ids, hide_declines];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let approvals = [rule_approval, key_approval];
         let lists = [origins, brands, currencies, test_modes];

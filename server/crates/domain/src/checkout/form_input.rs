@@ -20,6 +20,8 @@ pub const CUSTOM_BYTES: usize = 16 * 1024;
 /// Maximum size of all parameters that a form may set in bytes, names and values.
 pub const FORM_BYTES: usize = 64 * 1024;
 const TOKEN: &str = "walletPay.paymentToken";
+/// Field of a form with the amount that its button shows, as `92.00 EUR`.
+const SHOWN_AMOUNT: &str = "shownAmount";
 const WALLET_SOURCE: &str = "walletPay.source";
 
 /// Parameters that an entity lets browsers set in all of its checkouts.
@@ -57,6 +59,21 @@ impl Checkout {
         mark_cardholder_present(&mut merged);
         refused.extend(remove_wallet_parameters(&mut merged));
         (merged, refused)
+    }
+
+    /// Checks that the form's button showed the amount that the checkout charges now: the merchant may have changed it
+    /// since. A form whose button shows no amount sends none.
+    ///
+    /// # Errors
+    /// 400 that names `shownAmount`.
+    pub fn check_shown_amount(&self, form: &Parameters) -> Result<(), Refusal> {
+        let Some(shown) = form.get(SHOWN_AMOUNT) else { return Ok(()) };
+        let currency = self.parameters.get("currency").unwrap_or_default();
+        if self.amount().is_some_and(|amount| format!("{amount} {currency}") == shown) {
+            return Ok(());
+        }
+        let message = "is not the amount of this checkout, which has changed since the form showed it";
+        Err(Refusal::invalid_parameter(SHOWN_AMOUNT, Some(shown), message))
     }
 
     /// Returns true if this checkout accepts a parameter that browsers may set in general: `createRegistration` and
@@ -176,6 +193,16 @@ mod tests {
         assert_eq!(merged.get("amount"), Some("92.00"));
         assert_eq!(merged.get("card.holder"), Some("Jane"));
         assert_eq!(refused, ["amount", "currency", "paymentType"]);
+    }
+
+    #[test]
+    fn a_form_that_showed_another_amount_is_refused() {
+        let check = |shown: &str| create_checkout(&[]).check_shown_amount(&build_parameters(&[(SHOWN_AMOUNT, shown)]));
+        assert!(check("92.00 EUR").is_ok());
+        for other in ["91.99 EUR", "92.00 USD", "92 EUR", "92.00", ""] {
+            assert!(check(other).is_err(), "{other}");
+        }
+        assert!(create_checkout(&[]).check_shown_amount(&build_parameters(&[])).is_ok(), "the button shows no amount");
     }
 
     #[test]

@@ -188,7 +188,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 32] = [
+pub static SETTING_ROWS: [SettingRow; 33] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -208,6 +208,7 @@ pub static SETTING_ROWS: [SettingRow; 32] = [
         }
     ),
     switch!("browser-customer-ids", Form, browser_customer_ids, browser_customer_ids),
+    switch!("hide-declines", Form, hide_declines, hide_declines),
     switch!("require-cvv", Form, channel.require_cvv, channel.require_cvv),
     switch!("registrations-require-cvv", Form, channel.registrations_require_cvv, channel.registrations_require_cvv),
     look!("form-accent", Accent),

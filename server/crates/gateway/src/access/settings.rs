@@ -37,6 +37,8 @@ pub struct SettingsChange {
     pub browser_registrations: Option<bool>,
     /// True to let browsers name their customer.
     pub browser_customer_ids: Option<bool>,
+    /// True to tell browsers nothing of declined payments.
+    pub hide_declines: Option<bool>,
     /// True to let a sandbox take card numbers that are no test numbers.
     pub sandbox_any_number: Option<bool>,
     /// True for the compatibility mode.
@@ -71,6 +73,7 @@ impl SettingsChange {
         set(&mut settings.refuse_duplicates, self.refuse_duplicates);
         settings.browser_registrations = self.browser_registrations.or(settings.browser_registrations);
         set(&mut settings.browser_customer_ids, self.browser_customer_ids);
+        set(&mut settings.hide_declines, self.hide_declines);
         set(&mut settings.sandbox_any_number, self.sandbox_any_number);
         set(&mut settings.compatible, self.compatible);
         if let Some(zone) = &self.time_zone {
@@ -106,6 +109,7 @@ impl SettingsChange {
             ("refuse-duplicates", self.refuse_duplicates.is_some()),
             ("browser-registrations", self.browser_registrations.is_some()),
             ("browser-customer-ids", self.browser_customer_ids.is_some()),
+            ("hide-declines", self.hide_declines.is_some()),
             ("sandbox-any-number", self.sandbox_any_number.is_some()),
             ("compatible", self.compatible.is_some()),
             ("time-zone", self.time_zone.is_some()),

@@ -220,7 +220,8 @@ impl Gateway {
     /// Sets `customer.ip` to the shopper's address unless the merchant sent one.
     ///
     /// # Errors
-    /// `shopOrigin` if it is not an origin of the merchant, and malformed parameters, by name.
+    /// `shopOrigin` if it is not an origin of the merchant, `shownAmount` if it is not the amount to pay, and malformed
+    /// parameters, by name.
     pub(crate) fn merge_form(
         &self,
         checkout: &Checkout,
@@ -234,6 +235,7 @@ impl Gateway {
             let message = "is not among the origins of this merchant's pages";
             return Err(Refusal::invalid_parameter("shopOrigin", Some(page), message).into());
         }
+        checkout.check_shown_amount(form)?;
         check_size(form)?;
         let (mut parameters, refused) = checkout.merged_with_form(form, BrowserRights::from_settings(&entity.settings));
         if !refused.is_empty() {

@@ -3,9 +3,10 @@
 
 use tillgate_connector::ConnectorResult;
 use tillgate_connector::sandbox::PageAddress;
-use tillgate_domain::checkout::{Checkout, CheckoutStatus};
+use tillgate_domain::checkout::{Checkout, CheckoutState, CheckoutStatus};
 use tillgate_domain::id::{CheckoutId, EntityId, PageId, PaymentId};
 use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::decline_advice::DeclineAdvice;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::result::codes;
 use tillgate_store::timer::TimerKind;
@@ -123,5 +124,24 @@ impl Gateway {
             },
             None => CheckoutStatus::from_tokenisation_state(checkout.state_at(now)),
         })
+    }
+
+    /// Returns the advice for a shopper whose attempt has just been declined, for a form that stays. `None` if the
+    /// checkout is not open for another attempt, or the merchant hides declines from browsers. Only the answer to an
+    /// attempt, which counts towards the limits, may contain it.
+    ///
+    /// # Errors
+    /// 404 for an unknown checkout.
+    pub fn decline_advice(&self, id: &str) -> Result<Option<DeclineAdvice>, Failure> {
+        let id = CheckoutId::parse(id).ok_or_else(unknown_checkout)?;
+        let (checkout, attempt) = self.store.load_checkout_with_attempt(&id)?.ok_or_else(unknown_checkout)?;
+        let now = self.now_of_id(&checkout.entity);
+        let is_told = self.directory.find_entity(&checkout.entity).is_some_and(|entity| {
+            let limit = self.options.limits.checkout_attempts(&entity);
+            !entity.settings.hide_declines && checkout.check_attempt_limit(limit, now).is_ok()
+        });
+        let can_retry = is_told && checkout.attempts > 0 && checkout.state_at(now) == CheckoutState::Open;
+        // A rejected registration has no payment.
+        Ok(can_retry.then(|| attempt.map_or(DeclineAdvice::Other, |attempt| attempt.result.into())))
     }
 }

@@ -44,12 +44,16 @@ pub struct SubmittedFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_path: Option<&'a str>,
     /// The page that `redirect` leads to, and the window for it.
-    #[schemars(extend("enum" = ["now", "redirect", "popup", "inline", "saved"]))]
+    #[schemars(extend("enum" = ["now", "redirect", "popup", "inline", "saved", "retry"]))]
     pub flow: &'a str,
     /// Present if the page is for 3-D Secure.
     #[serde(rename = "threeDSecure", skip_serializing_if = "Option::is_none")]
     pub three_ds: Option<ThreeDsPageFields<'a>>,
-    /// The page that the shopper visits. Absent if the form was only saved.
+    /// Advice for the next attempt after a decline. Only if the form has asked to stay (`retryInPlace=true`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["Funds", "Data", "Authentication", "Later", "Other"]))]
+    pub advice: Option<&'static str>,
+    /// The page that the shopper visits. Absent if the form was only saved, or stays for another attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect: Option<RedirectFields<'a>>,
     /// The saved account, for a summary page.
