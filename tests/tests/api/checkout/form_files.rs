@@ -213,8 +213,8 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
         );
         assert!(loader.contains(&sha256_base64(&file.bytes().await?)), "{path}");
     }
-    // The first script of a language pins the second. The frames' document, which the gateway serves, pins the scripts of
-    // the frames, and these pin the module.
+    // The first script of a language pins the second. The frames' document, which the gateway serves, pins the scripts
+    // of the frames, and these pin the module.
     let get = async |path: &str| shop.bare_request(Method::GET, path).send().await?.bytes().await;
     let document = format!("v1/pciIframe.html?checkoutId={}", made.id());
     let folder = format!("v1/static/{build}");
