@@ -68,7 +68,7 @@ interface WpwlOptions {
    */
   maskCvv?: boolean;
   /**
-   * Shows a hint with the position of the security code on the card while its field has the focus.
+   * Shows a drawing and a text under the field of the security code that say where it stands on a card of the brand.
    * @default false
    */
   showCVVHint?: boolean;
@@ -246,6 +246,10 @@ interface WpwlErrorMessages {
   expiryYearError?: string;
   /** "Please check the code." */
   cvvError?: string;
+  /** "Please enter the code." */
+  cvvEmpty?: string;
+  /** "The code is too short." */
+  cvvShort?: string;
   /** "Please check the name on the card." */
   cardHolderError?: string;
   /** "Your payment is being processed." */
@@ -258,8 +262,6 @@ interface WpwlErrorMessages {
   checkoutError?: string;
   /** "This payment has already been made.\nPlease return to the shop." */
   paidError?: string;
-  /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
-  formError?: string;
   /** "{brand} is not available at the moment. Please choose another way to pay." */
   unavailable?: string;
   /** "It could not be removed. Please try again." */
@@ -300,6 +302,8 @@ interface WpwlErrorMessages {
   billingStreetError?: string;
   /** "Please enter address line 2." */
   billingStreetError2?: string;
+  /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
+  formError?: string;
   /** Accepted; no form shows it. */
   pinError?: string;
   /** Accepted; no form shows it. */
@@ -324,12 +328,6 @@ interface WpwlLabels extends WpwlErrorMessages {
   cardHolder?: string;
   /** "CVV" */
   cvv?: string;
-  /** "The last three digits on the back of your card." */
-  cvvHint?: string;
-  /** "The four digits on the front of your card, above the number." */
-  cvvHintAmex?: string;
-  /** "The last three digits on the back of your card. Some cards have none." */
-  cvvHintMaestro?: string;
   /** "MM / YY" */
   mmyy?: string;
   /** "Pay now" */
@@ -404,6 +402,12 @@ interface WpwlLabels extends WpwlErrorMessages {
   challenge?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
+  /** "The last three digits on the back of your card." */
+  cvvHint?: string;
+  /** "The four digits on the front of your card, above the number." */
+  cvvHintAmex?: string;
+  /** "The last three digits on the back of your card. Some cards have none." */
+  cvvHintMaestro?: string;
   /** "The amount has changed. Please check it, and press the button again." */
   amountChanged?: string;
   /** "This takes a little longer. Please keep this page open." */

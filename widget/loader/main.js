@@ -3,8 +3,8 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
-import { removeFiles, takeLook, takeTexts, textOf } from "./files.js";
+import { loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { removeFiles, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -39,7 +39,8 @@ function startLoader() {
     start: null,
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
-    english: ENGLISH, readLanguage: readLanguage, readLocale: readLocale,
+    readTexts: readTexts, readLocale: readLocale,
+    loadLaterTexts: function (work) { loadLaterTexts().then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -52,7 +53,7 @@ function startLoader() {
       isRequested = false;
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
     },
-    // Called by the script of a language.
+    // Called by the scripts of a language.
     words: takeTexts,
     go: startPage, look: lookForForms, unload: unload, end: end, script: ownScript,
   };
@@ -119,7 +120,7 @@ function startLoader() {
     hasLooked = true;
     endIfLeft();
     if (isEnded) return;
-    loadLanguage(readOption("locale")).then(function () {
+    loadTexts().then(function () {
       if (isEnded) return;
       isSettled = true;
       if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
@@ -178,6 +179,17 @@ function startLoader() {
   lookForForms();
 }
 
+// Options with which a form of cards says more from the beginning.
+var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];
+
+// Loads the texts that the forms of cards need, and begins to load those of other forms.
+function loadTexts() {
+  var loaded = loadLanguage(readOption("locale"));
+  if (TALKATIVE.some(readOption)) return loadLaterTexts();
+  if (listForms().some(function (form) { return !form.isCard; })) loadLaterTexts();
+  return loaded;
+}
+
 // Returns true for a page without an origin. Pages in files have none either, and some browsers show frames there.
 function hasNoOrigin() { return globalOf("origin") === "null" && location.protocol !== "file:"; }
 
@@ -205,7 +217,7 @@ function rejectClone(event) {
   });
   if (!isClone || !nativeGet(clone, "classList").contains("wpwl-form")) return;
   event.preventDefault();
-  nativeCall(clone, "append", make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed")]));
+  nativeCall(clone, "append", make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [readTexts().failed]));
   reportError("WidgetError", "the page has put a copy in the place of the form");
 }
 

@@ -38,7 +38,7 @@ async fn store_three_accounts(merchant: &MerchantClient) -> anyhow::Result<[Stri
 }
 
 /// Creates a fixture whose checkout offers three stored accounts and has `more` fields. Also returns their ids.
-async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Result<(CheckoutFixture, [String; 3])> {
+pub async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Result<(CheckoutFixture, [String; 3])> {
     let mut fixture = CheckoutFixture::new().await?;
     let ids = store_three_accounts(&fixture.merchant).await?;
     let names = ["registrations[0].id", "registrations[1].id", "registrations[2].id"];

@@ -28,6 +28,7 @@ impl Form {
             return;
         }
         self.notice = None;
+        self.session.load_later_texts();
         if self.refuse_incomplete_form() || self.ask_doubted_frames(context) {
             return;
         }
@@ -281,9 +282,8 @@ impl Form {
     pub(super) fn declined(&mut self, advice: &str) {
         self.is_busy = false;
         self.announcement.clear();
-        let text = self.session.text(&["declined", advice].concat());
-        let text = if text.is_empty() { self.session.text(keys::DECLINED_OTHER) } else { text };
-        self.notice = Some(Notice::error(text));
+        let known = ["Funds", "Data", "Authentication", "Later"].into_iter().find(|known| *known == advice);
+        self.notice = Some(Notice::error(self.session.text(&["declined", known.unwrap_or("Other")].concat())));
     }
 
     /// The payment goes on: on another page, in a window or a frame, by a challenge, or at the result page.
