@@ -151,7 +151,7 @@ async fn a_merchant_that_hides_declines_and_the_last_attempt_answer_as_if_nothin
     let checkout = hidden.create_checkout(&[]).await?;
     let submitted = hidden.submit_card(checkout.id(), &declined).await?;
     assert_eq!((&submitted.json["flow"], submitted.json.get("advice")), (&"now".into(), None), "{}", submitted.text);
-    let gateway = TestGateway::start_with(&["--attempts-per-checkout", "2"])?;
+    let gateway = TestGateway::start_with(&["--attempts-per-checkout", "2", "--sandbox-factor", "1"])?;
     let shop = gateway.create_merchant()?;
     let checkout = shop.create_checkout(&[]).await?;
     for flow in ["retry", "now"] {
