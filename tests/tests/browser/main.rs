@@ -30,6 +30,7 @@ mod last_script;
 mod lifecycle;
 mod look;
 mod lost_responses;
+mod method_choice;
 mod mounting;
 mod network;
 mod offered_brands;

@@ -38,7 +38,7 @@ async fn store_three_accounts(merchant: &MerchantClient) -> anyhow::Result<[Stri
 }
 
 /// Creates a fixture whose checkout offers three stored accounts and has `more` fields. Also returns their ids.
-async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Result<(CheckoutFixture, [String; 3])> {
+pub async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Result<(CheckoutFixture, [String; 3])> {
     let mut fixture = CheckoutFixture::new().await?;
     let ids = store_three_accounts(&fixture.merchant).await?;
     let names = ["registrations[0].id", "registrations[1].id", "registrations[2].id"];
@@ -49,7 +49,7 @@ async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Result<(
 }
 
 /// Types the code of the selected card.
-async fn enter_security_code(browser: &Browser, text: &str) -> anyhow::Result<()> {
+pub async fn enter_security_code(browser: &Browser, text: &str) -> anyhow::Result<()> {
     browser.query(By::Css(CODE)).first().await?.enter_frame().await?;
     let typed = async { anyhow::Ok(browser.query(By::Css("input")).first().await?.send_keys(text).await?) }.await;
     browser.enter_default_frame().await?;

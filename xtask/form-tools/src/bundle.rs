@@ -108,6 +108,9 @@ pub fn write_bundle(
         let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;
         add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
+    add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
+    let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
+    add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -286,8 +289,14 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
-    let pins =
-        [("%PAGE%", PAGE_SCRIPT), ("%TWIN%", PAGE_PLAIN_JS), ("%CARD%", "css/card.css"), ("%BARE%", "css/plain.css")];
+    let pins = [
+        ("%PAGE%", PAGE_SCRIPT),
+        ("%TWIN%", PAGE_PLAIN_JS),
+        ("%CARD%", "css/card.css"),
+        ("%BARE%", "css/plain.css"),
+        ("%CHOICE%", "js/choice.js"),
+        ("%CHOICE_STYLE%", "css/choice.css"),
+    ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))

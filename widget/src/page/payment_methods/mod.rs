@@ -11,6 +11,7 @@ pub mod stored;
 mod card_brand;
 mod card_offer;
 mod card_view;
+mod removal;
 mod stored_view;
 
 use std::rc::Rc;
