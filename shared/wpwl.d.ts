@@ -248,8 +248,6 @@ interface WpwlErrorMessages {
   checkoutError?: string;
   /** "This payment has already been made.\nPlease return to the shop." */
   paidError?: string;
-  /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
-  formError?: string;
   /** "{brand} is not available at the moment. Please choose another way to pay." */
   unavailable?: string;
   /** "It could not be removed. Please try again." */
@@ -290,6 +288,8 @@ interface WpwlErrorMessages {
   billingStreetError?: string;
   /** "Please enter address line 2." */
   billingStreetError2?: string;
+  /** "The payment form was changed by the page and cannot be sent.\nPlease reload the page." */
+  formError?: string;
   /** Accepted; no form shows it. */
   pinError?: string;
   /** Accepted; no form shows it. */
@@ -314,12 +314,6 @@ interface WpwlLabels extends WpwlErrorMessages {
   cardHolder?: string;
   /** "CVV" */
   cvv?: string;
-  /** "The last three digits on the back of your card." */
-  cvvHint?: string;
-  /** "The four digits on the front of your card, above the number." */
-  cvvHintAmex?: string;
-  /** "The last three digits on the back of your card. Some cards have none." */
-  cvvHintMaestro?: string;
   /** "MM / YY" */
   mmyy?: string;
   /** "Pay now" */
@@ -402,6 +396,12 @@ interface WpwlLabels extends WpwlErrorMessages {
   challenge?: string;
   /** "The payment was cancelled. You can choose another way to pay." */
   cancelled?: string;
+  /** "The last three digits on the back of your card." */
+  cvvHint?: string;
+  /** "The four digits on the front of your card, above the number." */
+  cvvHintAmex?: string;
+  /** "The last three digits on the back of your card. Some cards have none." */
+  cvvHintMaestro?: string;
   /** Accepted; no form shows it. */
   pin?: string;
   /** Accepted; no form shows it. */

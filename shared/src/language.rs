@@ -76,7 +76,7 @@ impl Language {
         LANGUAGES.iter().find(|language| language.tag == name || language.aliases().any(|alias| alias == name))
     }
 
-    /// Returns its texts: TOML with the tables `loading`, `labels`, `errors` and `forms`.
+    /// Returns its texts: TOML with the tables `loading`, `labels`, `errors`, `forms` and `later`.
     pub fn texts_toml(&self) -> &'static str {
         TEXTS.iter().find(|(tag, _)| *tag == self.tag).map_or("", |(_, texts)| texts)
     }

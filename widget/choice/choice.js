@@ -108,6 +108,8 @@ function apply(group) {
   const owned = [];
   for (const way of group.ways) {
     const isOpen = group.open === way;
+    // Again each time, because the page module sets all classes of a form that it renders.
+    way.container.classList.add(way.node ? "wpwl-method-panel" : "wpwl-method-stored");
     if (way.node) {
       setOpen(way.container, isOpen);
       way.head.classList.toggle("wpwl-selected", isOpen);

@@ -54,7 +54,6 @@ export function addRows(group) {
   nativeCall(blockOf(first), "before", group.list);
   group.added = [group.list];
   group.ways.forEach((way, at) => {
-    way.container.classList.add(way.key === "stored" ? "wpwl-method-stored" : "wpwl-method-panel");
     if (way.key !== "stored") group.added.push(makeRow(group, way, at));
   });
 }
@@ -66,7 +65,6 @@ export function addTabs(group) {
     const name = make("span", "wpwl-method-name", null, [way.name]);
     way.node = make("button", "wpwl-tab", attributes, [makeEmblems(way), name]);
     way.head = way.node;
-    way.container.classList.add("wpwl-method-panel");
     way.container.setAttribute("role", "tabpanel");
     way.container.setAttribute("aria-labelledby", way.node.id);
     return way.node;

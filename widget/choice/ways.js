@@ -10,7 +10,7 @@ function findText(key, tools) {
     const own = readMember(readMember(options, name) || {}, key);
     if (typeof own === "string") return own;
   }
-  return tools.textOf(key);
+  return tools.readTexts()[key] || key;
 }
 
 // Returns true if a form is in the page, and not hidden by the page module in favour of another one.
@@ -45,7 +45,7 @@ export function describeChoice(offer, tools) {
     layout: readOption("methodLayout"),
     label: findText("paymentMethods", tools),
     lang: tools.readLocale(),
-    dir: readMember(tools.readLanguage() || {}, "dir"),
+    dir: tools.readTexts().dir,
     ways: isChoice ? forms.concat(describeStored(offer, tools)) : [],
   };
 }

@@ -130,20 +130,28 @@ function adoptRules(wanted) {
   } catch (old) { adopted = null; }
 }
 
-// English is part of this script. The texts of another language are a script of their own, beside the page module.
-export var ENGLISH = "%ENGLISH%";
+// English is part of this script, as far as a form of cards says it at once. The texts of another language are a script
+// of their own, beside the page module. What every language says later is in a further script.
+var ENGLISH = "%ENGLISH%";
 // Each with its tag, other names that merchants use, and the hash of its file: "cs:cz:… da:dk:… de:…".
 var LANGUAGES = "%LOCALES%";
-var current = { tag: "", locale: "en", texts: undefined };
-// A promise of the texts. As a property of the object it would be set after the object is made, through a setter that
+var current = { tag: "", locale: "en", laterHash: "" };
+// The texts, as far as they have come: those of the language, and English ones in the place of others.
+var texts = copyBare(ENGLISH);
+// Promises of the texts. As properties of the object they would be set after the object is made, through a setter that
 // the page may give every object.
-var loaded = null;
-// Takes the texts of a language, unless another one was asked for meanwhile. Called by the language's script.
-export function takeTexts(tag, texts) { if (tag === current.tag) current.texts = texts; }
-export function readLanguage() { return current.texts; }
+var loaded = null, laterLoaded = null;
+
+// Takes texts of a language, unless another one was asked for meanwhile. Called by the language's scripts, the first of
+// which names the hash of the second.
+export function takeTexts(tag, more, laterHash) {
+  if (tag === current.tag) {
+    Object.assign(texts, more);
+    current.laterHash = laterHash || current.laterHash;
+  } else if (tag === "en") texts = Object.assign(copyBare(more), texts);
+}
+export function readTexts() { return texts; }
 export function readLocale() { return current.locale; }
-// Returns a text that is needed although the page module is missing.
-export function textOf(key) { return (current.texts && current.texts[key]) || ENGLISH[key]; }
 
 // Loads the texts of a locale. "de-AT" is served by "de" if it has no file of its own, and an unknown language by
 // English. A language and a country are read of what is asked for: browsers do not know "de_DE.UTF-8".
@@ -156,9 +164,21 @@ export function loadLanguage(wanted) {
   var tag = names[0];
   if (current.tag === tag) return loaded;
   // Screen readers and fonts go by the locale: it is no alias, no missing language, no place with other characters.
-  current = { tag: tag, locale: language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag, texts: undefined };
+  current = { tag: tag, locale: language === tag && !/zh-(tw|hk|mo)/i.test(asked) ? asked : tag, laterHash: "" };
+  texts = copyBare(ENGLISH);
+  laterLoaded = null;
   loaded = Promise.resolve(tag !== "en" && loadScript("js/locale-" + tag + ".js", names.at(-1)).catch(Boolean));
   return loaded;
+}
+
+// Loads the texts that a form of cards does not say at once, in English if the language's own script is lost. Returns a
+// promise of them, which is kept also if they are lost.
+export function loadLaterTexts() {
+  laterLoaded = laterLoaded || loaded.then(function () {
+    var tag = current.laterHash ? current.tag : "en";
+    return loadScript("js/later-" + tag + ".js", current.laterHash || "%LATER%").catch(Boolean);
+  });
+  return laterLoaded;
 }
 
 // Removes everything that was put into the page. Nothing comes any more.

@@ -3,8 +3,8 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { ENGLISH, loadChoice, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
-import { removeFiles, takeLook, takeTexts, textOf } from "./files.js";
+import { loadChoice, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { removeFiles, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -34,7 +34,7 @@ function startLoader() {
   var hadForms = !nativeGet(ownScript, "isConnected");
 
   // The parts that the script of the choice uses.
-  var tools = { listForms: listForms, textOf: textOf, readLanguage: readLanguage, readLocale: readLocale, restyle: restyle };
+  var tools = { listForms: listForms, readTexts: readTexts, readLocale: readLocale, restyle: restyle };
 
   // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
@@ -44,7 +44,8 @@ function startLoader() {
     start: null,
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
-    english: ENGLISH, readLanguage: readLanguage, readLocale: readLocale,
+    readTexts: readTexts, readLocale: readLocale,
+    loadLaterTexts: function (work) { loadLaterTexts().then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) {
@@ -55,7 +56,6 @@ function startLoader() {
       page = functions;
       inbox.splice(0).forEach(page.receive);
       watch();
-      showChoice();
     },
     fail: function (error) {
       isRequested = false;
@@ -67,7 +67,7 @@ function startLoader() {
       painter = made;
       showChoice();
     },
-    // Called by the script of a language.
+    // Called by the scripts of a language.
     words: takeTexts,
     go: startPage, look: lookForForms, unload: unload, end: end, script: ownScript,
   };
@@ -103,11 +103,10 @@ function startLoader() {
       takeLook(readMember(event.data.config || {}, "look"));
       watch();
     }
+    // The page module shows the choice when it has the forms for this.
+    if (event.data.relay && event.data.config && isRelay(event.source)) offer = event.data.config;
     if (page) page.receive(event);
     else inbox.push({ data: event.data, source: event.source });
-    if (event.data.type !== "ready" || !findRelay() || event.source !== findRelay().contentWindow) return;
-    offer = event.data.config;
-    showChoice();
   }
 
   function requestPageModule() {
@@ -143,7 +142,7 @@ function startLoader() {
     hasLooked = true;
     endIfLeft();
     if (isEnded) return;
-    loadLanguage(readOption("locale")).then(function () {
+    loadTexts().then(function () {
       if (isEnded) return;
       isSettled = true;
       if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
@@ -206,8 +205,24 @@ function startLoader() {
   lookForForms();
 }
 
+function isRelay(source) {
+  var relay = findRelay();
+  return !!relay && relay.contentWindow === source;
+}
+
 // Returns true if the merchant wants one choice of all ways to pay.
 function hasLayout() { return /^(accordion|tabs)$/.test(readOption("methodLayout")); }
+
+// Options with which a form of cards says more from the beginning.
+var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];
+
+// Loads the texts that the forms of cards need, and begins to load those of other forms.
+function loadTexts() {
+  var loaded = loadLanguage(readOption("locale"));
+  if (TALKATIVE.some(readOption)) return loadLaterTexts();
+  if (listForms().some(function (form) { return !form.isCard; })) loadLaterTexts();
+  return loaded;
+}
 
 // Returns true for a page without an origin. Pages in files have none either, and some browsers show frames there.
 function hasNoOrigin() { return globalOf("origin") === "null" && location.protocol !== "file:"; }
@@ -236,7 +251,7 @@ function rejectClone(event) {
   });
   if (!isClone || !nativeGet(clone, "classList").contains("wpwl-form")) return;
   event.preventDefault();
-  nativeCall(clone, "append", make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [textOf("failed")]));
+  nativeCall(clone, "append", make("div", "wpwl-message wpwl-has-error", { role: "alert" }, [readTexts().failed]));
   reportError("WidgetError", "the page has put a copy in the place of the form");
 }
 

@@ -1,6 +1,6 @@
 // Waits for the frames and the page module. If one does not come, a message has a button that asks for it again.
 
-import { textOf } from "./files.js";
+import { readTexts } from "./files.js";
 import { make, setBusy } from "./native.js";
 import { reportError } from "./options.js";
 import { findRelay, listForms, setFormHidden } from "./place.js";
@@ -71,9 +71,9 @@ export function showFailure(text, name, isOfPage) {
   removeMessages();
   listForms().forEach(function (form) {
     if (form.isDone && !form.isCard) return;
-    var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [textOf("retry")]);
+    var button = make("button", "wpwl-button wpwl-button-retry", { type: "button" }, [readTexts().retry]);
     button.onclick = function () { retry(); };
-    var words = [textOf("failed"), " "].concat(isOfPage ? [] : button);
+    var words = [readTexts().failed, " "].concat(isOfPage ? [] : button);
     form.message = make("div", "wpwl-message wpwl-has-error", { role: "alert" }, words);
     setFormHidden(form, true);
     form.wasBusy = form.container.classList.contains("wpwl-loading");

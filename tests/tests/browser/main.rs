@@ -27,6 +27,7 @@ mod hostile_pages;
 mod input_methods;
 mod isolation;
 mod last_script;
+mod later_texts;
 mod lifecycle;
 mod look;
 mod lost_responses;

@@ -243,9 +243,24 @@ impl Session {
     /// Returns a text of the form.
     pub fn text(&self, key: &str) -> String {
         let options = self.options();
-        let (language, english) = (Value(self.loader.read_language()), Value(self.loader.english()));
         let own = [options.error_messages.as_ref(), options.labels.as_ref()];
-        text::find_text(own, [Some(&language), Some(&english)], key)
+        text::find_text(own, &Value(self.loader.read_texts()), key)
+    }
+
+    /// Loads the texts that a form of cards does not say at once, if that has not begun.
+    pub fn load_later_texts(&self) {
+        self.loader.load_later_texts(&JsValue::UNDEFINED);
+    }
+
+    /// Calls `work` when all texts have come or are lost, unless the session ends before.
+    pub fn with_all_texts(self: &Rc<Self>, work: impl FnOnce(&Rc<Self>) + 'static) {
+        let session = self.clone();
+        let work = move || {
+            if !session.has_ended() {
+                work(&session);
+            }
+        };
+        self.loader.load_later_texts(&dom::make_callback(work));
     }
 
     /// Returns a text with the name of a brand in it.
@@ -262,7 +277,7 @@ impl Session {
 
     /// Returns the direction of the language's script for the attribute `dir`: `rtl` or empty.
     pub fn text_direction(&self) -> String {
-        Value(self.loader.read_language()).text("dir")
+        Value(self.loader.read_texts()).text("dir")
     }
 
     /// Tells the merchant an error.

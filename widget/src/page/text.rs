@@ -1,4 +1,4 @@
-//! Texts of the form: the merchant's own, or else those of the page's language, or else English.
+//! Texts of the form: the merchant's own, or else those of the page's language, or else English ones.
 
 use tillgate_shared::frame_messages::Source;
 
@@ -55,12 +55,32 @@ fn contract_key(key: &str) -> Option<&'static str> {
     matches!(key, "cardNumberEmpty" | "cardBrandError").then_some("cardNumberError")
 }
 
-/// Finds a text. `own` are the merchant's error messages and labels, which may both have any key; `known` are the
-/// language's texts and the English ones. Empty if nobody knows the key.
-pub fn find_text<S: Source>(own: [Option<&S>; 2], known: [Option<&S>; 2], key: &str) -> String {
-    let find =
-        |sources: [Option<&S>; 2], key: &str| sources.into_iter().flatten().find_map(|texts| texts.get(key)?.as_text());
-    find(own, key).or_else(|| find(own, contract_key(key)?)).or_else(|| find(known, key)).unwrap_or_default()
+/// Finds a text. `own` are the merchant's error messages and labels, which may both have any key; `known` are those of
+/// the language. A text whose file is lost is said in the words of its key.
+pub fn find_text<S: Source>(own: [Option<&S>; 2], known: &S, key: &str) -> String {
+    let find = |key: &str| own.into_iter().flatten().find_map(|texts| texts.get(key)?.as_text());
+    find(key)
+        .or_else(|| find(contract_key(key)?))
+        .or_else(|| known.get(key)?.as_text())
+        .unwrap_or_else(|| describe_key(key))
+}
+
+/// Returns the words of a key as an English text: `Billing city` for `billingCityPlaceholder`, and
+/// `Please check: billing city` for `billingCityError`.
+fn describe_key(key: &str) -> String {
+    let name = key.trim_end_matches(|last: char| last.is_ascii_digit());
+    let (start, name) = match name.strip_suffix("Error") {
+        Some(field) => ("Please check: ", field),
+        None => ("", name.strip_suffix("Placeholder").unwrap_or(name)),
+    };
+    let mut text = start.to_owned();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            text.push(' ');
+        }
+        text.push(if text.is_empty() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() });
+    }
+    text
 }
 
 #[cfg(test)]
@@ -73,30 +93,41 @@ mod tests {
     use super::*;
 
     fn find(own: Value, language: Value, key: &str) -> String {
-        let (own, language, english) = (
-            Json(own),
-            Json(language),
-            Json(json!({ "submit": "Pay now", "cvv": "CVV", "cardNumberEmpty": "Please enter" })),
-        );
+        let (own, language) = (Json(own), Json(language));
         let own = [own.get("errorMessages"), own.get("labels")];
-        find_text([own[0].as_ref(), own[1].as_ref()], [Some(&language), Some(&english)], key)
+        find_text([own[0].as_ref(), own[1].as_ref()], &language, key)
     }
 
     #[test]
-    fn the_merchants_words_come_first_then_the_language_then_english() {
+    fn the_merchants_words_come_before_those_of_the_language() {
         let own = json!({ "labels": { "submit": "Buy" }, "errorMessages": { "cvv": "Code" } });
         assert_eq!(find(own.clone(), json!({ "submit": "Zahlen" }), "submit"), "Buy");
         assert_eq!(find(own, json!({}), "cvv"), "Code", "either object may have any key");
         assert_eq!(find(json!({}), json!({ "submit": "Zahlen" }), "submit"), "Zahlen");
-        assert_eq!(find(json!({ "labels": { "submit": 5 } }), json!({}), "submit"), "Pay now");
-        assert_eq!(find(json!({}), json!({}), "nobody"), "");
+        let number = json!({ "labels": { "submit": 5 } });
+        assert_eq!(find(number, json!({ "submit": "Zahlen" }), "submit"), "Zahlen");
+    }
+
+    #[test]
+    fn a_text_whose_file_is_lost_is_said_in_the_words_of_its_key() {
+        for (key, text) in [
+            ("remove", "Remove"),
+            ("payWith", "Pay with"),
+            ("billingCityPlaceholder", "Billing city"),
+            ("billingStreet2Placeholder", "Billing street2"),
+            ("billingStreetError2", "Please check: billing street"),
+            ("accountHolderError", "Please check: account holder"),
+            ("", ""),
+        ] {
+            assert_eq!(find(json!({}), json!({}), key), text);
+        }
     }
 
     #[test]
     fn a_text_for_a_wrong_number_also_stands_for_a_missing_one() {
         let own = json!({ "errorMessages": { "cardNumberError": "Check it" } });
         assert_eq!(find(own, json!({ "cardNumberEmpty": "Bitte eingeben" }), "cardNumberEmpty"), "Check it");
-        assert_eq!(find(json!({}), json!({}), "cardNumberEmpty"), "Please enter");
+        assert_eq!(find(json!({}), json!({ "cardNumberEmpty": "Bitte" }), "cardNumberEmpty"), "Bitte");
     }
 
     #[test]

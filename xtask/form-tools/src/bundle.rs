@@ -43,6 +43,9 @@ const PAGE_SCRIPT: &str = "js/static.min.js";
 /// Path of the page module in plain JavaScript.
 const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
 
+/// Path of the script with the English texts that are not in the loader.
+const ENGLISH_LATER: &str = "js/later-en.js";
+
 /// The page module as browsers load it.
 pub struct PageScripts {
     /// With its wasm inside.
@@ -115,7 +118,10 @@ pub fn write_bundle(
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
         add(&name, SCRIPT, locale.script.clone().into_bytes());
+        add(&format!("js/later-{}.js", locale.tag()), SCRIPT, locale.later.clone().into_bytes());
     }
+    let (english, later) = locale::english_texts(&widget.join("locales"))?;
+    add(ENGLISH_LATER, SCRIPT, later.into_bytes());
     let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
     let field_document = |entry| {
         let code = insert_hashes(frame_source(&folder, entry)?, &pins, &files)?;
@@ -123,7 +129,7 @@ pub fn write_bundle(
     };
     let (document, text) = (field_document("digits.js")?, field_document("text.js")?);
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &frame_source(&folder, "relay.js")?)?;
-    let loader = loader_template(&widget, &locales, &files)?;
+    let loader = loader_template(&widget, &locales, &english, &files)?;
 
     let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
     let loader = loader.replace("%BUILD%", &build);
@@ -283,7 +289,12 @@ fn frame_source(folder: &Path, entry: &str) -> Result<String> {
 
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
 /// first file handles those that are too old for the rest.
-fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, BundleFile>) -> Result<String> {
+fn loader_template(
+    widget: &Path,
+    locales: &[locale::Locale],
+    english: &str,
+    files: &BTreeMap<String, BundleFile>,
+) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
     let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
@@ -292,6 +303,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
     let pins = [
         ("%PAGE%", PAGE_SCRIPT),
         ("%TWIN%", PAGE_PLAIN_JS),
+        ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
         ("%CHOICE%", "js/choice.js"),
@@ -301,7 +313,7 @@ fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<S
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
-        .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"))?)
+        .replace("\"%ENGLISH%\"", english)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
     es5::minify_es5(&source).context("the loader")
 }

@@ -1,4 +1,5 @@
-//! Languages: each TOML file in widget/locales becomes a small script. English is part of the loader.
+//! Languages: each TOML file in widget/locales becomes two small scripts, the texts that a form of cards says at once
+//! and the others. The first part of English is in the loader.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +10,19 @@ use tillgate_shared::language::{LANGUAGES, Language};
 
 use super::script;
 
-/// Tables of texts that every language has: texts of the loader, labels and errors of card forms, and further texts of
-/// other forms.
-const GROUPS: [&str; 4] = ["loading", "labels", "errors", "forms"];
-/// A language with its script.
+/// Tables of texts that a form of cards says at once: texts of the loader, labels and errors.
+const FIRST: [&str; 3] = ["loading", "labels", "errors"];
+/// Tables of texts of other forms, and of those that a form of cards says later.
+const LATER: [&str; 2] = ["forms", "later"];
+
+/// A language with its scripts.
 pub struct Locale {
     /// Its row in the table of languages.
     language: &'static Language,
-    /// The script with its texts.
+    /// The script with the texts of [`FIRST`], which names the hash of the other.
     pub script: String,
+    /// The script with the texts of [`LATER`].
+    pub later: String,
 }
 
 impl Locale {
@@ -44,41 +49,49 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
     for language in languages {
         let path = folder.join(format!("{}.toml", language.tag));
         let table = read_table(&path)?;
-        for group in GROUPS {
+        for group in FIRST.into_iter().chain(LATER) {
             check_keys(&english, &table, group)
                 .and_then(|()| check_texts(&english, &table, group))
                 .with_context(|| format!("in {}", path.display()))?;
         }
-        let mut data = Map::new();
-        for group in GROUPS {
-            if let Value::Object(texts) = serde_json::to_value(&table[group])? {
-                data.extend(texts);
-            }
-        }
+        let mut texts = join_tables(&table, &FIRST)?;
         if language.right_to_left {
-            data.insert("dir".to_owned(), json!("rtl"));
+            texts.insert("dir".to_owned(), json!("rtl"));
         }
-        let (tag, texts) = (json!(language.tag), ascii_json(&Value::Object(data)));
-        let script = format!("(function(t){{t&&t.words&&t.words({tag},{texts})}})(window.__tillgate);\n");
-        locales.push(Locale { language, script });
+        let later = make_script(language.tag, join_tables(&table, &LATER)?, None);
+        let script = make_script(language.tag, texts, Some(&script::sha256_base64(later.as_bytes())));
+        locales.push(Locale { language, script, later });
     }
     Ok(locales)
 }
 
-/// Returns all English texts in one JSON object.
+/// Returns the English texts of the loader in one JSON object, and the script with the others.
 ///
 /// # Errors
 /// If the file is malformed, or lacks a table.
-pub fn english_texts(folder: &Path) -> Result<String> {
+pub fn english_texts(folder: &Path) -> Result<(String, String)> {
     let table = read_table(&folder.join("en.toml"))?;
+    let first = ascii_json(&Value::Object(join_tables(&table, &FIRST)?));
+    Ok((first, make_script("en", join_tables(&table, &LATER)?, None)))
+}
+
+/// Returns the texts of several tables.
+fn join_tables(table: &toml::Table, groups: &[&str]) -> Result<Map<String, Value>> {
     let mut all = Map::new();
-    for group in GROUPS {
-        if let Value::Object(texts) = serde_json::to_value(table.get(group).with_context(|| format!("no [{group}]"))?)?
-        {
+    for group in groups {
+        let texts = serde_json::to_value(table.get(*group).with_context(|| format!("no [{group}]"))?)?;
+        if let Value::Object(texts) = texts {
             all.extend(texts);
         }
     }
-    Ok(ascii_json(&Value::Object(all)))
+    Ok(all)
+}
+
+/// Returns a script that hands texts of a language to the loader, and the hash of the script with its later texts.
+fn make_script(tag: &str, texts: Map<String, Value>, later_hash: Option<&str>) -> String {
+    let (tag, texts) = (json!(tag), ascii_json(&Value::Object(texts)));
+    let hash = later_hash.map_or_else(String::new, |hash| format!(",{}", json!(hash)));
+    format!("(function(t){{t&&t.words&&t.words({tag},{texts}{hash})}})(window.__tillgate);\n")
 }
 
 /// Lists every name by which the loader finds a language, as dense text: `cs:cz:hash da:dk:hash de:hash`. Each entry
@@ -196,6 +209,17 @@ mod tests {
         let entries: Vec<&str> = directory.split(' ').filter_map(|entry| Some(entry.rsplit_once(':')?.0)).collect();
         for entry in ["de", "da:dk", "sv:se", "cs:cz", "zh:cn", "el:gr", "nb:no:nn", "ro:mo"] {
             assert!(entries.contains(&entry), "{entry} in {directory}");
+        }
+    }
+
+    #[test]
+    fn the_script_of_a_language_pins_the_one_with_its_later_texts_and_no_text_is_in_both() {
+        for locale in read_locales() {
+            assert!(locale.script.contains(&script::sha256_base64(locale.later.as_bytes())), "{}", locale.tag());
+            for (key, is_later) in [("failed", false), ("submit", false), ("payWith", true), ("formError", true)] {
+                let found = [&locale.script, &locale.later].map(|text| text.contains(&format!("\"{key}\":")));
+                assert_eq!(found, [!is_later, is_later], "{key} in {}", locale.tag());
+            }
         }
     }
 

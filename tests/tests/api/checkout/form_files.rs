@@ -202,7 +202,8 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
     // The merchant's integrity value pins the loader, and the loader pins every file that it loads.
     let loader = String::from_utf8(loader)?;
     let languages = LANGUAGES.iter().map(|language| language.tag).filter(|tag| *tag != "en");
-    let files = ["js/static.min.js", "js/plain/static.min.js", "css/card.css", "css/plain.css"].map(str::to_owned);
+    let files = ["js/static.min.js", "js/plain/static.min.js", "js/later-en.js", "css/card.css", "css/plain.css"];
+    let files = files.map(str::to_owned);
     for path in files.into_iter().chain(languages.map(|tag| format!("js/locale-{tag}.js"))) {
         let file = shop.bare_request(Method::GET, &format!("v1/static/{build}/{path}")).send().await?;
         assert_eq!(
@@ -212,12 +213,17 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
         );
         assert!(loader.contains(&sha256_base64(&file.bytes().await?)), "{path}");
     }
-    // The frames' document, which the gateway serves, pins the scripts of the frames, and these pin the module.
+    // The first script of a language pins the second. The frames' document, which the gateway serves, pins the scripts
+    // of the frames, and these pin the module.
     let get = async |path: &str| shop.bare_request(Method::GET, path).send().await?.bytes().await;
     let document = format!("v1/pciIframe.html?checkoutId={}", made.id());
-    let folder = format!("v1/static/{build}/frame");
-    for (file, by) in [("frame.js", &document), ("plain.js", &document), ("frame.wasm", &format!("{folder}/frame.js"))]
-    {
+    let folder = format!("v1/static/{build}");
+    for (file, by) in [
+        ("js/later-de.js", &format!("{folder}/js/locale-de.js")),
+        ("frame/frame.js", &document),
+        ("frame/plain.js", &document),
+        ("frame/frame.wasm", &format!("{folder}/frame/frame.js")),
+    ] {
         let hash = sha256_base64(&get(&format!("{folder}/{file}")).await?);
         assert!(String::from_utf8_lossy(&get(by).await?).contains(&hash), "{file}");
     }

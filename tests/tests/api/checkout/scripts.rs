@@ -42,13 +42,14 @@ async fn read_inventory(shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
     Ok(answer)
 }
 
-/// Returns the paths of all scripts and of the documents of the frames. English is part of the page module.
+/// Returns the paths of all scripts and of the documents of the frames. The first English texts are part of the loader.
 fn expected_paths() -> BTreeSet<String> {
     let modules =
         ["js/static.min.js", "js/plain/static.min.js", "frame/frame.js", "frame/frame.wasm", "frame/plain.js"];
     let frames = ["pciIframe.html", "textIframe.html", "internalRequestIframe.html"];
-    let languages = LANGUAGES.iter().filter(|language| language.tag != "en");
-    let languages = languages.map(|language| format!("static/js/locale-{}.js", language.tag));
+    let tags = || LANGUAGES.iter().map(|language| language.tag);
+    let languages = tags().filter(|tag| *tag != "en").map(|tag| format!("static/js/locale-{tag}.js"));
+    let languages = languages.chain(tags().map(|tag| format!("static/js/later-{tag}.js")));
     let modules = modules.iter().map(|path| format!("static/{path}"));
     let rest = ["paymentWidgets.js"].into_iter().chain(frames).map(str::to_owned);
     languages.chain(modules).chain(rest).collect()

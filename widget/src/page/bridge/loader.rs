@@ -28,15 +28,16 @@ extern "C" {
     /// Value of the attribute `allow` of frames with a field.
     #[wasm_bindgen(method, getter, js_name = framePermissions)]
     pub fn frame_permissions(this: &Loader) -> String;
-    /// The English texts.
-    #[wasm_bindgen(method, getter)]
-    pub fn english(this: &Loader) -> JsValue;
     /// The merchant's options as they are now.
     #[wasm_bindgen(method, js_name = readOptions)]
     pub fn read_options(this: &Loader) -> JsValue;
-    /// The texts of the page's language, undefined for English.
-    #[wasm_bindgen(method, js_name = readLanguage)]
-    pub fn read_language(this: &Loader) -> JsValue;
+    /// The texts that have come: those of the page's language, and English ones in the place of others.
+    #[wasm_bindgen(method, js_name = readTexts)]
+    pub fn read_texts(this: &Loader) -> JsValue;
+    /// Loads the texts that a form of cards does not say at once, and calls the function `work`, if it is one, when
+    /// they have come or are lost.
+    #[wasm_bindgen(method, js_name = loadLaterTexts)]
+    pub fn load_later_texts(this: &Loader, work: &JsValue);
     /// The page's locale, as far as there are texts for it.
     #[wasm_bindgen(method, js_name = readLocale)]
     pub fn read_locale(this: &Loader) -> String;

@@ -216,6 +216,7 @@ impl Form {
     }
 
     fn frame_focused(&self, at: usize, is: bool) {
+        self.session.load_later_texts();
         let Some(Place::Frame { field, element, .. }) = self.fields.get(at).map(|field| &field.place) else { return };
         dom::toggle_class(element, "wpwl-focus", is);
         self.show_code_hint(*field, is);

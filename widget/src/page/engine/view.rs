@@ -204,9 +204,12 @@ pub fn label_id(container: &HtmlElement, class: &str) -> String {
     [&container.id(), "-label-", class].concat()
 }
 
-/// Returns the listeners of a form element: its submit, and keys that must not submit. Scripts that call `submit()`
-/// press its button too if `replaces_submit` is true; the loader has done so for the forms that it has placed.
+/// Returns the listeners of a form element: its submit, keys that must not submit, and its first use. Scripts that call
+/// `submit()` press its button too if `replaces_submit` is true; the loader has done so for the forms that it has
+/// placed.
 pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
+    let session = context.props().session.clone();
+    let focus = Listener::new(form, "focusin", move |_| session.load_later_texts());
     let link = context.link().clone();
     let submit = Listener::with_capture(form, "submit", true, move |event| {
         event.prevent_default();
@@ -227,7 +230,7 @@ pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit:
         let submit = Closure::<dyn Fn()>::new(move || drop(node.request_submit()));
         Value(form.into()).set("submit", &submit.into_js_value());
     }
-    vec![submit, key]
+    vec![focus, submit, key]
 }
 
 /// Returns the listeners of an input. A click counts like a change of a box, because scripts fire one without the

@@ -50,10 +50,12 @@ impl Session {
                 let config = Rc::new(*config);
                 self.take_config(&config);
                 self.relay.open(frame, &self.loader);
-                self.awaits_relay.set(false);
-                payment_methods::offer(self, &config);
-                self.announce_forms();
-                self.announce_wallets(&config);
+                self.with_all_texts(move |session| {
+                    session.awaits_relay.set(false);
+                    payment_methods::offer(session, &config);
+                    session.announce_forms();
+                    session.announce_wallets(&config);
+                });
             }
             RelayReport::Answer { call, answer } => self.relay.receive_answer(call, *answer),
             RelayReport::Wallet { form, agreed } => self.sheets.close(&form, agreed),

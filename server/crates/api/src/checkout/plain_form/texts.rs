@@ -28,10 +28,10 @@ impl FormTexts {
         LANGUAGES.iter().find(|texts| texts.language == language).unwrap_or(&LANGUAGES[0])
     }
 
-    /// Returns a label, an error message, or a text of other brands' forms; the first group that has the key wins. An
+    /// Returns a label, an error message, or one of the other texts; the first group that has the key wins. An
     /// unknown key gives an empty text.
     pub(super) fn get(&self, key: &str) -> &str {
-        let groups = ["labels", "errors", "forms"];
+        let groups = ["labels", "errors", "forms", "later"];
         groups.iter().find_map(|group| self.tables.get(*group)?.get(key)?.as_str()).unwrap_or_default()
     }
 }
