@@ -15,6 +15,11 @@ interface WpwlOptions {
    * @default "card"
    */
   style?: "card" | "plain" | "logos" | "none";
+  /**
+   * Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.
+   * @default "stacked"
+   */
+  methodLayout?: "stacked" | "accordion" | "tabs";
   /** Your own texts for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them. */
   labels?: WpwlLabels;
   /** Your own texts for hints and error messages, by key. `pinError`, `pinEmptyError` and `cardBinError` are accepted, but no form shows them. */
@@ -384,6 +389,18 @@ interface WpwlLabels extends WpwlErrorMessages {
   saveCard?: string;
   /** "Show other payment methods" */
   showOtherPaymentMethods?: string;
+  /** "Payment method" */
+  paymentMethods?: string;
+  /** "Card" */
+  cardMethod?: string;
+  /** "Saved" */
+  savedMethods?: string;
+  /** "You continue at {brand}." */
+  continueAt?: string;
+  /** "Expired" */
+  expired?: string;
+  /** "Keep" */
+  keep?: string;
   /** "Remove" */
   remove?: string;
   /** "Remove for good?" */

@@ -11,7 +11,7 @@ var elements = [], adopted = null;
 // The measures until the style sheet arrives, and the look of the checkout's channel.
 var measures = "", look = "";
 var styleName = "", styleLink = null;
-var isEnded = false;
+var hasChoice = false, isEnded = false;
 
 // Puts an element at the beginning or end of the head. If its file does not come, another one follows a little later.
 function loadElement(create, place, attempt) {
@@ -72,7 +72,7 @@ export function loadPageModule() {
   return empty ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
 }
 
-// Loads the wanted style sheet. It comes first in the head, so that rules of the merchant with equal weight win.
+// Loads the wanted style sheet.
 export function loadStyle(wanted, whenLoaded) {
   var name = wanted === "none" || wanted === "plain" ? wanted : "card";
   if (styleName === name) return;
@@ -82,16 +82,31 @@ export function loadStyle(wanted, whenLoaded) {
   if (name === "none") return adoptRules(".wpwl-container [hidden]{display:none}");
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");
-  loadElement(function () {
-    styleLink = makePinned("link", name === "card" ? "%CARD%" : "%BARE%");
-    styleLink.rel = "stylesheet";
-    styleLink.href = folder + "css/" + name + ".css";
-    return styleLink;
-  }, "prepend", 0).then(function () {
+  loadSheet(name, name === "card" ? "%CARD%" : "%BARE%", function (link) { styleLink = link; }).then(function () {
     if (styleName === name) adoptRules("");
     whenLoaded();
     // If it does not come, the measures stay: a bare form pays too.
   }, Boolean);
+}
+
+// Loads the script that shows several ways to pay as one choice, and its sheet. Without them their forms stand below
+// each other.
+export function loadChoice() {
+  if (hasChoice) return;
+  hasChoice = true;
+  loadScript("js/choice.js", "%CHOICE%").catch(Boolean);
+  if (styleName !== "none") loadSheet("choice", "%CHOICE_STYLE%").catch(Boolean);
+}
+
+// Loads a style sheet. It comes first in the head, so that rules of the merchant with equal weight win.
+function loadSheet(name, hash, note) {
+  return loadElement(function () {
+    var link = makePinned("link", hash);
+    if (note) note(link);
+    link.rel = "stylesheet";
+    link.href = folder + "css/" + name + ".css";
+    return link;
+  }, "prepend", 0);
 }
 
 // Takes the look of the checkout's channel, as rules that weigh nothing: the page's own win.

@@ -3,7 +3,7 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { loadChoice, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
 import { removeFiles, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
@@ -26,10 +26,15 @@ function startLoader() {
   var observer = new MutationObserver(followPage);
   // The page module's functions, once it has started, and messages of frames that came before.
   var page = null, inbox = [];
+  // The script that shows several ways to pay as one choice, and what the checkout offers.
+  var painter = null, offer = null;
   var hasLooked = false, isSettled = false, isRequested = false, isEnded = false;
   // True once the page had a form. From the beginning, if it took the script away before that ran: then it wants no
   // forms that are not there yet.
   var hadForms = !nativeGet(ownScript, "isConnected");
+
+  // The parts that the script of the choice uses.
+  var tools = { listForms: listForms, readTexts: readTexts, readLocale: readLocale, restyle: restyle };
 
   // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
@@ -43,7 +48,10 @@ function startLoader() {
     loadLaterTexts: function (work) { loadLaterTexts().then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
     releaseForm: function (form) { form.isDone = true; },
-    completeForm: function (form) { setBusy(form.container, false); },
+    completeForm: function (form) {
+      setBusy(form.container, false);
+      if (painter) runSoon(painter.restyle);
+    },
     connect: function (functions) {
       page = functions;
       inbox.splice(0).forEach(page.receive);
@@ -52,6 +60,12 @@ function startLoader() {
     fail: function (error) {
       isRequested = false;
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
+    },
+    showChoice: showChoice,
+    // Called by the script of the choice.
+    takeChoice: function (made) {
+      painter = made;
+      showChoice();
     },
     // Called by the scripts of a language.
     words: takeTexts,
@@ -74,7 +88,11 @@ function startLoader() {
   }
 
   function watch() { if (!hasNoOrigin()) beginWatch(function () { return !!page || !listForms().length; }); }
-  function restyle() { if (page) page.restyle(); }
+  function restyle() {
+    if (page) page.restyle();
+    if (painter) runSoon(painter.restyle);
+  }
+  function showChoice() { if (painter && page && offer && !isEnded) painter.show(offer, tools); }
 
   // Frames speak from their own origin. The page module reads what they say.
   function receive(event) {
@@ -85,6 +103,8 @@ function startLoader() {
       takeLook(readMember(event.data.config || {}, "look"));
       watch();
     }
+    // The page module shows the choice when it has the forms for this.
+    if (event.data.relay && event.data.config && isRelay(event.source)) offer = event.data.config;
     if (page) page.receive(event);
     else inbox.push({ data: event.data, source: event.source });
   }
@@ -106,7 +126,8 @@ function startLoader() {
     if (!placeAll(isParsed, requestPageModule)) return;
     // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
-    if (listForms().some(function (form) { return !form.isCard; })) openRelay(true);
+    if (hasLayout()) loadChoice();
+    if (listForms().some(function (form) { return !form.isCard; }) || (hasLayout() && listForms().length > 1)) openRelay(true);
     watch();
   }
 
@@ -116,6 +137,7 @@ function startLoader() {
     placeForms(true);
     settleForms();
     loadStyle(readOption("style"), restyle);
+    if (hasLayout()) loadChoice();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
     hasLooked = true;
     endIfLeft();
@@ -124,7 +146,10 @@ function startLoader() {
       if (isEnded) return;
       isSettled = true;
       if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
-      else if (page) page.takeForms();
+      else if (page) {
+        page.takeForms();
+        showChoice();
+      }
       else startPage();
     });
   }
@@ -142,6 +167,7 @@ function startLoader() {
     if (isEnded) return;
     isEnded = true;
     if (page) page.stop();
+    if (painter) painter.end();
     observer.disconnect();
     endWatch();
     unlisten(window, "message", receive);
@@ -178,6 +204,14 @@ function startLoader() {
   observer.observe(document, OBSERVED);
   lookForForms();
 }
+
+function isRelay(source) {
+  var relay = findRelay();
+  return !!relay && relay.contentWindow === source;
+}
+
+// Returns true if the merchant wants one choice of all ways to pay.
+function hasLayout() { return /^(accordion|tabs)$/.test(readOption("methodLayout")); }
 
 // Options with which a form of cards says more from the beginning.
 var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];

@@ -50,6 +50,8 @@ options! {
         "Language of the form, alone or with a country: `de`, `de-AT`. BCP 47 names are accepted as well (`cs`, `da`, `zh`). A country without separate texts gets the texts of its language, and an unknown language gets English.");
     STYLE = new_row("style", Appearance, OneOf(&["card", "plain", "logos", "none"]),
         "Style of the form: `card` is complete, `plain` has only layout and states, and `none` has no style sheet. `logos` first lets the shopper choose from the brands' logos.");
+    METHOD_LAYOUT = new_row("methodLayout", Appearance, OneOf(&["stacked", "accordion", "tabs"]),
+        "Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.");
     LABELS = new_row("labels", Appearance, Texts(TextKind::Labels), "Your own texts for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them.");
     ERROR_MESSAGES = new_row("errorMessages", Appearance, Texts(TextKind::Errors), "Your own texts for hints and error messages, by key. `pinError`, `pinEmptyError` and `cardBinError` are accepted, but no form shows them.");
     SHOW_LABELS = new_row("showLabels", Appearance, Boolean(true),

@@ -9,7 +9,11 @@ use crate::forms::click_element;
 const UNAVAILABLE: &str = "is not available at the moment. Please choose another way to pay.";
 
 /// Creates a fixture whose merchant hides brands by this condition and effect.
-async fn fixture_with_offer(condition: &str, effect: &str, fields: &[(&str, &str)]) -> anyhow::Result<CheckoutFixture> {
+pub async fn fixture_with_offer(
+    condition: &str,
+    effect: &str,
+    fields: &[(&str, &str)],
+) -> anyhow::Result<CheckoutFixture> {
     let mut fixture = CheckoutFixture::new().await?;
     fixture.merchant = fixture.gateway.create_merchant_with(&["--risk", "on"])?;
     let rules = format!("[[offer]]\nname = 'offer'\nwhen = '{condition}'\n{effect}\n");
@@ -40,7 +44,7 @@ async fn wait_for_brands(browser: &Browser, brands: &str) -> anyhow::Result<()> 
 }
 
 /// Waits for a visible message with this text in it.
-async fn wait_for_message(browser: &Browser, text: &str) -> anyhow::Result<()> {
+pub async fn wait_for_message(browser: &Browser, text: &str) -> anyhow::Result<()> {
     let messages = "[...document.querySelectorAll('.wpwl-message')].filter(it => it.checkVisibility())";
     browser.wait_until(&format!("{messages}.some(it => it.textContent.includes('{text}'))")).await
 }

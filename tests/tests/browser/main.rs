@@ -32,6 +32,7 @@ mod later_texts;
 mod lifecycle;
 mod look;
 mod lost_responses;
+mod method_choice;
 mod mounting;
 mod network;
 mod offered_brands;

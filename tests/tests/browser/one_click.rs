@@ -49,7 +49,7 @@ pub async fn fixture_with_stored_accounts(more: &[(&str, &str)]) -> anyhow::Resu
 }
 
 /// Types the code of the selected card.
-async fn enter_security_code(browser: &Browser, text: &str) -> anyhow::Result<()> {
+pub async fn enter_security_code(browser: &Browser, text: &str) -> anyhow::Result<()> {
     browser.query(By::Css(CODE)).first().await?.enter_frame().await?;
     let typed = async { anyhow::Ok(browser.query(By::Css("input")).first().await?.send_keys(text).await?) }.await;
     browser.enter_default_frame().await?;
@@ -190,14 +190,25 @@ async fn a_shopper_removes_a_stored_card_where_the_merchant_lets_that_happen() -
     let (stage, ids) = fixture_with_stored_accounts(&[("registrationsDeletable", "true")]).await?;
     run_in_browser(move |browser| async move {
         stage.open_forms(&browser, "VISA MASTER", "").await?;
-        let button = format!(".wpwl-group-registration:has(input[value='{}']) .wpwl-button-delete", ids[0]);
-        click_element(&browser, &button).await?;
+        let button =
+            |class: &str| format!(".wpwl-group-registration:has(input[value='{}']) .wpwl-button-{class}", ids[0]);
+        let has_focus = |class: &str| format!("document.activeElement.matches(\"{}\")", button(class));
+        // The question is asked in place. Both its second button and Escape keep the account.
+        for keep in [Key::Enter, Key::Escape] {
+            click_element(&browser, &button("delete")).await?;
+            browser.wait_until(&has_focus("keep")).await?;
+            assert_eq!(browser.run_axe().await?, Vec::<String>::new());
+            browser.save_screenshot("one-click-removal").await?;
+            browser.action_chain().send_keys(keep.value().to_string()).perform().await?;
+            browser.wait_until(&has_focus("delete")).await?;
+        }
+        click_element(&browser, &button("delete")).await?;
         assert_eq!(
             stage.merchant.get(&format!("v1/registrations/{}", ids[0])).await?.result_code(),
             APPROVED,
             "not yet"
         );
-        click_element(&browser, &button).await?;
+        click_element(&browser, &button("confirm")).await?;
         browser.wait_until("document.querySelectorAll('.wpwl-group-registration').length === 2").await?;
         assert_eq!(stage.merchant.get(&format!("v1/registrations/{}", ids[0])).await?.result_code(), "100.150.202");
         click_element(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;

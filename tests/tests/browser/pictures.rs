@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use thirtyfour::prelude::*;
 use tillgate_shared::language::LANGUAGES;
 use tillgate_tests::card_form::CardForm;
-use tillgate_tests::{Browser, run_in_browser};
+use tillgate_tests::{Browser, MerchantPage, run_in_browser};
 
 use crate::CheckoutFixture;
+use crate::one_click::fixture_with_stored_accounts;
 
 fn workspace_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -16,14 +17,24 @@ fn workspace_folder() -> PathBuf {
 
 /// Adds a page with only the form, and returns its address. Its style sheet is added by script, as the policy permits.
 fn add_bare_page(fixture: &CheckoutFixture, sheet: &str, options: &str) -> String {
+    fixture.add_page(&bare_script(sheet, options))
+}
+
+/// Same as [`add_bare_page`], with several ways to pay.
+fn add_choice_page(fixture: &CheckoutFixture, sheet: &str, options: &str) -> String {
+    let page = MerchantPage::for_checkout(&fixture.checkout).with_brands("VISA MASTER IDEAL DIRECTDEBIT_SEPA");
+    fixture.site.add_page(page.with_script(&bare_script(sheet, options)))
+}
+
+/// Returns the script of a page with only the form.
+fn bare_script(sheet: &str, options: &str) -> String {
     let bare = "body { margin: 0 } h1 { display: none } main { padding: 20px; font: 16px system-ui, sans-serif }";
-    let script = format!(
+    format!(
         "const sheet = new CSSStyleSheet(); sheet.replaceSync({:?});
          document.adoptedStyleSheets = [sheet];
          var wpwlOptions = {options};",
         format!("{bare} {}", sheet.replace('\n', " "))
-    );
-    fixture.add_page(&script)
+    )
 }
 
 /// Returns a screenshot of the form as PNG.
@@ -100,6 +111,35 @@ async fn theme_pictures() -> anyhow::Result<()> {
             let file = workspace_folder().join(format!("docs/images/theme-{name}.png"));
             std::fs::create_dir_all(workspace_folder().join("docs/images"))?;
             std::fs::write(file, take_screenshot(&browser).await?)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+#[ignore = "makes target/choice/*.png: cargo xtask test -- --ignored choice_pictures"]
+async fn choice_pictures() -> anyhow::Result<()> {
+    let (stage, _) = fixture_with_stored_accounts(&[("registrationsDeletable", "true")]).await?;
+    run_in_browser(move |browser| async move {
+        let folder = workspace_folder().join("target/choice");
+        std::fs::create_dir_all(&folder)?;
+        browser.resize_page(360, 1000).await?;
+        let dark = "body { background: #16181d; color: #eee }";
+        for (name, sheet, locale) in [("light", "", "en"), ("dark", dark, "de"), ("rtl", "", "ar")] {
+            for layout in ["accordion", "tabs"] {
+                let options = format!("{{ methodLayout: '{layout}', locale: '{locale}' }}");
+                browser.goto(add_choice_page(&stage, sheet, &options)).await?;
+                browser.wait_until("document.querySelector('.wpwl-methods[aria-owns], .wpwl-tabs')").await?;
+                for chosen in ["stored", "card", "IDEAL"] {
+                    let choose = format!(
+                        "[...document.querySelectorAll('.wpwl-method input')].find(it => it.value === '{chosen}')?.click();
+                         [...document.querySelectorAll('.wpwl-tab')][['stored', 'card', 'IDEAL'].indexOf('{chosen}')]?.click()"
+                    );
+                    browser.execute(choose, vec![]).await?;
+                    std::fs::write(folder.join(format!("{layout}-{name}-{chosen}.png")), take_screenshot(&browser).await?)?;
+                }
+            }
         }
         Ok(())
     })

@@ -17,38 +17,27 @@ pub struct ButtonProperties {
     pub action: Option<AttrValue>,
     /// Called when it is pressed.
     pub on_press: Callback<()>,
-    /// Called when it loses the focus.
-    #[prop_or_default]
-    pub on_leave: Callback<()>,
 }
 
 /// A button that submits nothing.
 pub struct Button {
     node: NodeRef,
-    listeners: Vec<Listener>,
+    listener: Option<Listener>,
 }
 
-/// An event of a button.
-pub enum ButtonEvent {
-    /// It was pressed.
-    Pressed,
-    /// It lost the focus.
-    Left,
-}
+/// A press of a button.
+pub struct Press;
 
 impl Component for Button {
-    type Message = ButtonEvent;
+    type Message = Press;
     type Properties = ButtonProperties;
 
     fn create(_: &Context<Self>) -> Self {
-        Self { node: NodeRef::default(), listeners: Vec::new() }
+        Self { node: NodeRef::default(), listener: None }
     }
 
-    fn update(&mut self, context: &Context<Self>, message: ButtonEvent) -> bool {
-        match message {
-            ButtonEvent::Pressed => context.props().on_press.emit(()),
-            ButtonEvent::Left => context.props().on_leave.emit(()),
-        }
+    fn update(&mut self, context: &Context<Self>, _: Press) -> bool {
+        context.props().on_press.emit(());
         false
     }
 
@@ -63,11 +52,8 @@ impl Component for Button {
 
     fn rendered(&mut self, context: &Context<Self>, is_first: bool) {
         if let Some(node) = self.node.cast::<HtmlElement>().filter(|_| is_first) {
-            let (pressed, left) = (context.link().clone(), context.link().clone());
-            self.listeners = vec![
-                Listener::new(&node, "click", move |_| pressed.send_message(ButtonEvent::Pressed)),
-                Listener::new(&node, "blur", move |_| left.send_message(ButtonEvent::Left)),
-            ];
+            let link = context.link().clone();
+            self.listener = Some(Listener::new(&node, "click", move |_| link.send_message(Press)));
         }
     }
 }

@@ -14,6 +14,9 @@ use super::engine::form::{Form, Message};
 use super::payment_methods::card::SizeObserver;
 use super::readiness::Progress;
 
+/// Attribute of the container of a way to pay that is not chosen. `widget/choice/choice.js` sets it.
+const CLOSED: &str = "data-closed";
+
 /// Kind of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleKind {
@@ -191,9 +194,11 @@ impl FormHandle {
         self.reveal_container();
     }
 
-    /// Shows its container, unless it is hidden in favour of another form. Scripts look for `display: block`.
+    /// Shows its container, unless it is hidden in favour of another form, or the shopper has chosen another way to pay.
+    /// Scripts look for `display: block`.
     pub fn reveal_container(&self) {
-        dom::set_style(&self.container, "display", if self.is_hidden.get() { "none" } else { "block" });
+        let is_hidden = self.is_hidden.get() || self.container.has_attribute(CLOSED);
+        dom::set_style(&self.container, "display", if is_hidden { "none" } else { "block" });
     }
 
     /// Returns the frame in which brands and issuers show their pages inside of this page. An empty frame takes

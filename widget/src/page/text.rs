@@ -27,8 +27,10 @@ pub mod keys {
         CVV_HINT = "cvvHint";
         CVV_HINT_AMEX = "cvvHintAmex";
         CVV_HINT_MAESTRO = "cvvHintMaestro";
+        EXPIRED = "expired";
         FAILED = "failed";
         FORM_ERROR = "formError";
+        KEEP = "keep";
         MANDATE = "mandate";
         MOBILE_PHONE_NUMBER = "mobilePhoneNumber";
         ORDER = "orderNow";

@@ -111,6 +111,9 @@ pub fn write_bundle(
         let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;
         add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
+    add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
+    let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
+    add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -303,6 +306,8 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
+        ("%CHOICE%", "js/choice.js"),
+        ("%CHOICE_STYLE%", "css/choice.css"),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))

@@ -59,6 +59,10 @@ extern "C" {
     /// The form stands; its container is not busy any more.
     #[wasm_bindgen(method, js_name = completeForm)]
     pub fn complete_form(this: &Loader, form: &PlacedForm);
+    /// Shows the forms as one choice if the merchant wants that. To be called when forms appear or vanish without a new
+    /// configuration.
+    #[wasm_bindgen(method, js_name = showChoice)]
+    pub fn show_choice(this: &Loader);
     /// Hands over what the page module does with messages, new forms, a changed look and the end. Messages that came
     /// before follow.
     #[wasm_bindgen(method)]

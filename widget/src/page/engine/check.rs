@@ -297,7 +297,7 @@ pub fn today() -> String {
 }
 
 /// Returns the month by which cards are judged now, as (year, month).
-fn card_month() -> (u16, u8) {
+pub(in crate::page) fn card_month() -> (u16, u8) {
     let half_day = f64::from(expiry::SECONDS_OF_HALF_DAY) * 1000.0;
     expiry::last_month_of_half_day((js_sys::Date::now() / half_day).floor() as i32)
 }

@@ -92,6 +92,17 @@ pub enum NoticeAction {
     CancelChallenge,
 }
 
+/// A step of the removal of a stored account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoveStep {
+    /// The form asks if the account is to be removed.
+    Ask,
+    /// The account is kept.
+    Keep,
+    /// The account is removed.
+    Remove,
+}
+
 /// An event of a form.
 pub enum Message {
     /// A frame reported something about its field.
@@ -104,12 +115,12 @@ pub enum Message {
     BrandChosen(String),
     /// The shopper chose a stored account.
     AccountChosen(usize),
-    /// The shopper pressed the button that removes a stored account, or left it.
+    /// The shopper pressed a button about the removal of a stored account.
     RemovePressed {
         /// Position of the account.
         entry: usize,
-        /// True if the button was left.
-        is_left: bool,
+        /// The button.
+        step: RemoveStep,
     },
     /// A stored account has been removed, or not.
     Removed {
@@ -236,7 +247,7 @@ impl Component for Form {
             Message::Left(at) => self.field_left(at),
             Message::BrandChosen(brand) => self.brand_chosen(brand),
             Message::AccountChosen(entry) => self.choose_account(entry),
-            Message::RemovePressed { entry, is_left } => self.press_remove(context, entry, is_left),
+            Message::RemovePressed { entry, step } => self.press_remove(context, entry, step),
             Message::Removed { entry, is_removed } => self.account_removed(entry, is_removed),
             Message::ModeChosen(mode) => self.choose_mode(&mode),
             Message::Pay => self.pay(context),

@@ -40,7 +40,7 @@ impl Form {
         if !self.check_fields() {
             return self.show_faults();
         }
-        if self.lacks_token() {
+        if self.lacks_account() || self.lacks_token() {
             return;
         }
         self.is_busy = true;

@@ -11,6 +11,7 @@ pub mod stored;
 mod card_brand;
 mod card_offer;
 mod card_view;
+mod removal;
 mod stored_view;
 
 use std::rc::Rc;
@@ -83,6 +84,7 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
         show_nothing_offered(session);
     }
     logos::show(session, config);
+    session.loader.show_choice();
 }
 
 /// Tells the developer that the page names no brand that is offered. Shoppers read that the form could not be loaded,
@@ -119,6 +121,7 @@ pub fn report_missing(codes: &[String]) {
 
 /// Shows in all forms that the checkout cannot be paid.
 fn show_closed(session: &Rc<Session>, closed: &tillgate_shared::frame_messages::ClosedReason) {
+    session.loader.show_choice();
     let has_cards = session.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Card);
     let key = if closed.paid { keys::PAID_ERROR } else { keys::CHECKOUT_ERROR };
     session.each_form(|form| {

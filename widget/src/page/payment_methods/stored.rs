@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use tillgate_shared::field::{self, FormField};
-use tillgate_shared::frame_messages::{Config, FrameField, RelayCall, Source as _, StoredAccount};
+use tillgate_shared::format::expiry::Expiry;
+use tillgate_shared::frame_messages::{Config, FrameField, Source as _, StoredAccount};
 use wasm_bindgen::JsCast as _;
-use wasm_bindgen_futures::spawn_local;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
 use crate::page::bridge::{document, format_number};
+use crate::page::engine::check;
 use crate::page::engine::field::Field;
 use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
 use crate::page::handle::{FormHandle, HandleKind};
@@ -30,8 +31,10 @@ pub struct StoredEntry {
     pub(super) radio: NodeRef,
     /// False once the checkout does not offer it any more, or the shopper has removed it.
     pub(super) is_offered: bool,
-    /// True if the next press of its button removes it.
-    pub(super) asks_to_remove: bool,
+    /// True if it is a card that has expired.
+    pub(super) is_expired: bool,
+    /// The question about its removal.
+    pub(super) question: NodeRef,
     /// True while it is being removed.
     pub(super) is_leaving: bool,
 }
@@ -57,12 +60,18 @@ impl StoredPart {
 
     /// Returns true if an account is chosen, or there is none to choose.
     pub(super) fn is_settled(&self) -> bool {
-        self.chosen.is_some() || self.first_offered().is_none()
+        self.chosen.is_some() || self.first_valid().is_none()
     }
 
     /// Returns the position of the first account that is offered.
     fn first_offered(&self) -> Option<usize> {
         self.entries.iter().position(|entry| entry.is_offered)
+    }
+
+    /// Returns the position of the first account that is offered and has not expired. An issuer may accept an expired
+    /// card, so shoppers may choose one, but the form does not.
+    fn first_valid(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.is_offered && !entry.is_expired)
     }
 }
 
@@ -121,13 +130,16 @@ fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>)
         fields.push(field);
         fields.len() - 1
     });
+    let month = check::card_month();
+    let expiry = Expiry::parse_text(&account.expiry, month.0);
     StoredEntry {
         account: account.clone(),
+        is_expired: account.is_card && expiry.is_some_and(|expiry| expiry.is_past(month)),
+        question: NodeRef::default(),
         holder,
         group: NodeRef::default(),
         radio: NodeRef::default(),
         is_offered: true,
-        asks_to_remove: false,
         is_leaving: false,
     }
 }
@@ -158,9 +170,14 @@ fn hide_initial_forms(session: &Rc<Session>, stored: &Rc<FormHandle>, outer: &Ht
 
 /// Shows the forms for new cards and other brands again, and sets the focus there.
 fn show_initial_forms(session: &Rc<Session>, stored: &Rc<FormHandle>) {
-    if !stored.hides_others.replace(false) {
-        return;
+    if stored.hides_others.replace(false) {
+        reveal_others(session, stored);
     }
+    // After the focus: the form that has it is the chosen one.
+    session.loader.show_choice();
+}
+
+fn reveal_others(session: &Rc<Session>, stored: &Rc<FormHandle>) {
     if let Some(button) = document::find("button[data-action=show-initial-forms]") {
         button.remove();
     }
@@ -177,7 +194,7 @@ fn show_initial_forms(session: &Rc<Session>, stored: &Rc<FormHandle>) {
 }
 
 impl Form {
-    fn stored_part(&mut self) -> Option<&mut StoredPart> {
+    pub(super) fn stored_part(&mut self) -> Option<&mut StoredPart> {
         match &mut self.part {
             Part::Stored(part) => Some(part),
             _ => None,
@@ -198,7 +215,8 @@ impl Form {
                 self.listeners.push(dom::Listener::new(&radio, kind, choose));
             }
         }
-        let first = self.stored_part().and_then(|part| part.first_offered());
+        self.listen_to_questions(context);
+        let first = self.stored_part().and_then(|part| part.first_valid());
         if let Some(first) = first {
             context.link().send_message(Message::AccountChosen(first));
         }
@@ -243,33 +261,14 @@ impl Form {
         }
     }
 
-    /// The button that removes an account was pressed, or left. It has to be pressed twice.
-    pub(in crate::page) fn press_remove(&mut self, context: &Context<Self>, at: usize, is_left: bool) {
-        let (session, link) = (self.session.clone(), context.link().clone());
-        let Some(entry) = self.stored_part().and_then(|part| part.entries.get_mut(at)) else { return };
-        if is_left || entry.is_leaving {
-            entry.asks_to_remove &= entry.is_leaving;
-            return;
-        }
-        if !std::mem::replace(&mut entry.asks_to_remove, true) {
-            return;
-        }
-        entry.is_leaving = true;
-        let call = RelayCall::Remove { registration: entry.account.id.clone() };
-        let checkout = crate::page::wpwl::checkout_id();
-        spawn_local(async move {
-            let answer = session.relay.call(&session.loader, call, &checkout).await;
-            link.send_message(Message::Removed { entry: at, is_removed: answer.status == 200 });
-        });
-    }
-
     /// An account has been removed, or not.
     pub(in crate::page) fn account_removed(&mut self, at: usize, is_removed: bool) {
         let (session, handle) = (self.session.clone(), self.handle.clone());
         let Some(part) = self.stored_part() else { return };
         let Some(entry) = part.entries.get_mut(at) else { return };
-        (entry.is_leaving, entry.asks_to_remove) = (false, false);
+        entry.is_leaving = false;
         if !is_removed {
+            self.show_question(at, false);
             self.notice = Some(Notice::error(session.text(keys::REMOVE_ERROR)));
             return;
         }
@@ -278,7 +277,7 @@ impl Form {
         if let Some(group) = entry.group.cast::<Element>() {
             group.remove();
         }
-        let Some(next) = part.first_offered() else {
+        let Some(next) = part.first_valid().or(part.first_offered()) else {
             session.forms.borrow_mut().retain(|form| *form != handle);
             if let Some(outer) = handle.container.parent_element() {
                 outer.remove();
@@ -286,8 +285,12 @@ impl Form {
             return show_initial_forms(&session, &handle);
         };
         let radio = part.entries.get(next).map(|entry| entry.radio.clone());
+        let is_valid = part.first_valid().is_some();
+        part.chosen = None;
         self.announcement = session.text(keys::REMOVED);
-        self.choose_account(next);
+        if is_valid {
+            self.choose_account(next);
+        }
         if let Some(radio) = radio.and_then(|radio| radio.cast::<HtmlElement>()) {
             let _ = radio.focus();
         }
@@ -308,6 +311,7 @@ impl Form {
             }
         }
         let first = part.first_offered();
+        let valid = part.first_valid();
         let is_chosen_offered = part.chosen.and_then(|at| part.entries.get(at)).is_some_and(|entry| entry.is_offered);
         let name = part.chosen_account().map(|account| account.name.clone()).unwrap_or_default();
         if let Some(form) = handle.form_node() {
@@ -316,12 +320,12 @@ impl Form {
         let was_gone = self.notice.is_some();
         match first {
             None => self.notice = Some(Notice::error(self.session.text_about(keys::UNAVAILABLE, &name))),
-            Some(first) => {
+            Some(_) => {
                 if was_gone && !self.is_busy {
                     self.notice = None;
                 }
-                if !is_chosen_offered {
-                    self.choose_account(first);
+                if let Some(valid) = valid.filter(|_| !is_chosen_offered) {
+                    self.choose_account(valid);
                 }
             }
         }

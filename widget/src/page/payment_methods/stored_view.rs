@@ -3,9 +3,13 @@
 use yew::prelude::*;
 
 use super::stored::{StoredEntry, StoredPart};
-use crate::page::button::Button;
-use crate::page::engine::form::{Form, Message};
+use crate::page::engine::form::Form;
 use crate::page::text::keys;
+
+/// Classes of the group of an account.
+const GROUP: &str = "wpwl-group wpwl-group-registration wpwl-clearfix";
+/// Classes of the group of a card that has expired.
+const EXPIRED_GROUP: &str = "wpwl-group wpwl-group-registration wpwl-expired wpwl-clearfix";
 
 impl Form {
     pub(in crate::page) fn view_stored(&self, part: &StoredPart) -> Html {
@@ -40,15 +44,16 @@ impl Form {
             Some(at) => html! { <div class="wpwl-registration-holder">{ self.view_control(at, None) }</div> },
             None => detail("holder", &account.holder, false),
         };
+        let expired = if entry.is_expired { self.session.text(keys::EXPIRED) } else { String::new() };
         let wrapper = |key: &str, content: Html| {
             html! { <div ~className={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
         };
         let details = html! {
-            <>{ detail("number", &number, true) }{ detail("expiry", &account.expiry, true) }{ holder }{ detail("email", &account.email, false) }</>
+            <>{ detail("number", &number, true) }{ detail("expiry", &account.expiry, true) }{ detail("expired", &expired, false) }{ holder }{ detail("email", &account.email, false) }</>
         };
         let code = self.fields.iter().position(|field| field.frame().is_some()).filter(|_| part.chosen == Some(at));
         html! {
-            <div ref={entry.group.clone()} class="wpwl-group wpwl-group-registration wpwl-clearfix">
+            <div ref={entry.group.clone()} ~className={if entry.is_expired { EXPIRED_GROUP } else { GROUP }}>
                 <label class="wpwl-registration">
                     { wrapper("registrationId", html! {
                         <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} data-action="change-registration" />
@@ -57,22 +62,9 @@ impl Form {
                     { wrapper("details", details) }
                 </label>
                 { wrapper("cvv", code.map(|at| self.view_control(at, None)).unwrap_or_default()) }
-                if part.is_deletable { { self.view_remove_button(at, entry) } }
+                if part.is_deletable { { self.view_removal(at, entry) } }
             </div>
         }
-    }
-
-    fn view_remove_button(&self, at: usize, entry: &StoredEntry) -> Html {
-        let send = |is_left: bool| {
-            let handle = self.handle.clone();
-            Callback::from(move |()| handle.send(Message::RemovePressed { entry: at, is_left }))
-        };
-        let (class, key) = if entry.asks_to_remove {
-            ("wpwl-button wpwl-button-small wpwl-button-delete wpwl-selected", keys::REMOVE_SURE)
-        } else {
-            ("wpwl-button wpwl-button-small wpwl-button-delete", keys::REMOVE)
-        };
-        html! { <Button {class} text={self.session.text(key)} action="delete-registration" on_press={send(false)} on_leave={send(true)} /> }
     }
 }
 
