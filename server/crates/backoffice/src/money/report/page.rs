@@ -11,7 +11,7 @@ use tillgate_gateway::Failure;
 use super::ReportKind;
 use super::data::read_report;
 use super::query::{DEFAULT_GROUP, ReportQuery};
-use super::series::{DividedReport, Series, divide, parse_hundredths};
+use super::series::{DividedReport, MATCHING, Series, divide, parse_hundredths};
 use crate::BASE;
 use crate::access::Problem;
 use crate::components::badge::Tone;
@@ -25,6 +25,7 @@ use crate::layout::page::Section;
 use crate::layout::response::mark_as_personal;
 use crate::layout::texts::Texts;
 use crate::money::entity_choice::ENTITY;
+use crate::money::unmatched_list::PATH as UNMATCHED;
 use crate::office::Office;
 use crate::payment::period::report_period_tabs;
 use crate::payment::type_text;
@@ -173,12 +174,17 @@ fn render_fields(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Markup
 /// Renders the sum of each currency, for reports in which it says something.
 fn render_sums(texts: &Texts, kind: ReportKind, report: &DividedReport) -> Markup {
     let Some(column) = kind.summed().filter(|_| !report.sums.is_empty()) else { return html! {} };
-    let sum = |(currency, sum): (&String, &i64)| {
+    let sum = |((currency, status), sum): (&(String, String), &i64)| {
         let number = texts.amount(&format_hundredths((*sum).into()));
-        (format!("{} · {currency}", column_text(texts, column)), number)
+        let label = format!("{} · {currency}", column_text(texts, column));
+        if status.is_empty() {
+            return (label, html! { (number) });
+        }
+        let label = format!("{label} · {}", value_text(texts, status));
+        (label, html! { a href={ (BASE) (UNMATCHED) } { (number) } })
     };
     let sums: Vec<_> = report.sums.iter().map(sum).collect();
-    let rows: Vec<_> = sums.iter().map(|(label, number)| (label.as_str(), Some(html! { (number) }))).collect();
+    let rows: Vec<_> = sums.iter().map(|(label, number)| (label.as_str(), Some(number.clone()))).collect();
     summary(&rows)
 }
 
@@ -214,9 +220,13 @@ fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup
     });
     let rows = rows.collect();
     let table = Table { caption: &title, hides_caption: true, is_linked: false, columns, rows };
+    let is_unmatched = part.shared.iter().any(|(index, _)| report.header.get(*index) == Some(&MATCHING));
     html! {
         section.card {
-            header { h2 { (title) } }
+            header {
+                h2 { (title) }
+                @if is_unmatched { a href={ (BASE) (UNMATCHED) } { (texts.get("unmatched.title")) } }
+            }
             div.report {
                 div { (render_chart(part, &title, &cell)) }
                 (table.render())
@@ -247,13 +257,18 @@ fn column_text<'a>(texts: &'a Texts, name: &'a str) -> &'a str {
     texts.find(&format!("report_column.{name}")).unwrap_or(name)
 }
 
+/// Returns the text of a value that a report knows by its code.
+fn value_text<'a>(texts: &'a Texts, value: &'a str) -> &'a str {
+    texts.find(&format!("report_value.{value}")).unwrap_or(value)
+}
+
 /// Returns a cell as people read it. Numbers have the marks of the language, and entities their names.
 fn show_cell(office: &Office, report: &DividedReport, index: usize, cell: &str) -> String {
     let texts = office.texts;
     match report.header.get(index).copied().unwrap_or_default() {
         "paymentType" => type_text(texts, cell),
         "transactionType" => texts.find(&format!("line.{cell}")).unwrap_or(cell).to_owned(),
-        "status" | "recordType" | "cashflow" => texts.find(&format!("report_value.{cell}")).unwrap_or(cell).to_owned(),
+        "status" | "recordType" | "cashflow" | MATCHING => value_text(texts, cell).to_owned(),
         "entityId" => {
             let id = tillgate_domain::id::EntityId::parse(cell);
             let entity = id.and_then(|id| office.app().gateway.directory.find_entity(&id));

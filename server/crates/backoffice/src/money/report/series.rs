@@ -10,6 +10,8 @@ use super::ReportKind;
 const CURRENCIES: [&str; 2] = ["currency", "settlementCurrency"];
 /// Column with the day of a row.
 const DAY: &str = "day";
+/// Column with the matching status of rows that the ledger does not have.
+pub(super) const MATCHING: &str = "matchingStatus";
 /// Columns that describe a row further, and never divide rows into charts.
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
@@ -44,9 +46,13 @@ pub(super) struct DividedReport {
     pub(super) labels: usize,
     pub(super) series: Vec<Series>,
     pub(super) hidden_rows: usize,
-    /// Sums over all rows, also those that have no place on the page: the currency, and hundredths.
-    pub(super) sums: BTreeMap<String, i64>,
+    /// Sums over all rows, also those that have no place on the page.
+    pub(super) sums: Sums,
 }
+
+/// Sums in hundredths of their currency, by the currency and the matching status of the rows. The status is empty for
+/// rows that the ledger has.
+pub(super) type Sums = BTreeMap<(String, String), i64>;
 
 /// Divides a report into parts, in the order of their first rows. Each part has all of its rows while there is room for
 /// them, because half of a month in each chart would say nothing.
@@ -77,21 +83,23 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
             series.push(part);
         }
     }
-    let sums = kind.summed().map(|column| sum_by_currency(table, column)).unwrap_or_default();
+    let sums = kind.summed().map(|column| add_up(table, column)).unwrap_or_default();
     DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows, sums }
 }
 
-/// Adds a column up for each currency.
-fn sum_by_currency(table: &ReportTable, column: &str) -> BTreeMap<String, i64> {
+/// Adds a column up for each currency. Rows that the ledger does not have are never in a sum with others.
+fn add_up(table: &ReportTable, column: &str) -> Sums {
     let place = |name: &dyn Fn(&str) -> bool| table.header.iter().position(|known| name(known));
     let places = place(&|name| CURRENCIES.contains(&name)).zip(place(&|name| name == column));
-    let mut sums = BTreeMap::new();
+    let status = place(&|name| name == MATCHING);
+    let mut sums = Sums::new();
     let Some((currency, column)) = places else { return sums };
     for row in &table.rows {
+        let status = status.and_then(|status| row.get(status)).cloned().unwrap_or_default();
         if let (Some(currency), Some(value)) =
             (row.get(currency), row.get(column).and_then(|cell| parse_hundredths(cell)))
         {
-            let sum: &mut i64 = sums.entry(currency.clone()).or_default();
+            let sum: &mut i64 = sums.entry((currency.clone(), status)).or_default();
             *sum = sum.saturating_add(value);
         }
     }
@@ -203,9 +211,27 @@ mod tests {
         let row: &[&str] = &["2026-10-01", "EUR", "1", "5.00"];
         let report = table(&["day", "currency", "count", "fee"], 2, &vec![row; 1000]);
         let divided = divide(ReportKind::Fees, &report);
-        assert_eq!(divided.sums, BTreeMap::from([("EUR".to_owned(), 500_000)]), "also the hidden rows count");
+        assert_eq!(
+            divided.sums,
+            Sums::from([(("EUR".to_owned(), String::new()), 500_000)]),
+            "also the hidden rows count"
+        );
         assert_eq!(divided.series[0].rows.len() + divided.hidden_rows, 1000);
         assert!(divided.hidden_rows > 500);
+    }
+
+    #[test]
+    fn rows_that_the_ledger_does_not_have_are_in_no_part_and_no_sum_with_others() {
+        let header = ["day", "transactionType", "paymentBrand", "currency", MATCHING, "count", "fee"];
+        let rows: [&[&str]; 3] = [
+            &["2026-10-01", "DEBIT", "", "EUR", "", "1", "5.00"],
+            &["2026-10-01", "DEBIT", "", "EUR", "NOT_MATCHED", "1", "0.70"],
+            &["2026-10-02", "DEBIT", "", "EUR", "NOT_MATCHED", "1", "0.02"],
+        ];
+        let divided = divide(ReportKind::Fees, &table(&header, 5, &rows));
+        let sum = |status: &str, sum| (("EUR".to_owned(), status.to_owned()), sum);
+        assert_eq!(divided.sums, Sums::from([sum("", 500), sum("NOT_MATCHED", 72)]));
+        assert_eq!(divided.series.iter().map(|part| part.rows.len()).collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]
