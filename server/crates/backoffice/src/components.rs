@@ -15,5 +15,6 @@ pub mod list_address;
 pub mod notice;
 pub mod table;
 pub mod tasks;
+pub mod time;
 pub mod timeline;
 pub mod toast;

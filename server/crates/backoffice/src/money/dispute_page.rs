@@ -16,7 +16,7 @@ use tillgate_gateway::dispute::user_act::DisputeDetails;
 
 use super::dispute_acts::{ACCEPTANCE, NOTE, REPRESENTMENT};
 use super::evidence::FILE;
-use super::{money_text, render_turn, show_time, stage_badge, stage_text};
+use super::{money_text, render_turn, stage_badge, stage_text};
 use crate::BASE;
 use crate::components::badge::Tone;
 use crate::components::copy::copyable;
@@ -25,6 +25,7 @@ use crate::components::facts::{facts, summary};
 use crate::components::field::Field;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table};
+use crate::components::time::time;
 use crate::components::timeline::{Step, timeline};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
@@ -152,7 +153,7 @@ impl ShownDispute {
     fn render_summary(&self, texts: &Texts) -> Markup {
         let dispute = &self.case.dispute;
         let has_ended = dispute.position.stage.has_ended();
-        let time = |moment| show_time(texts, &self.zone, moment);
+        let time = |moment| time(texts, &self.zone, moment);
         summary(&[
             (texts.get("disputes.left"), (!has_ended).then(|| render_turn(texts, dispute, self.case.now))),
             (texts.get("dispute.deadline"), dispute.deadline.map(time)),
@@ -220,7 +221,7 @@ impl ShownDispute {
             vec![
                 html! { a href=(address) download=(file.name) { span.cut { (file.name) } } },
                 html! { (texts.fill("dispute_page.bytes", &[("count", &texts.number(file.bytes))])) },
-                show_time(texts, &self.zone, file.at),
+                time(texts, &self.zone, file.at),
                 html! { (render_actor(office, &file.actor)) },
             ]
         };

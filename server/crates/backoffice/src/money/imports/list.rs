@@ -18,12 +18,13 @@ use crate::components::facts::summary;
 use crate::components::field::Field;
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::money::areas::render_areas;
 use crate::money::dispute_page::render_actor;
 use crate::money::entity_choice::{ENTITY, EntityChoice};
-use crate::money::{render_list_end, show_time};
+use crate::money::render_list_end;
 use crate::office::Office;
 use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
@@ -130,7 +131,7 @@ fn render_row(office: &Office, act: &AuditedAct) -> Vec<Markup> {
         // Entries of earlier versions do not have this number.
         html! { @if !detail("unmatched").is_empty() { (texts.number(number("unmatched"))) } },
         html! { (texts.number(number("broken"))) },
-        show_time(texts, &zone, entry.time),
+        time(texts, &zone, entry.time),
         html! { span.cut { (entity.as_ref().map_or("", |entity| &entity.name)) } },
         html! { @if let Some(actor) = &entry.actor { (render_actor(office, actor)) } },
         html! { code { (entry.subject.chars().take(8).collect::<String>()) } },
