@@ -113,7 +113,7 @@ fn render(office: &Office, kind: ReportKind, query: &ReportQuery, report: Option
         div.card { (render_filters(texts, kind, query)) }
         @if let Some(report) = report {
             (render_sums(texts, kind, report))
-            (render_parts(office, report))
+            (render_parts(office, query, report))
         }
     }
 }
@@ -189,7 +189,7 @@ fn render_sums(texts: &Texts, kind: ReportKind, report: &DividedReport) -> Marku
 }
 
 /// Renders all parts of a report.
-fn render_parts(office: &Office, report: &DividedReport) -> Markup {
+fn render_parts(office: &Office, query: &ReportQuery, report: &DividedReport) -> Markup {
     let texts = office.texts;
     let (series, hidden_rows) = (&report.series, report.hidden_rows);
     let hidden = texts.number(u64::try_from(hidden_rows).unwrap_or(u64::MAX));
@@ -197,13 +197,13 @@ fn render_parts(office: &Office, report: &DividedReport) -> Markup {
         @if series.is_empty() {
             div.card { (empty(texts.get("reports.none"), texts.get("reports.none_advice"))) }
         }
-        @for part in series { (render_part(office, report, part)) }
+        @for part in series { (render_part(office, query, (report, part))) }
         @if hidden_rows > 0 { (notice(Tone::Warn, &html! { (texts.fill("reports.hidden", &[("count", &hidden)])) })) }
     }
 }
 
 /// Renders a part: its chart beside its table.
-fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup {
+fn render_part(office: &Office, query: &ReportQuery, (report, part): (&DividedReport, &Series)) -> Markup {
     let texts = office.texts;
     let name_of = |index: &usize| column_text(texts, report.header.get(*index).copied().unwrap_or_default());
     let show = |index: usize, cell: &str| show_cell(office, report, index, cell);
@@ -219,6 +219,7 @@ fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup
         part.labels.iter().chain(&part.values).map(|index| html! { span.nowrap { (cell(row, index)) } }).collect()
     });
     let rows = rows.collect();
+    let charted = part.fill_days(&report.header, query.charted_days());
     let table = Table { caption: &title, hides_caption: true, is_linked: false, columns, rows };
     let is_unmatched = part.shared.iter().any(|(index, _)| report.header.get(*index) == Some(&MATCHING));
     html! {
@@ -228,15 +229,20 @@ fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup
                 @if is_unmatched { a href={ (BASE) (UNMATCHED) } { (texts.get("unmatched.title")) } }
             }
             div.report {
-                div { (render_chart(part, &title, &cell)) }
+                div { (render_chart(part, &charted, &title, &cell)) }
                 (table.render())
             }
         }
     }
 }
 
-/// Renders the chart of a part. Without a column to show there is none.
-fn render_chart(part: &Series, title: &str, cell: &impl Fn(&Vec<String>, &usize) -> String) -> Markup {
+/// Renders the chart of a part with its rows. Without a column to show there is none.
+fn render_chart(
+    part: &Series,
+    rows: &[Vec<String>],
+    title: &str,
+    cell: &impl Fn(&Vec<String>, &usize) -> String,
+) -> Markup {
     let Some(charted) = part.charted else { return html! {} };
     let point = |row: &Vec<String>| {
         let label = part.labels.iter().map(|index| cell(row, index)).filter(|label| !label.is_empty());
@@ -247,9 +253,9 @@ fn render_chart(part: &Series, title: &str, cell: &impl Fn(&Vec<String>, &usize)
         }
     };
     if part.is_over_time {
-        return over_time(&part.rows.iter().map(point).collect::<Vec<_>>(), title);
+        return over_time(&rows.iter().map(point).collect::<Vec<_>>(), title);
     }
-    by_name(&part.rows.iter().take(MAX_BARS).map(point).collect::<Vec<_>>(), title)
+    by_name(&rows.iter().take(MAX_BARS).map(point).collect::<Vec<_>>(), title)
 }
 
 /// Returns the text of a column.

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jiff::ToSpan as _;
+use jiff::civil::Date;
 use tillgate_domain::report::table::ReportTable;
+use tillgate_domain::settlement::reconciliation::days::DayRange;
 
 use super::ReportKind;
 
@@ -16,6 +19,8 @@ pub(super) const MATCHING: &str = "matchingStatus";
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
 const MAX_CELLS: usize = 800;
+/// Largest number of days of which a chart shows each. Longer periods have bars for the days with a row.
+const MAX_DAYS: i32 = 366;
 /// Number of cells that the frame of a part is as large as.
 const PART_CELLS: usize = 25;
 
@@ -36,6 +41,8 @@ pub(super) struct Series {
     pub(super) is_over_time: bool,
     /// The rows, with all columns.
     pub(super) rows: Vec<Vec<String>>,
+    /// False if rows have no place on the page.
+    is_whole: bool,
 }
 
 /// The parts of a report, and the number of rows that have no place on the page.
@@ -78,6 +85,7 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
         if shown > 0 {
             left -= PART_CELLS + shown * cells;
             let mut part = begin(kind, table, &key, day);
+            part.is_whole = shown == rows.len();
             part.rows.extend(rows.into_iter().take(shown).cloned());
             part.finish(kind, table);
             series.push(part);
@@ -134,6 +142,7 @@ fn begin(kind: ReportKind, table: &ReportTable, key: &[Option<&str>], day: Optio
         charted: None,
         is_over_time,
         rows: Vec::new(),
+        is_whole: true,
     }
 }
 
@@ -144,6 +153,31 @@ impl Series {
         self.values.retain(|index| rows.iter().any(|row| row.get(*index).is_some_and(|cell| !cell.is_empty())));
         let find = |name: &&str| self.values.iter().copied().find(|index| table.header.get(*index) == Some(name));
         self.charted = kind.charted().iter().find_map(find);
+    }
+
+    /// Returns the rows of a chart over the days of a period, with a row for each day of which the report has none. Its
+    /// value is zero, because nothing happened on it. The rows stay as they are if they are not one for each day, or if
+    /// the chart would have too many days.
+    pub(super) fn fill_days(&self, header: &[&str], days: DayRange) -> Vec<Vec<String>> {
+        let day = header.iter().position(|name| *name == DAY);
+        let known = day.filter(|day| self.is_over_time && self.is_whole && self.labels == [*day]);
+        let (Some(day), Some(charted)) = (known, self.charted) else { return self.rows.clone() };
+        let length = days.from.until(days.to).map_or(0, |span| span.get_days());
+        if !(0..MAX_DAYS).contains(&length) {
+            return self.rows.clone();
+        }
+        let begin = days.from.series(1.day()).take_while(|day| *day <= days.to);
+        let zero = |date: Date| {
+            let cell = |index| match index {
+                index if index == day => date.to_string(),
+                index if index == charted => "0.00".to_owned(),
+                _ => String::new(),
+            };
+            ((0..header.len()).map(cell).collect::<Vec<String>>(), date.to_string())
+        };
+        let mut rows: BTreeMap<String, Vec<String>> = begin.map(zero).map(|(row, date)| (date, row)).collect();
+        rows.extend(self.rows.iter().filter_map(|row| Some((row.get(day)?.clone(), row.clone()))));
+        rows.into_values().collect()
     }
 }
 
@@ -232,6 +266,27 @@ mod tests {
         let sum = |status: &str, sum| (("EUR".to_owned(), status.to_owned()), sum);
         assert_eq!(divided.sums, Sums::from([sum("", 500), sum("NOT_MATCHED", 72)]));
         assert_eq!(divided.series.iter().map(|part| part.rows.len()).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_day_without_a_row_has_a_bar_of_zero() {
+        let header = ["day", "currency", "count", "fee"];
+        let row = |day| [day, "EUR", "1", "5.00"];
+        let rows = ["2026-10-02", "2026-10-04"].map(row);
+        let report = table(&header, 2, &[&rows[0], &rows[1]]);
+        let divided = divide(ReportKind::Fees, &report);
+        let fees = |from: i8, to: i8| {
+            let days = DayRange { from: Date::constant(2026, 10, from), to: Date::constant(2026, 10, to) };
+            let rows = divided.series[0].fill_days(&header, days);
+            rows.iter().map(|row| format!("{} {}", row[0], row[3])).collect::<Vec<_>>()
+        };
+        let all = ["2026-10-01 0.00", "2026-10-02 5.00", "2026-10-03 0.00", "2026-10-04 5.00", "2026-10-05 0.00"];
+        assert_eq!(fees(1, 5), all);
+        // Days after the present one are no part of the chart, unless the report has a row of them.
+        assert_eq!(fees(1, 3), [&all[..3], &all[3..4]].concat());
+        assert_eq!(fees(5, 1), ["2026-10-02 5.00", "2026-10-04 5.00"], "a period in the future");
+        let days = DayRange { from: Date::MIN, to: Date::MAX };
+        assert_eq!(divided.series[0].fill_days(&header, days), divided.series[0].rows, "a chart of ages");
     }
 
     #[test]
