@@ -62,9 +62,9 @@ pub(super) async fn show_queue(office: Office, RawQuery(query): RawQuery) -> Res
         div.title {
             h1 { (title) }
             div.actions {
-                a.button.quiet href={ (BASE) (STATISTICS) } { (texts.get("statistics.title")) }
+                a.button href={ (BASE) (STATISTICS) } { (texts.get("statistics.title")) }
                 @if office.signed_in.permissions.allows_somewhere(Permission::ViewDeliveries) {
-                    a.button.quiet href={ (BASE) (CALLBACKS) } { (texts.get("callback.title")) }
+                    a.button href={ (BASE) (CALLBACKS) } { (texts.get("callback.title")) }
                 }
             }
         }
@@ -191,7 +191,7 @@ fn render_cells(texts: &Texts, item: &QueueItem, owner: Option<&Arc<Entity>>) ->
         html! { span.nowrap { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } } },
         html! {
             @if let Some(decision) = decision.filter(|decision| !decision.fired.is_empty()) {
-                span.cut { span.soft { (decision.score) " · " } (decision.fired.join(", ")) }
+                span.cut { span.soft { (texts.get("risk.score")) " " (decision.score) " · " } (decision.fired.join(", ")) }
             }
         },
         html! { span.cut { (payment.merchant_transaction_id().unwrap_or_default()) } },
