@@ -13,6 +13,7 @@ pub mod gallery;
 pub mod icon;
 pub mod list_address;
 pub mod notice;
+pub mod result;
 pub mod table;
 pub mod tasks;
 pub mod time;

@@ -15,6 +15,7 @@ use super::{money_text, render_list_end, render_turn, stage_badge};
 use crate::BASE;
 use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::list_address::{BEFORE, ListAddress};
+use crate::components::result::result_text;
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::components::time::time;
 use crate::layout::page::Section;
@@ -118,7 +119,7 @@ fn render_cells(texts: &Texts, dispute: &Dispute, zone: &TimeZone, now: Timestam
                 " " span.soft.small.less { (time(texts, zone, deadline)) }
             }
         },
-        html! { (dispute.reason.description()) },
+        result_text(texts, dispute.reason),
         html! { span.cut { (dispute.merchant_transaction_id.as_deref().unwrap_or_default()) } },
     ]
 }

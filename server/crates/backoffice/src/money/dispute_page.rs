@@ -24,6 +24,7 @@ use crate::components::dialog::Dialog;
 use crate::components::facts::{facts, summary};
 use crate::components::field::Field;
 use crate::components::notice::notice;
+use crate::components::result::result_with_code;
 use crate::components::table::{Column, Shown, Table};
 use crate::components::time::time;
 use crate::components::timeline::{Step, timeline};
@@ -166,7 +167,7 @@ impl ShownDispute {
 
     fn render_facts(&self, texts: &Texts) -> Markup {
         let dispute = &self.case.dispute;
-        let reason = html! { code { (dispute.reason.code()) } " " (dispute.reason.description()) };
+        let reason = result_with_code(texts, dispute.reason);
         let payment = |id: &tillgate_domain::id::PaymentId| html! { code { (id) } };
         html! {
             section.card aria-labelledby="facts" {
