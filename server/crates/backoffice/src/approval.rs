@@ -182,5 +182,5 @@ fn state_badge(texts: &Texts, request: &ApprovalRequest) -> Markup {
 fn time(office: &Office, request: &ApprovalRequest, moment: Timestamp) -> Markup {
     let entity = office.app().gateway.directory.find_entity(&request.entity);
     let zone = find_zone("", entity.as_slice());
-    html! { time.nowrap datetime=(moment) { (office.texts.date_time(&moment.to_zoned(zone))) } }
+    crate::components::time::time(office.texts, &zone, moment)
 }

@@ -12,8 +12,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::payment::Account;
@@ -24,6 +22,7 @@ use tillgate_shared::format::mask::mask_card_numbers;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::{Tone, badge};
 use crate::components::filter_bar::{FilterLink, tabs};
+use crate::components::time::time;
 use crate::layout::texts::Texts;
 use crate::{BASE, OfficeState};
 
@@ -106,11 +105,6 @@ fn registration_badge(texts: &Texts, registration: &Registration) -> Markup {
         Some(RegistrationEnd::Expired) => badge(Tone::Calm, texts.get("registration.expired")),
         None => badge(Tone::Good, texts.get("registration.stored")),
     }
-}
-
-/// Formats a time in a zone.
-fn time(texts: &Texts, zone: &TimeZone, moment: Timestamp) -> Markup {
-    html! { time.nowrap datetime=(moment) { (texts.date_time(&moment.to_zoned(zone.clone()))) } }
 }
 
 /// Renders a text of a merchant. It may have the number of a card in a wrong place, so such numbers are masked.

@@ -22,8 +22,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use maud::{Markup, html};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::dispute::{Dispute, DisputeStage};
@@ -33,15 +32,11 @@ use tillgate_shared::money::Amount;
 use crate::OfficeState;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::{Tone, badge};
+use crate::components::time::time_left_badge;
 use crate::layout::texts::Texts;
-use crate::review::time_left_badge;
 
 const VIEW: Need = Need::Permission(Permission::ViewMoney);
 const CHANGE: Need = Need::Permission(Permission::ChangeMoney);
-
-/// Time before a deadline from which it is urgent, and from which it is near.
-const LITTLE_TIME: (SignedDuration, SignedDuration) =
-    (SignedDuration::from_hours(2 * 24), SignedDuration::from_hours(7 * 24));
 
 /// Room for the fields and the mapping beside a file, in bytes.
 const FORM_ROOM: usize = 128 * 1024;
@@ -110,11 +105,6 @@ fn money_text(texts: &Texts, amount: Amount) -> String {
     format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code())
 }
 
-/// Renders a time in a zone.
-fn show_time(texts: &Texts, zone: &TimeZone, moment: Timestamp) -> Markup {
-    html! { time.nowrap datetime=(moment) { (texts.date_time(&moment.to_zoned(zone.clone()))) } }
-}
-
 /// Returns the text of a stage.
 fn stage_text(texts: &Texts, stage: DisputeStage) -> String {
     texts.find(&format!("disputes.{}", stage.as_str())).unwrap_or(stage.as_str()).to_owned()
@@ -139,8 +129,9 @@ fn render_turn(texts: &Texts, dispute: &Dispute, now: Timestamp) -> Markup {
             @if !dispute.position.stage.has_ended() { span.soft { (texts.get("disputes.awaits_institute")) } }
         };
     };
-    let left = deadline.duration_since(now);
-    time_left_badge(texts, left, LITTLE_TIME)
+    // A stage has its own deadline, which counts from the beginning of the stage.
+    let step = dispute.steps.iter().find(|step| step.stage == dispute.position.stage);
+    time_left_badge(texts, (step.map_or(dispute.opened, |step| step.at), deadline), now)
 }
 
 /// Renders the end of a list: the number of rows, and the ways to its beginning and to more.

@@ -25,8 +25,6 @@ use tillgate_domain::review::queue::ReviewState;
 use tillgate_domain::risk::list::parse_author;
 use tillgate_gateway::review::analyst_queue::QueueScope;
 
-pub(crate) use list::time_left_badge;
-
 use crate::OfficeState;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::Tone;

@@ -24,7 +24,6 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::Response;
 use axum::routing::{get, post};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use tillgate_domain::access::entity::Entity;
@@ -38,6 +37,7 @@ pub use dry_run_board::DryRunBoard;
 use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::badge::Tone;
 use crate::components::filter_bar::{FilterLink, tabs};
+use crate::components::time::time;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::{BASE, OfficeState};
@@ -180,11 +180,6 @@ fn describe_outcome(texts: &Texts, outcome: Option<RiskOutcome>) -> (Tone, &str)
         Some(RiskOutcome::Deny) => (Tone::Bad, texts.get("rule_outcome.deny")),
         Some(RiskOutcome::Error) => (Tone::Bad, texts.get("rule_outcome.error")),
     }
-}
-
-/// Formats a time in a zone.
-fn time(texts: &Texts, zone: &TimeZone, moment: Timestamp) -> Markup {
-    html! { time.nowrap datetime=(moment) { (texts.date_time(&moment.to_zoned(zone.clone()))) } }
 }
 
 /// Returns the time zone of an entity.

@@ -45,7 +45,11 @@ async fn a_token_is_made_shown_once_used_listed_and_revoked() -> anyhow::Result<
     wait_for_status(&client, 404).await?;
     assert_result(&client.pay_by_card(&[]).await?, 200, "000.100.110");
     let listed = browser.get(&page).await?;
-    assert!(listed.page.contains("web shop &lt;1&gt;") && listed.page.contains("read, pay"), "{}", listed.page);
+    assert!(
+        listed.page.contains("web shop &lt;1&gt;") && listed.page.contains("registrations · Take money"),
+        "{}",
+        listed.page
+    );
     assert!(!token.is_empty() && !listed.page.contains(&token) && !listed.page.contains("<1>"));
     let user = listed.between("web shop &lt;1&gt;</th><td class=\"less\"><code>", "</code>");
     let user = user.or_else(|| listed.between("href=\"#revoke-", "\"")).unwrap_or_default().to_owned();

@@ -1,9 +1,12 @@
 //! Reports in the back office: the numbers of the API as charts and tables, and attacks on the parameters.
 
+use serde_json::Value;
 use tillgate_tests::TestGateway;
 
 use crate::access::office_browser::Person;
-use crate::settlement::settlements::{set_terms, settle_all};
+use crate::settlement::files::*;
+use crate::settlement::settlements::{hundredths, set_terms, settle_all};
+use crate::settlement::unmatched::{read_unmatched, text};
 
 /// Names of the reports.
 const REPORTS: [&str; 6] = ["totals", "authorizations", "chargebacks", "settlements", "fees", "reconciliations"];
@@ -43,6 +46,48 @@ async fn a_report_has_the_rows_of_the_api_in_its_csv_and_a_chart_for_each_curren
     }
     // Amounts of two currencies are never added, so each has its chart.
     assert!(!totals.contains("1,362.00") && totals.matches("<svg class=\"bars\"").count() >= 2, "{totals}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn fees_without_the_lines_that_are_not_matched_add_up_to_the_ledger() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let person = Person::enrol(&gateway, "ann@shop.example", "accountant", Some(&shop.entity_id)).await?;
+    pay_externally(&shop, "10.00", "order-0001").await?;
+    pay_externally(&shop, "10.00", "order-0002").await?;
+    let waiting = pay_externally(&shop, "10.00", "order-0002").await?.id().to_owned();
+    // Two payments fit the second line, and the third names no order of the shop.
+    let line = |order, amount, fee| FileLine { order, amount, fee, ..FileLine::default() };
+    let lines = [line("order-0001", "10.00", "0.35"), line("order-0002", "10.00", "0.05"), line("<b>", "5.00", "0.13")];
+    import_text(&gateway, &shop, format_file(&lines), &[])?;
+    let read = async || -> anyhow::Result<(Value, String)> {
+        let fees = shop.get("reports/v1/fees?date.from=2020-01-01&date.to=2099-12-31").await?;
+        let page = person.browser.get(&format!("/money/reports/fees?{WIDE}")).await?.page;
+        Ok((fees.json["fees"].clone(), page))
+    };
+    let add_up = |fees: &Value, is_matched: bool| -> i64 {
+        let rows = fees.as_array().into_iter().flatten();
+        rows.filter(|row| row["matchingStatus"].is_null() == is_matched).map(|row| hundredths(&row["fee"])).sum()
+    };
+    let (fees, page) = read().await?;
+    assert_eq!((add_up(&fees, true), add_up(&fees, false)), (35, 18), "{fees}");
+    assert_eq!(read_euros(&shop, "fees").await?, -35);
+    let sum = "Fee · EUR · Not matched</dt><dd><a href=\"/backoffice/money/unmatched\">0.18</a>";
+    for text in [">0.35</dd>", sum, "Debit · EUR · Not matched", "<a href=\"/backoffice/money/unmatched\">"] {
+        assert!(page.contains(text), "{text} in {page}");
+    }
+    // A line that is matched by hand changes sides in both.
+    for line in read_unmatched(&gateway, &shop)? {
+        if text(&line, "merchantTransactionId") == "order-0002" {
+            let record = text(&line, "recordId");
+            let path = format!("/money/unmatched/{record}/match");
+            assert_eq!(person.browser.post(&path, &[("payment", &waiting)]).await?.status, 303);
+        }
+    }
+    let (fees, _) = read().await?;
+    assert_eq!(read_euros(&shop, "fees").await?, -add_up(&fees, true), "{fees}");
+    assert_eq!(add_up(&fees, true) + add_up(&fees, false), 53, "{fees}");
     Ok(())
 }
 

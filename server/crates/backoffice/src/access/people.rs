@@ -77,6 +77,13 @@ impl NameReader {
 }
 
 impl KnownPeople {
+    /// Makes the names of pages that load no others: the user alone, because the people of the operator are none of a
+    /// tenant's business.
+    pub(crate) fn of_reader(office: &Office) -> Self {
+        let user = &office.signed_in.user;
+        Self(BTreeMap::from([(user.id.to_string(), user.name.clone())]))
+    }
+
     /// Returns the name of a user, `None` if it is not known or not to be seen.
     pub(crate) fn find(&self, id: &str) -> Option<&str> {
         self.0.get(id).map(String::as_str)

@@ -26,6 +26,7 @@ use crate::components::facts::facts;
 use crate::components::field::Field;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -162,7 +163,7 @@ async fn show(office: &Office, entity: &Arc<Entity>, fault: Option<Fault<'_>>) -
 }
 
 fn user_table(texts: &Texts, zone: &TimeZone, entity: &Entity, users: &[FtpUserInfo]) -> Markup {
-    let time = |moment: Timestamp| html! { time.nowrap datetime=(moment) { (texts.date_time(&moment.to_zoned(zone.clone()))) } };
+    let time = |moment: Timestamp| time(texts, zone, moment);
     let row = |user: &FtpUserInfo| {
         vec![
             html! { code { (user.user) } },

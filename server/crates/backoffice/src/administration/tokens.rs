@@ -132,7 +132,7 @@ pub(super) fn token_table(texts: &Texts, zone: &TimeZone, entity: &Entity, token
         vec![
             html! { (token.label) },
             html! { code { (token.user_id) } },
-            html! { (token.scopes.join(", ")) },
+            html! { (scope_texts(texts, token)) },
             day(Some(token.created)),
             day(token.last_used),
             token.expires.map_or_else(|| html! { (texts.get("token.never")) }, |end| day(Some(end))),
@@ -158,6 +158,12 @@ pub(super) fn token_table(texts: &Texts, zone: &TimeZone, entity: &Entity, token
         rows: tokens.iter().rev().map(row).collect(),
     }
     .render()
+}
+
+/// Returns the requests that a token allows, in the words of the form.
+fn scope_texts(texts: &Texts, token: &TokenInfo) -> String {
+    let scopes = Scope::ALL.into_iter().filter(|scope| token.scopes.iter().any(|name| *name == scope.as_str()));
+    scopes.map(|scope| texts.get(scope_key(scope))).collect::<Vec<_>>().join(" · ")
 }
 
 /// Renders the state of a token.

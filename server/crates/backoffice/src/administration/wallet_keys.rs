@@ -26,6 +26,7 @@ use crate::components::dialog::Dialog;
 use crate::components::field::Field;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -173,7 +174,7 @@ fn show_token(office: &Office, entity: &Entity, token: &str) -> Response {
 }
 
 fn key_table(texts: &Texts, zone: &TimeZone, entity: &Entity, keys: &[StoredWalletKey]) -> Markup {
-    let time = |moment: Timestamp| html! { time.nowrap datetime=(moment) { (texts.date_time(&moment.to_zoned(zone.clone()))) } };
+    let time = |moment: Timestamp| time(texts, zone, moment);
     let row = |key: &StoredWalletKey| {
         vec![
             html! { code { (key.id) } },

@@ -24,6 +24,7 @@ use crate::components::badge::badge;
 use crate::components::copy::copyable;
 use crate::components::dialog::Dialog;
 use crate::components::facts::facts;
+use crate::components::result::result_with_code;
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
@@ -146,7 +147,7 @@ impl RegistrationPage {
                         (texts.get("registration.kept"), kept.map(moment)),
                         (
                             texts.get("payment.result"),
-                            Some(html! { code { (registration.result.code()) } " " (registration.result.description()) }),
+                            Some(result_with_code(texts, registration.result)),
                         ),
                     ]))
                 }

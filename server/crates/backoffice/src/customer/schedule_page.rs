@@ -20,6 +20,7 @@ use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
 use crate::components::facts::{facts, summary};
 use crate::components::notice::notice;
+use crate::components::result::result_text;
 use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
@@ -224,7 +225,7 @@ impl SchedulePage {
         match run.reason.as_deref() {
             Some(SKIPPED_IN_PAUSE) => html! { (texts.get("schedule.skipped_in_pause")) },
             Some(reason) => free_text(Some(reason)).unwrap_or_default(),
-            None => html! { (run.code.description()) },
+            None => result_text(texts, run.code),
         }
     }
 

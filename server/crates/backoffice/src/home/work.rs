@@ -22,6 +22,7 @@ use crate::approval::{ApprovalScope, describe_act};
 use crate::components::badge::{Tone, badge, count};
 use crate::components::table::empty;
 use crate::components::tasks::{Task, tasks};
+use crate::components::time::time;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::collect_ids;
@@ -150,8 +151,7 @@ fn collect_lines(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<Tas
 fn collect_dated(texts: &Texts, zone: &TimeZone, loaded: &LoadedWork) -> Vec<(Timestamp, Task)> {
     let money = |amount: Amount| format!("{} {}", texts.amount(&amount.to_string()), amount.currency().code());
     let line = |end: Timestamp, text: String, path: String, badge: Markup| {
-        let time = texts.date_time(&end.to_zoned(zone.clone()));
-        let until = html! { (texts.fill("home.until", &[("time", &time)])) };
+        let until = html! { (texts.get("home.until")) " " (time(texts, zone, end)) };
         (end, Task { text, address: Some(format!("{BASE}{path}")), badge, end: until })
     };
     let reviews = loaded.held.iter().map(|(payment, since)| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::Zoned;
+use tillgate_shared::result::ResultCode;
 
 /// Names a file of a language.
 macro_rules! text_file {
@@ -48,8 +49,11 @@ const LANGUAGE_FILES: [(&str, &[&str]); 2] = [language!("en"), language!("de")];
 static LANGUAGES: LazyLock<Vec<Texts>> =
     LazyLock::new(|| LANGUAGE_FILES.iter().map(|(code, files)| Texts::read(code, files)).collect());
 
+/// Sentences for result codes in languages other than English, the language of their descriptions.
+const RESULT_FILES: [(&str, &str); 1] = [("de", include_str!("../../texts/results/de.toml"))];
+
 /// Texts without a language, if no file can be read. A test reads every file.
-static NONE: Texts = Texts { code: "en", texts: BTreeMap::new() };
+static NONE: Texts = Texts { code: "en", texts: BTreeMap::new(), results: BTreeMap::new() };
 
 /// The texts of a language.
 pub struct Texts {
@@ -57,16 +61,33 @@ pub struct Texts {
     pub code: &'static str,
     /// The texts by `section.key`.
     texts: BTreeMap<String, String>,
+    /// Sentences for results by `code.CODE` and `group.NAME`.
+    results: BTreeMap<String, String>,
+}
+
+/// Reads sections with texts, by `section.key`. A file that is not valid has no texts.
+fn read_file(file: &str) -> impl Iterator<Item = (String, String)> {
+    let sections = toml::from_str::<BTreeMap<String, BTreeMap<String, String>>>(file).unwrap_or_default();
+    sections
+        .into_iter()
+        .flat_map(|(section, texts)| texts.into_iter().map(move |(key, text)| (format!("{section}.{key}"), text)))
 }
 
 impl Texts {
-    /// Reads files of sections with texts. A file that is not valid has no texts.
+    /// Reads the files of a language.
     fn read(code: &'static str, files: &[&str]) -> Self {
-        let texts = files
-            .iter()
-            .flat_map(|file| toml::from_str::<BTreeMap<String, BTreeMap<String, String>>>(file).unwrap_or_default())
-            .flat_map(|(section, texts)| texts.into_iter().map(move |(key, text)| (format!("{section}.{key}"), text)));
-        Self { code, texts: texts.collect() }
+        let results = RESULT_FILES.iter().filter(|(language, _)| *language == code);
+        Self {
+            code,
+            texts: files.iter().flat_map(|file| read_file(file)).collect(),
+            results: results.flat_map(|(_, file)| read_file(file)).collect(),
+        }
+    }
+
+    /// Returns the sentence for a result, or for its group. `None` in English, the language of the descriptions.
+    pub fn find_result(&self, result: ResultCode) -> Option<&str> {
+        let find = |key: String| self.results.get(&key).map(String::as_str);
+        find(format!("code.{}", result.code())).or_else(|| find(format!("group.{}", result.group().as_str())))
     }
 
     /// Chooses the language that a browser prefers by its `Accept-Language`. The order counts, because browsers send
@@ -231,9 +252,24 @@ mod tests {
     }
 
     #[test]
+    fn sentences_for_results_have_codes_and_groups_that_exist() {
+        let groups: BTreeSet<_> = ResultCode::all().map(|result| result.group().as_str()).collect();
+        for key in LANGUAGES.iter().flat_map(|texts| texts.results.keys()) {
+            let (section, name) = key.split_once('.').unwrap();
+            let is_known = match section {
+                "code" => ResultCode::find(name).is_some(),
+                section => section == "group" && groups.contains(name),
+            };
+            assert!(is_known, "{key}");
+        }
+    }
+
+    #[test]
     fn a_value_is_never_read_as_a_name() {
-        let texts =
-            Texts { code: "en", texts: BTreeMap::from([("sample".to_owned(), "{one} and {two}{none}!".to_owned())]) };
+        let texts = Texts {
+            texts: BTreeMap::from([("sample".to_owned(), "{one} and {two}{none}!".to_owned())]),
+            ..Texts::read("en", &[])
+        };
         assert_eq!(texts.fill("sample", &[("one", "{two}"), ("two", "2")]), "{two} and 2!");
     }
 }

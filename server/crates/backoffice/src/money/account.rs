@@ -12,14 +12,15 @@ use tillgate_gateway::settlement::account::{AccountEntry, AccountPage, MovementC
 use tillgate_shared::money::Currency;
 
 use super::ledger::{PATH, account_text};
+use super::render_list_end;
 use super::settlement_list::{day_text, sum_text};
-use super::{render_list_end, show_time};
 use crate::BASE;
 use crate::components::badge::Tone;
 use crate::components::facts::summary;
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -102,8 +103,8 @@ impl ShownAccount {
             @if !page.adds_up() { (notice(Tone::Bad, &html! { (texts.get("ledger.does_not_add_up")) })) }
             div.card {
                 (self.render_entries(office, page))
-                @if let Some(time) = page.searched_to {
-                    p.soft { (texts.get("ledger.searched_to")) " " (show_time(texts, &zone, time)) }
+                @if let Some(end) = page.searched_to {
+                    p.soft { (texts.get("ledger.searched_to")) " " (time(texts, &zone, end)) }
                 }
                 (render_list_end(texts, first, count, next.as_deref()))
             }
@@ -125,7 +126,7 @@ impl ShownAccount {
                 self.render_cause(texts, entry),
                 self.sum(texts, entry.change),
                 html! { @if let Some(sum) = entry.sum { (self.sum(texts, sum)) } },
-                show_time(texts, &zone, entry.content.time),
+                time(texts, &zone, entry.content.time),
                 self.render_number(office, entry),
             ]
         });

@@ -11,11 +11,13 @@ use tillgate_gateway::dispute::user_act::DisputePage;
 use tillgate_store::dispute::list::{DisputePlace, DisputeView};
 
 use super::areas::render_areas;
-use super::{money_text, render_list_end, render_turn, show_time, stage_badge};
+use super::{money_text, render_list_end, render_turn, stage_badge};
 use crate::BASE;
 use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::list_address::{BEFORE, ListAddress};
+use crate::components::result::result_text;
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -96,7 +98,7 @@ fn render_table(office: &Office, page: &DisputePage) -> Markup {
         if has_channels {
             cells.push(html! { span.cut { (owner.map_or("", |owner| &owner.name)) } });
         }
-        cells.push(html! { span.soft { (show_time(texts, &zone, dispute.opened)) } });
+        cells.push(html! { span.soft { (time(texts, &zone, dispute.opened)) } });
         cells
     });
     let rows = rows.collect();
@@ -114,10 +116,10 @@ fn render_cells(texts: &Texts, dispute: &Dispute, zone: &TimeZone, now: Timestam
         html! {
             (render_turn(texts, dispute, now))
             @if let Some(deadline) = dispute.deadline {
-                " " span.soft.small.less { (show_time(texts, zone, deadline)) }
+                " " span.soft.small.less { (time(texts, zone, deadline)) }
             }
         },
-        html! { (dispute.reason.description()) },
+        result_text(texts, dispute.reason),
         html! { span.cut { (dispute.merchant_transaction_id.as_deref().unwrap_or_default()) } },
     ]
 }

@@ -16,15 +16,18 @@ use tillgate_gateway::dispute::user_act::DisputeDetails;
 
 use super::dispute_acts::{ACCEPTANCE, NOTE, REPRESENTMENT};
 use super::evidence::FILE;
-use super::{money_text, render_turn, show_time, stage_badge, stage_text};
+use super::{money_text, render_turn, stage_badge, stage_text};
 use crate::BASE;
+use crate::access::people::KnownPeople;
 use crate::components::badge::Tone;
 use crate::components::copy::copyable;
 use crate::components::dialog::Dialog;
 use crate::components::facts::{facts, summary};
 use crate::components::field::Field;
 use crate::components::notice::notice;
+use crate::components::result::result_with_code;
 use crate::components::table::{Column, Shown, Table};
+use crate::components::time::time;
 use crate::components::timeline::{Step, timeline};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
@@ -152,7 +155,7 @@ impl ShownDispute {
     fn render_summary(&self, texts: &Texts) -> Markup {
         let dispute = &self.case.dispute;
         let has_ended = dispute.position.stage.has_ended();
-        let time = |moment| show_time(texts, &self.zone, moment);
+        let time = |moment| time(texts, &self.zone, moment);
         summary(&[
             (texts.get("disputes.left"), (!has_ended).then(|| render_turn(texts, dispute, self.case.now))),
             (texts.get("dispute.deadline"), dispute.deadline.map(time)),
@@ -165,7 +168,7 @@ impl ShownDispute {
 
     fn render_facts(&self, texts: &Texts) -> Markup {
         let dispute = &self.case.dispute;
-        let reason = html! { code { (dispute.reason.code()) } " " (dispute.reason.description()) };
+        let reason = result_with_code(texts, dispute.reason);
         let payment = |id: &tillgate_domain::id::PaymentId| html! { code { (id) } };
         html! {
             section.card aria-labelledby="facts" {
@@ -190,13 +193,13 @@ impl ShownDispute {
     }
 
     fn build_step(&self, office: &Office, step: &DisputeStep) -> Step {
-        let texts = office.texts;
+        let (texts, people) = (office.texts, KnownPeople::of_reader(office));
         let key = format!("dispute.{}", step.action.as_str());
         let title = texts.find(&key).unwrap_or(step.action.as_str()).to_owned();
         let tone = if step.stage.has_ended() { Tone::Calm } else { Tone::Warn };
         let detail = facts(&[
             (texts.get("disputes.stage"), Some(html! { (stage_text(texts, step.stage)) })),
-            (texts.get("step.actor"), step.actor.as_ref().map(|actor| render_actor(office, actor))),
+            (texts.get("step.actor"), step.actor.as_deref().map(|actor| people.render_actor(texts, Some(actor)))),
             (texts.get("review.note"), step.note.as_ref().map(|note| html! { (note) })),
         ]);
         Step {
@@ -215,13 +218,14 @@ impl ShownDispute {
         if self.case.evidence.is_empty() {
             return html! {};
         }
+        let people = KnownPeople::of_reader(office);
         let row = |file: &Evidence| {
             let address = format!("{BASE}{}/evidence/{}", self.path(), file.id);
             vec![
                 html! { a href=(address) download=(file.name) { span.cut { (file.name) } } },
                 html! { (texts.fill("dispute_page.bytes", &[("count", &texts.number(file.bytes))])) },
-                show_time(texts, &self.zone, file.at),
-                html! { (render_actor(office, &file.actor)) },
+                time(texts, &self.zone, file.at),
+                people.render_actor(texts, Some(&file.actor)),
             ]
         };
         let columns = vec![
@@ -305,15 +309,5 @@ impl ShownDispute {
             }
         };
         html! { div.body { (dialog.opener("danger", texts.get("dispute_page.accept"))) } (dialog.render(&act)) }
-    }
-}
-
-/// Renders the token, program or user that acted. Only the user's own id becomes a name, because the people of the
-/// operator are none of a tenant's business.
-pub(super) fn render_actor(office: &Office, actor: &str) -> Markup {
-    let user = &office.signed_in.user;
-    match actor.strip_prefix("user ").filter(|id| *id == user.id.as_str()) {
-        Some(_) => html! { (user.name) },
-        None => html! { code { (actor) } },
     }
 }

@@ -21,7 +21,7 @@ use crate::office::Office;
 use crate::payment::collect_ids;
 
 /// Path of the list.
-pub(super) const PATH: &str = "/money/unmatched";
+pub(in crate::money) const PATH: &str = "/money/unmatched";
 /// Number of lines on a page.
 const PAGE_SIZE: usize = 50;
 

@@ -25,6 +25,7 @@ use crate::BASE;
 use crate::access::Fields;
 use crate::components::facts::facts;
 use crate::components::field::{Field, Largest};
+use crate::components::result::describe_result;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -226,7 +227,7 @@ impl ActPage {
         if made.is_approved_or_pending() {
             return office.lead_to(&self.payment_path(), done);
         }
-        let reason = format!("{} ({})", made.result.description(), made.result.code());
+        let reason = describe_result(office.texts, made.result);
         let fault = office.texts.fill(&format!("act.{}_declined", self.name()), &[("reason", &reason)]);
         self.show(office, fields, Some(&fault))
     }

@@ -6,6 +6,7 @@ use tillgate_gateway::payment::listing::{ListRow, ListedState};
 use super::filter::ListQuery;
 use super::{describe_state, type_text};
 use crate::components::badge::badge;
+use crate::components::result::result_text;
 use crate::components::table::{Column, Shown};
 use crate::layout::texts::Texts;
 
@@ -176,7 +177,7 @@ fn render_state(texts: &Texts, row: &ListRow) -> Markup {
     let (tone, state) = describe_state(texts, row.state(), row.follow_up);
     html! {
         (badge(tone, state))
-        @if row.state() == ListedState::Declined { span.soft.small.reason.less { (row.result.description()) } }
+        @if row.state() == ListedState::Declined { span.soft.small.reason.less { (result_text(texts, row.result)) } }
     }
 }
 

@@ -23,6 +23,7 @@ use crate::components::badge::{Tone, badge};
 use crate::components::copy::copyable;
 use crate::components::facts::{facts, summary};
 use crate::components::notice::notice;
+use crate::components::result::result_with_code;
 use crate::components::table::{Column, Table};
 use crate::components::timeline::timeline;
 use crate::layout::page::Section;
@@ -131,10 +132,7 @@ fn render_outcome(texts: &Texts, payment: &Payment) -> Markup {
         ListedState::Held => texts.get("payment.held_because"),
     };
     let tone = if state == ListedState::Declined { Tone::Bad } else { Tone::Warn };
-    notice(
-        tone,
-        &html! { strong { (text) } " " (payment.result.description()) " (" code { (payment.result.code()) } ")" },
-    )
+    notice(tone, &html! { strong { (text) } " " (result_with_code(texts, payment.result)) })
 }
 
 /// Renders the most important facts beside each other.
@@ -188,10 +186,7 @@ fn render_facts(texts: &Texts, payment: &Payment, links: CustomerLinks) -> Marku
     let checks = checks.iter().filter_map(|(name, value)| value.map(|value| format!("{name} {value}")));
     let checks = checks.collect::<Vec<_>>().join(", ");
     let rows = [
-        (
-            texts.get("payment.result"),
-            Some(html! { code { (payment.result.code()) } " " (payment.result.description()) }),
-        ),
+        (texts.get("payment.result"), Some(result_with_code(texts, payment.result))),
         (texts.get("payment.holder"), text(holder)),
         (texts.get("payment.account"), number.map(|number| html! { code { (number) } })),
         (texts.get("payment.expiry"), text(expiry.as_deref())),

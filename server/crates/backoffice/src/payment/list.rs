@@ -1,14 +1,19 @@
 //! The list of payments, newest first.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use axum::extract::RawQuery;
 use axum::response::Response;
 use jiff::Timestamp;
 use maud::{Markup, html};
+use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::risk::RiskOutcome;
 use tillgate_gateway::payment::listing::{ListPage, ListRow, ListedState};
 use tillgate_gateway::{App, Failure};
+use tillgate_shared::brand::Brand;
 use tillgate_store::Cancellation;
 use tillgate_store::access::saved_view::SavedView;
 
@@ -174,9 +179,9 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
     let any = texts.get("payments.any");
     let types: Vec<_> =
         std::iter::once(("", any)).chain(types.iter().map(|(code, text)| (*code, text.as_str()))).collect();
-    let brands: Vec<_> = std::iter::once(("", any))
-        .chain(tillgate_shared::brand::Brand::all().iter().map(|it| (it.code, it.code)))
-        .collect();
+    let brands = list_brands(&query.entities);
+    let brands: Vec<_> =
+        std::iter::once(("", any)).chain(brands.iter().map(|(code, name)| (*code, name.as_str()))).collect();
     let risks: Vec<(&str, String)> = RiskOutcome::ALL
         .iter()
         .map(|it| (it.as_str(), texts.get(&format!("risk.{}", it.as_str())).to_owned()))
@@ -202,6 +207,22 @@ fn render_fields(texts: &Texts, query: &ListQuery) -> Markup {
         (field("channel").input("text"))
         (render_choice(texts, query))
     }
+}
+
+/// Lists all brands with their names: first those that the channels name as theirs, and cards before other brands.
+/// Brands with the same name have their codes as well.
+fn list_brands(entities: &[Arc<Entity>]) -> Vec<(&'static str, String)> {
+    let used: HashSet<&str> =
+        entities.iter().flat_map(|entity| &entity.settings.channel.brands).map(String::as_str).collect();
+    let mut brands: Vec<&Brand> = Brand::all().iter().collect();
+    let is_card = |brand: &Brand| Brand::find_card(brand.code).is_some();
+    brands.sort_by_key(|brand| (!used.contains(brand.code), !is_card(brand), brand.name.to_lowercase()));
+    let is_unique = |name: &str| Brand::all().iter().filter(|brand| brand.name == name).count() == 1;
+    let name = |brand: &Brand| match is_unique(brand.name) {
+        true => brand.name.to_owned(),
+        false => format!("{} ({})", brand.name, brand.code),
+    };
+    brands.iter().map(|brand| (brand.code, name(brand))).collect()
 }
 
 /// Renders the table. On narrow screens the time is below the amount.
@@ -247,5 +268,19 @@ fn render_pages(texts: &Texts, query: &ListQuery, page: &ListPage) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brands_have_different_names_and_cards_come_first() {
+        let brands = list_brands(&[]);
+        let names: HashSet<&str> = brands.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names.len(), brands.len());
+        let card = |(code, _): &(&str, String)| Brand::find_card(code).is_some();
+        assert!(brands.is_sorted_by_key(|brand| !card(brand)) && brands.len() == Brand::all().len());
     }
 }

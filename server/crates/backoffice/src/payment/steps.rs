@@ -21,6 +21,7 @@ use crate::BASE;
 use crate::access::people::KnownPeople;
 use crate::components::badge::Tone;
 use crate::components::facts::facts;
+use crate::components::result::result_with_code;
 use crate::components::timeline::Step;
 use crate::layout::texts::Texts;
 
@@ -137,7 +138,7 @@ fn payment_event(reader: &TimelineReader<'_>, story: &PaymentStory, payment: &Pa
         html! { @if is_shown { (label) } @else { a href={ (BASE) "/payments/" (payment.id.as_str()) } { (label) } } };
     let text = html! {
         (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } " · "
-        (payment.result.description()) " (" code { (payment.result.code()) } ")"
+        (result_with_code(texts, payment.result))
     };
     let event = TimelineEvent::new(payment.created, 4, tone, title).with_text(text);
     let details: Vec<(&str, Option<Markup>)> = payment
@@ -245,12 +246,11 @@ fn add_dispute(reader: &TimelineReader<'_>, dispute: &Dispute, events: &mut Vec<
         let key = format!("dispute.{}", step.action.as_str());
         let text = texts.find(&key).unwrap_or(step.action.as_str());
         let tone = if step.stage.has_ended() { Tone::Calm } else { Tone::Warn };
-        let reason = format!("{} ({})", dispute.reason.description(), dispute.reason.code());
         let deadline = dispute.deadline.filter(|_| index == last && !step.stage.has_ended());
         let deadline = deadline.map(|deadline| texts.date_time(&deadline.to_zoned(zone.clone())));
         let title = html! { (texts.get("step.dispute")) ": " (text) };
         let detail = facts(&[
-            (texts.get("dispute.reason"), (index == 0).then(|| html! { (reason) })),
+            (texts.get("dispute.reason"), (index == 0).then(|| result_with_code(texts, dispute.reason))),
             (texts.get("dispute.deadline"), deadline.map(|deadline| html! { (deadline) })),
             (
                 texts.get("step.actor"),

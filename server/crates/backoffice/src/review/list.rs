@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::RawQuery;
 use axum::response::Response;
-use jiff::SignedDuration;
 use maud::{Markup, html};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::Permission;
@@ -17,9 +16,10 @@ use super::callback::PATH as CALLBACKS;
 use super::statistics::PATH as STATISTICS;
 use super::{analyst_of, describe_review_state, scope_of};
 use crate::BASE;
-use crate::components::badge::{Tone, badge};
+use crate::components::badge::badge;
 use crate::components::filter_bar::{FilterLink, tabs};
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time_left_badge;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
@@ -28,8 +28,6 @@ use crate::payment::filter::find_zone;
 
 /// Number of payments on a page.
 const PAGE_SIZE: usize = 25;
-/// Time before the end of a review from which it is urgent, and from which its end is near.
-const LITTLE_TIME: (SignedDuration, SignedDuration) = (SignedDuration::from_hours(1), SignedDuration::from_hours(6));
 
 /// Part of the queue that an address names.
 struct QueueAddress {
@@ -64,9 +62,9 @@ pub(super) async fn show_queue(office: Office, RawQuery(query): RawQuery) -> Res
         div.title {
             h1 { (title) }
             div.actions {
-                a.button.quiet href={ (BASE) (STATISTICS) } { (texts.get("statistics.title")) }
+                a.button href={ (BASE) (STATISTICS) } { (texts.get("statistics.title")) }
                 @if office.signed_in.permissions.allows_somewhere(Permission::ViewDeliveries) {
-                    a.button.quiet href={ (BASE) (CALLBACKS) } { (texts.get("callback.title")) }
+                    a.button href={ (BASE) (CALLBACKS) } { (texts.get("callback.title")) }
                 }
             }
         }
@@ -193,7 +191,7 @@ fn render_cells(texts: &Texts, item: &QueueItem, owner: Option<&Arc<Entity>>) ->
         html! { span.nowrap { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } } },
         html! {
             @if let Some(decision) = decision.filter(|decision| !decision.fired.is_empty()) {
-                span.cut { span.soft { (decision.score) " · " } (decision.fired.join(", ")) }
+                span.cut { span.soft { (texts.get("risk.score")) " " (decision.score) " · " } (decision.fired.join(", ")) }
             }
         },
         html! { span.cut { (payment.merchant_transaction_id().unwrap_or_default()) } },
@@ -203,46 +201,12 @@ fn render_cells(texts: &Texts, item: &QueueItem, owner: Option<&Arc<Entity>>) ->
 
 /// Renders the time that is left for a decision, or the state of a review that has ended.
 pub(super) fn render_urgency(texts: &Texts, item: &QueueItem) -> Markup {
-    let Some(left) = item.time_left() else {
+    let Some(deadline) = item.deadline else {
         let (tone, text) = describe_review_state(texts, item.review.state());
         return badge(tone, text);
     };
-    time_left_badge(texts, left, LITTLE_TIME)
-}
-
-/// Renders the time that is left. It is urgent below the first of the two limits, and near its end below the second.
-pub(crate) fn time_left_badge(
-    texts: &Texts,
-    left: SignedDuration,
-    (urgent, near): (SignedDuration, SignedDuration),
-) -> Markup {
-    let tone = match left {
-        left if left < urgent => Tone::Bad,
-        left if left < near => Tone::Warn,
-        _ => Tone::Calm,
-    };
-    badge(tone, &describe_time_left(texts, left))
-}
-
-/// Returns the text of the time that is left: days and hours, hours and minutes, or minutes.
-fn describe_time_left(texts: &Texts, left: SignedDuration) -> String {
-    if left <= SignedDuration::ZERO {
-        return texts.get("reviews.left_over").to_owned();
-    }
-    describe_duration(texts, left)
-}
-
-/// Returns the text of a time: days and hours, hours and minutes, or minutes.
-pub(super) fn describe_duration(texts: &Texts, left: SignedDuration) -> String {
-    let (hours, minutes) = (left.as_hours(), left.as_mins() % 60);
-    let [days, rest, hours, minutes] = [hours / 24, hours % 24, hours, minutes].map(|number| number.to_string());
-    if left.as_hours() >= 24 {
-        texts.fill("reviews.left_days", &[("days", &days), ("hours", &rest)])
-    } else if left.as_hours() > 0 {
-        texts.fill("reviews.left_hours", &[("hours", &hours), ("minutes", &minutes)])
-    } else {
-        texts.fill("reviews.left_minutes", &[("minutes", &minutes)])
-    }
+    let (since, now) = (item.clock.to_entity_time(item.review.since), item.clock.entity_now());
+    time_left_badge(texts, (since, deadline), now)
 }
 
 /// Renders the end of the page: the number of payments, and the way to more.
@@ -259,28 +223,6 @@ fn render_pages(texts: &Texts, address: &QueueAddress, page: &QueuePage) -> Mark
                     a.button href=(queue_address(address.view, Some(cursor))) rel="next" { (texts.get("reviews.more")) }
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_told_by_its_two_largest_parts() {
-        let texts = Texts::choose("en");
-        for (minutes, text) in [
-            (-5, "Time is over"),
-            (0, "Time is over"),
-            (1, "1 min"),
-            (59, "59 min"),
-            (60, "1 h 0 min"),
-            (23 * 60 + 59, "23 h 59 min"),
-            (24 * 60, "1 d 0 h"),
-            (3 * 24 * 60 + 90, "3 d 1 h"),
-        ] {
-            assert_eq!(describe_time_left(texts, SignedDuration::from_mins(minutes)), text);
         }
     }
 }

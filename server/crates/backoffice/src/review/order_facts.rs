@@ -65,7 +65,7 @@ fn render_items(texts: &Texts, payment: &Payment) -> Option<Markup> {
         html! {
             li {
                 (quantity) " × " (mask_card_numbers(item(number, "name").unwrap_or_default()))
-                @if let Some(price) = price { " · " (texts.amount(price)) }
+                @if let Some(price) = price { " · " (texts.amount(price)) " " (payment.amount.currency().code()) }
             }
         }
     };

@@ -70,8 +70,8 @@ fn render_row(texts: &Texts, rule: &FiredRule) -> Vec<Markup> {
     vec![
         html! {
             div { (rule.name) }
-            @if let Some(note) = note { div.soft.small { (cut(note, note_length)) } }
-            div.small { code { (cut(condition, condition_length)) } }
+            @if let Some(note) = note { div.soft.small.regular { (cut(note, note_length)) } }
+            div.small.regular { code { (cut(condition, condition_length)) } }
         },
         html! { span.nowrap { (effect) } },
         html! { @for input in inputs.iter().take(SHOWN.1) { div.small { (render_input(texts, input)) } } },

@@ -13,7 +13,6 @@ use tillgate_domain::review::outcome::OutcomeCounts;
 use tillgate_domain::settlement::reconciliation::days::DayRange;
 use tillgate_gateway::review::outcomes::{MAX_REVIEWS, OutcomeReport};
 
-use super::list::describe_duration;
 use super::scope_of;
 use crate::BASE;
 use crate::components::badge::Tone;
@@ -22,6 +21,7 @@ use crate::components::filter_bar::FilterForm;
 use crate::components::list_address::ListAddress;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::describe_duration;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;

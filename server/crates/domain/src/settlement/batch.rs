@@ -19,8 +19,7 @@ use crate::payment::{Payment, PaymentType};
 use crate::settlement::ledger::is_booked;
 use crate::settlement::ledger::{LedgerSums, ReferencedPayment};
 use crate::settlement::reconciliation::{
-    Cashflow, MatchingStatus, ReconciliationRecord, RecordOwner, RecordType, SettlementPart, SettlementStatus,
-    TransactionType,
+    Cashflow, ReconciliationRecord, RecordOwner, RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
 pub use line::describe_account;
 
@@ -268,22 +267,19 @@ impl BatchTotals {
 /// for lines whose payment is not found.
 pub fn compute_record_movement(line: &ReconciliationRecord) -> BTreeMap<String, LedgerSums> {
     let mut money = BTreeMap::new();
-    let is_unmatched = line.matching.as_ref().is_some_and(|matching| matching.status != MatchingStatus::Matched);
     let has_failed = line.settlement.status == SettlementStatus::Failed;
-    if has_failed || is_unmatched || line.transaction_type == TransactionType::Batch {
+    if has_failed || line.is_unmatched() || line.transaction_type == TransactionType::Batch {
         return money;
     }
     let mut add = |currency: Currency, sums: LedgerSums| {
         let sum: &mut LedgerSums = money.entry(currency.code().to_owned()).or_default();
         *sum = sum.checked_add(sums).unwrap_or(*sum);
     };
-    let settled = line.settlement.amount;
-    let own_fee = if line.record_type == RecordType::Fee { Some(settled) } else { line.settlement.fee };
     if line.record_type != RecordType::Fee {
         let sign = if line.settlement.cashflow == Cashflow::Positive { -1 } else { 1 };
         add(line.amount.currency(), LedgerSums::for_receivable(sign * line.amount.hundredths()));
     }
-    if let Some(fee) = own_fee {
+    if let Some(fee) = line.fee() {
         let hundredths = fee.hundredths();
         add(fee.currency(), LedgerSums { fees: -hundredths, cash: hundredths, ..LedgerSums::default() });
     }

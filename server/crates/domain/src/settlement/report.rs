@@ -9,7 +9,7 @@ use crate::report::format_hundredths;
 use crate::report::table::ReportTable;
 use crate::settlement::BatchTotals;
 use crate::settlement::reconciliation::totals::RecordTotals;
-use crate::settlement::reconciliation::{RecordType, SettlementStatus, TransactionType};
+use crate::settlement::reconciliation::{MatchingStatus, RecordType, SettlementStatus, TransactionType};
 
 /// A batch of an entity in one settlement currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,10 +83,12 @@ impl From<&SettlementReport> for ReportTable {
     }
 }
 
-/// The values by which fees are divided: day, transaction type, brand (empty without one) and currency.
-pub type FeeKey = (Date, TransactionType, String, &'static str);
+/// The values by which fees are divided: day, transaction type, brand (empty without one), currency, and true for lines
+/// whose payment is not found.
+pub type FeeKey = (Date, TransactionType, String, &'static str, bool);
 
-/// Fees by day, transaction type, brand and currency.
+/// Fees by day, transaction type, brand and currency. The ledger has the fees of all rows, except those of lines whose
+/// payment is not found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeeReport {
     /// Number of lines with a fee, and the sum of the fees in hundredths.
@@ -96,38 +98,48 @@ pub struct FeeReport {
 impl From<&RecordTotals> for FeeReport {
     /// Adds up the fees of lines, and the lines that are a fee themselves. The total of a batch repeats its lines' fees
     /// and is left out.
+    ///
+    /// Lines whose payment is not found have their own rows, because the ledger books a fee when its line is matched.
     fn from(totals: &RecordTotals) -> Self {
         let mut report = Self::default();
         for (key, total) in &totals.rows {
             let is_fee = key.record_type == RecordType::Fee;
             let fee = if is_fee { total.settlement_amount } else { total.fee };
             let is_total = key.transaction_type == TransactionType::Batch;
-            if is_total || key.status == SettlementStatus::Failed || fee == 0 {
+            if is_total || key.status == SettlementStatus::Failed {
                 continue;
             }
-            let row = (key.day, key.transaction_type, key.brand.clone(), key.settlement_currency);
-            let (count, sum) = report.rows.entry(row).or_default();
-            *count += total.count;
-            *sum += fee;
+            let unmatched = total.unmatched;
+            let matched = (total.count - unmatched.count, fee - unmatched.fee);
+            for (is_unmatched, (count, fee)) in [(false, matched), (true, (unmatched.count, unmatched.fee))] {
+                if fee != 0 {
+                    let row = (key.day, key.transaction_type, key.brand.clone(), key.settlement_currency, is_unmatched);
+                    let (rows, sum) = report.rows.entry(row).or_default();
+                    *rows += count;
+                    *sum += fee;
+                }
+            }
         }
         report
     }
 }
 
 impl From<&FeeReport> for ReportTable {
-    /// Lists a row for each day, transaction type, brand and currency.
+    /// Lists a row for each day, transaction type, brand and currency. Lines whose payment is not found have their own
+    /// rows.
     fn from(report: &FeeReport) -> Self {
-        let header = vec!["day", "transactionType", "paymentBrand", "currency", "count", "fee"];
-        let rows = report.rows.iter().map(|((day, transaction_type, brand, currency), (count, fee))| {
+        let header = vec!["day", "transactionType", "paymentBrand", "currency", "matchingStatus", "count", "fee"];
+        let rows = report.rows.iter().map(|((day, transaction_type, brand, currency, is_unmatched), (count, fee))| {
             vec![
                 day.to_string(),
                 transaction_type.as_str().to_owned(),
                 brand.clone(),
                 (*currency).to_owned(),
+                if *is_unmatched { MatchingStatus::NotMatched.as_str().to_owned() } else { String::new() },
                 count.to_string(),
                 format_hundredths(*fee),
             ]
         });
-        Self { header, rows: rows.collect(), labels: 4, charted: 5 }
+        Self { header, rows: rows.collect(), labels: 5, charted: 6 }
     }
 }

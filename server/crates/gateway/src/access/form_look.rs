@@ -4,11 +4,11 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::form_look::{FormLook, LookPart};
 use tillgate_domain::access::inheritance::resolve_settings;
 use tillgate_domain::access::level::Level;
+use tillgate_domain::id::EntityId;
 use tillgate_store::AdminStore;
 
-use super::entity::EntityOverview;
 use super::settings::SettingsChange;
-use crate::administration::ActError;
+use crate::administration::{ActError, Administration};
 
 /// Resolves the look of an entity. `above` holds the entities above it, nearest first.
 pub(super) fn find_look(entity: &Entity, above: &[Entity]) -> FormLook {
@@ -34,11 +34,15 @@ pub(super) fn check_look(store: &AdminStore, entity: &Entity, change: &SettingsC
     look.check_contrast().map_err(|message| ActError::refuse(part.setting(), message))
 }
 
-impl EntityOverview {
-    /// Returns the look that the entity would have after a change of its settings.
-    pub fn preview_look(&self, change: &SettingsChange) -> FormLook {
-        let mut entity = self.entity.clone();
+impl Administration {
+    /// Returns the look that an entity would have after a change of its settings. Reads the entity and those above it
+    /// alone, because a preview is read again with every change of a form.
+    ///
+    /// # Errors
+    /// If there is no such entity.
+    pub fn preview_look(&self, id: &EntityId, change: &SettingsChange) -> Result<FormLook, ActError> {
+        let mut entity = self.load_entity(id)?;
         change.apply(&mut entity.settings);
-        find_look(&entity, &self.above)
+        Ok(find_look(&entity, &self.store.load_ancestors(&entity)?))
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::report::format_hundredths;
 use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_domain::settlement::reconciliation::MatchingStatus;
 use tillgate_domain::settlement::report::{FeeKey, FeeReport, SettlementReport, SettlementRow};
 
 use crate::{DayText, ResultFields, SumText};
@@ -80,6 +81,9 @@ struct FeeFields<'a> {
     payment_brand: Option<&'a str>,
     /// Currency of the fees.
     currency: &'static str,
+    /// `NOT_MATCHED` for lines of an institute's file whose payment is not found. The ledger has no fee of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matching_status: Option<&'static str>,
     /// Number of lines with a fee.
     count: u64,
     /// Sum of the fees.
@@ -156,12 +160,13 @@ impl<'a> From<&'a FeeReport> for FeesFields<'a> {
 }
 
 impl<'a> FeeFields<'a> {
-    fn new((day, transaction_type, brand, currency): &'a FeeKey, count: u64, fee: i128) -> Self {
+    fn new((day, transaction_type, brand, currency, is_unmatched): &'a FeeKey, count: u64, fee: i128) -> Self {
         Self {
             day: DayText(*day),
             transaction_type: transaction_type.as_str(),
             payment_brand: Some(&**brand).filter(|brand| !brand.is_empty()),
             currency,
+            matching_status: is_unmatched.then(|| MatchingStatus::NotMatched.as_str()),
             count,
             fee: SumText(format_hundredths(fee)),
         }

@@ -6,11 +6,11 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 use tillgate_domain::access::form_look::{FormLook, LookPart};
-use tillgate_domain::access::role::Permission;
+use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::settings::SettingsChange;
+use tillgate_gateway::administration::Administration;
 
-use super::load_overview;
 use crate::BASE;
 use crate::access::{Fields, FramePart};
 use crate::administration::settings::WAS;
@@ -112,12 +112,13 @@ struct PreviewedLook {
 /// The page in its place, if the user may not see the entity or it cannot be read.
 async fn read_look(office: &Office, id: &str, typed: &TypedLook) -> Result<PreviewedLook, Box<Response>> {
     let entity = office.find_entity(Permission::ViewPayments, id)?;
-    let overview = match load_overview(office, &entity).await {
-        Ok(overview) => overview,
+    let (change, mut faults) = typed.to_change();
+    let id = entity.id.clone();
+    let load = move |administration: &Administration| administration.preview_look(&id, &change);
+    let look = match office.examine(Permission::ViewPayments, Reach::Entity(entity.id.clone()), load).await {
+        Ok(look) => look,
         Err(error) => return Err(Box::new(office.show_refusal(&error, async |_| office.show_unknown()).await)),
     };
-    let (change, mut faults) = typed.to_change();
-    let look = overview.preview_look(&change);
     faults.extend(look.check_contrast().err().map(|message| (LookPart::OnAccent, message)));
     Ok(PreviewedLook { look, faults })
 }

@@ -14,16 +14,17 @@ use tillgate_store::access::audit_log::AuditOwners;
 use super::{FILE, INSTITUTE, MAPPING, PATH};
 use crate::BASE;
 use crate::access::Fields;
+use crate::access::people::KnownPeople;
 use crate::components::facts::summary;
 use crate::components::field::Field;
 use crate::components::list_address::{BEFORE, ListAddress};
 use crate::components::table::{Column, Shown, Table, empty};
+use crate::components::time::time;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::money::areas::render_areas;
-use crate::money::dispute_page::render_actor;
 use crate::money::entity_choice::{ENTITY, EntityChoice};
-use crate::money::{render_list_end, show_time};
+use crate::money::render_list_end;
 use crate::office::Office;
 use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
@@ -113,11 +114,12 @@ fn render_table(office: &Office, page: &AuditPage) -> Markup {
         Column::new(texts.get("step.actor")).from(Shown::Wide),
         Column::new(texts.get("imports.file")).from(Shown::Wide),
     ];
-    let rows = page.acts.iter().map(|act| render_row(office, act)).collect();
+    let people = KnownPeople::of_reader(office);
+    let rows = page.acts.iter().map(|act| render_row(office, &people, act)).collect();
     Table { caption: texts.get("imports.title"), hides_caption: true, is_linked: false, columns, rows }.render()
 }
 
-fn render_row(office: &Office, act: &AuditedAct) -> Vec<Markup> {
+fn render_row(office: &Office, people: &KnownPeople, act: &AuditedAct) -> Vec<Markup> {
     let (texts, entry) = (office.texts, &act.entry.content);
     let detail = |name: &str| entry.details.get(name).map_or("", String::as_str);
     let number = |name: &str| detail(name).parse::<u64>().unwrap_or(0);
@@ -130,9 +132,9 @@ fn render_row(office: &Office, act: &AuditedAct) -> Vec<Markup> {
         // Entries of earlier versions do not have this number.
         html! { @if !detail("unmatched").is_empty() { (texts.number(number("unmatched"))) } },
         html! { (texts.number(number("broken"))) },
-        show_time(texts, &zone, entry.time),
+        time(texts, &zone, entry.time),
         html! { span.cut { (entity.as_ref().map_or("", |entity| &entity.name)) } },
-        html! { @if let Some(actor) = &entry.actor { (render_actor(office, actor)) } },
+        html! { @if let Some(actor) = &entry.actor { (people.render_actor(texts, Some(actor))) } },
         html! { code { (entry.subject.chars().take(8).collect::<String>()) } },
     ]
 }

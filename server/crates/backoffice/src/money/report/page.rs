@@ -11,7 +11,7 @@ use tillgate_gateway::Failure;
 use super::ReportKind;
 use super::data::read_report;
 use super::query::{DEFAULT_GROUP, ReportQuery};
-use super::series::{DividedReport, Series, divide, parse_hundredths};
+use super::series::{DividedReport, MATCHING, Series, divide, parse_hundredths};
 use crate::BASE;
 use crate::access::Problem;
 use crate::components::badge::Tone;
@@ -25,6 +25,7 @@ use crate::layout::page::Section;
 use crate::layout::response::mark_as_personal;
 use crate::layout::texts::Texts;
 use crate::money::entity_choice::ENTITY;
+use crate::money::unmatched_list::PATH as UNMATCHED;
 use crate::office::Office;
 use crate::payment::period::report_period_tabs;
 use crate::payment::type_text;
@@ -112,7 +113,7 @@ fn render(office: &Office, kind: ReportKind, query: &ReportQuery, report: Option
         div.card { (render_filters(texts, kind, query)) }
         @if let Some(report) = report {
             (render_sums(texts, kind, report))
-            (render_parts(office, report))
+            (render_parts(office, query, report))
         }
     }
 }
@@ -173,17 +174,22 @@ fn render_fields(texts: &Texts, kind: ReportKind, query: &ReportQuery) -> Markup
 /// Renders the sum of each currency, for reports in which it says something.
 fn render_sums(texts: &Texts, kind: ReportKind, report: &DividedReport) -> Markup {
     let Some(column) = kind.summed().filter(|_| !report.sums.is_empty()) else { return html! {} };
-    let sum = |(currency, sum): (&String, &i64)| {
+    let sum = |((currency, status), sum): (&(String, String), &i64)| {
         let number = texts.amount(&format_hundredths((*sum).into()));
-        (format!("{} · {currency}", column_text(texts, column)), number)
+        let label = format!("{} · {currency}", column_text(texts, column));
+        if status.is_empty() {
+            return (label, html! { (number) });
+        }
+        let label = format!("{label} · {}", value_text(texts, status));
+        (label, html! { a href={ (BASE) (UNMATCHED) } { (number) } })
     };
     let sums: Vec<_> = report.sums.iter().map(sum).collect();
-    let rows: Vec<_> = sums.iter().map(|(label, number)| (label.as_str(), Some(html! { (number) }))).collect();
+    let rows: Vec<_> = sums.iter().map(|(label, number)| (label.as_str(), Some(number.clone()))).collect();
     summary(&rows)
 }
 
 /// Renders all parts of a report.
-fn render_parts(office: &Office, report: &DividedReport) -> Markup {
+fn render_parts(office: &Office, query: &ReportQuery, report: &DividedReport) -> Markup {
     let texts = office.texts;
     let (series, hidden_rows) = (&report.series, report.hidden_rows);
     let hidden = texts.number(u64::try_from(hidden_rows).unwrap_or(u64::MAX));
@@ -191,13 +197,13 @@ fn render_parts(office: &Office, report: &DividedReport) -> Markup {
         @if series.is_empty() {
             div.card { (empty(texts.get("reports.none"), texts.get("reports.none_advice"))) }
         }
-        @for part in series { (render_part(office, report, part)) }
+        @for part in series { (render_part(office, query, (report, part))) }
         @if hidden_rows > 0 { (notice(Tone::Warn, &html! { (texts.fill("reports.hidden", &[("count", &hidden)])) })) }
     }
 }
 
 /// Renders a part: its chart beside its table.
-fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup {
+fn render_part(office: &Office, query: &ReportQuery, (report, part): (&DividedReport, &Series)) -> Markup {
     let texts = office.texts;
     let name_of = |index: &usize| column_text(texts, report.header.get(*index).copied().unwrap_or_default());
     let show = |index: usize, cell: &str| show_cell(office, report, index, cell);
@@ -213,20 +219,30 @@ fn render_part(office: &Office, report: &DividedReport, part: &Series) -> Markup
         part.labels.iter().chain(&part.values).map(|index| html! { span.nowrap { (cell(row, index)) } }).collect()
     });
     let rows = rows.collect();
+    let charted = part.fill_days(&report.header, query.charted_days());
     let table = Table { caption: &title, hides_caption: true, is_linked: false, columns, rows };
+    let is_unmatched = part.shared.iter().any(|(index, _)| report.header.get(*index) == Some(&MATCHING));
     html! {
         section.card {
-            header { h2 { (title) } }
+            header {
+                h2 { (title) }
+                @if is_unmatched { a href={ (BASE) (UNMATCHED) } { (texts.get("unmatched.title")) } }
+            }
             div.report {
-                div { (render_chart(part, &title, &cell)) }
+                div { (render_chart(part, &charted, &title, &cell)) }
                 (table.render())
             }
         }
     }
 }
 
-/// Renders the chart of a part. Without a column to show there is none.
-fn render_chart(part: &Series, title: &str, cell: &impl Fn(&Vec<String>, &usize) -> String) -> Markup {
+/// Renders the chart of a part with its rows. Without a column to show there is none.
+fn render_chart(
+    part: &Series,
+    rows: &[Vec<String>],
+    title: &str,
+    cell: &impl Fn(&Vec<String>, &usize) -> String,
+) -> Markup {
     let Some(charted) = part.charted else { return html! {} };
     let point = |row: &Vec<String>| {
         let label = part.labels.iter().map(|index| cell(row, index)).filter(|label| !label.is_empty());
@@ -237,14 +253,19 @@ fn render_chart(part: &Series, title: &str, cell: &impl Fn(&Vec<String>, &usize)
         }
     };
     if part.is_over_time {
-        return over_time(&part.rows.iter().map(point).collect::<Vec<_>>(), title);
+        return over_time(&rows.iter().map(point).collect::<Vec<_>>(), title);
     }
-    by_name(&part.rows.iter().take(MAX_BARS).map(point).collect::<Vec<_>>(), title)
+    by_name(&rows.iter().take(MAX_BARS).map(point).collect::<Vec<_>>(), title)
 }
 
 /// Returns the text of a column.
 fn column_text<'a>(texts: &'a Texts, name: &'a str) -> &'a str {
     texts.find(&format!("report_column.{name}")).unwrap_or(name)
+}
+
+/// Returns the text of a value that a report knows by its code.
+fn value_text<'a>(texts: &'a Texts, value: &'a str) -> &'a str {
+    texts.find(&format!("report_value.{value}")).unwrap_or(value)
 }
 
 /// Returns a cell as people read it. Numbers have the marks of the language, and entities their names.
@@ -253,7 +274,7 @@ fn show_cell(office: &Office, report: &DividedReport, index: usize, cell: &str) 
     match report.header.get(index).copied().unwrap_or_default() {
         "paymentType" => type_text(texts, cell),
         "transactionType" => texts.find(&format!("line.{cell}")).unwrap_or(cell).to_owned(),
-        "status" | "recordType" | "cashflow" => texts.find(&format!("report_value.{cell}")).unwrap_or(cell).to_owned(),
+        "status" | "recordType" | "cashflow" | MATCHING => value_text(texts, cell).to_owned(),
         "entityId" => {
             let id = tillgate_domain::id::EntityId::parse(cell);
             let entity = id.and_then(|id| office.app().gateway.directory.find_entity(&id));

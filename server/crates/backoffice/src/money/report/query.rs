@@ -1,6 +1,7 @@
 //! Parameters of a report in the address: entity, period, time zone, and columns.
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::report::TotalsColumns;
@@ -28,6 +29,8 @@ pub(super) struct ReportQuery {
     pub(super) zone: TimeZone,
     /// The days.
     pub(super) days: DayRange,
+    /// The present day in the time zone.
+    pub(super) today: Date,
     /// The columns of the totals.
     pub(super) columns: Option<TotalsColumns>,
     /// Names of the parameters whose value is not valid. Nothing is read if there is one.
@@ -56,12 +59,17 @@ impl ReportQuery {
         if columns.is_none() && report == ReportKind::Totals {
             mistakes.push("group");
         }
-        Self { address, choice, zone, days, columns, mistakes }
+        Self { address, choice, zone, days, today, columns, mistakes }
     }
 
     /// Returns true if a parameter has a mistake.
     pub(super) fn has_mistake(&self, name: &str) -> bool {
         self.mistakes.contains(&name)
+    }
+
+    /// Returns the days that a chart shows: those of the period that have begun.
+    pub(super) fn charted_days(&self) -> DayRange {
+        DayRange { from: self.days.from, to: self.days.to.min(self.today) }
     }
 
     /// Returns the payments of the days.

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use jiff::ToSpan as _;
+use jiff::civil::Date;
 use tillgate_domain::report::table::ReportTable;
+use tillgate_domain::settlement::reconciliation::days::DayRange;
 
 use super::ReportKind;
 
@@ -10,10 +13,14 @@ use super::ReportKind;
 const CURRENCIES: [&str; 2] = ["currency", "settlementCurrency"];
 /// Column with the day of a row.
 const DAY: &str = "day";
+/// Column with the matching status of rows that the ledger does not have.
+pub(super) const MATCHING: &str = "matchingStatus";
 /// Columns that describe a row further, and never divide rows into charts.
 const DETAILS: [&str; 2] = ["entityId", "status"];
 /// Largest number of cells of all tables of a page, so that the page stays small.
 const MAX_CELLS: usize = 800;
+/// Largest number of days of which a chart shows each. Longer periods have bars for the days with a row.
+const MAX_DAYS: i32 = 366;
 /// Number of cells that the frame of a part is as large as.
 const PART_CELLS: usize = 25;
 
@@ -34,6 +41,8 @@ pub(super) struct Series {
     pub(super) is_over_time: bool,
     /// The rows, with all columns.
     pub(super) rows: Vec<Vec<String>>,
+    /// False if rows have no place on the page.
+    is_whole: bool,
 }
 
 /// The parts of a report, and the number of rows that have no place on the page.
@@ -44,9 +53,13 @@ pub(super) struct DividedReport {
     pub(super) labels: usize,
     pub(super) series: Vec<Series>,
     pub(super) hidden_rows: usize,
-    /// Sums over all rows, also those that have no place on the page: the currency, and hundredths.
-    pub(super) sums: BTreeMap<String, i64>,
+    /// Sums over all rows, also those that have no place on the page.
+    pub(super) sums: Sums,
 }
+
+/// Sums in hundredths of their currency, by the currency and the matching status of the rows. The status is empty for
+/// rows that the ledger has.
+pub(super) type Sums = BTreeMap<(String, String), i64>;
 
 /// Divides a report into parts, in the order of their first rows. Each part has all of its rows while there is room for
 /// them, because half of a month in each chart would say nothing.
@@ -72,26 +85,29 @@ pub(super) fn divide(kind: ReportKind, table: &ReportTable) -> DividedReport {
         if shown > 0 {
             left -= PART_CELLS + shown * cells;
             let mut part = begin(kind, table, &key, day);
+            part.is_whole = shown == rows.len();
             part.rows.extend(rows.into_iter().take(shown).cloned());
             part.finish(kind, table);
             series.push(part);
         }
     }
-    let sums = kind.summed().map(|column| sum_by_currency(table, column)).unwrap_or_default();
+    let sums = kind.summed().map(|column| add_up(table, column)).unwrap_or_default();
     DividedReport { header: table.header.clone(), labels: table.labels, series, hidden_rows, sums }
 }
 
-/// Adds a column up for each currency.
-fn sum_by_currency(table: &ReportTable, column: &str) -> BTreeMap<String, i64> {
+/// Adds a column up for each currency. Rows that the ledger does not have are never in a sum with others.
+fn add_up(table: &ReportTable, column: &str) -> Sums {
     let place = |name: &dyn Fn(&str) -> bool| table.header.iter().position(|known| name(known));
     let places = place(&|name| CURRENCIES.contains(&name)).zip(place(&|name| name == column));
-    let mut sums = BTreeMap::new();
+    let status = place(&|name| name == MATCHING);
+    let mut sums = Sums::new();
     let Some((currency, column)) = places else { return sums };
     for row in &table.rows {
+        let status = status.and_then(|status| row.get(status)).cloned().unwrap_or_default();
         if let (Some(currency), Some(value)) =
             (row.get(currency), row.get(column).and_then(|cell| parse_hundredths(cell)))
         {
-            let sum: &mut i64 = sums.entry(currency.clone()).or_default();
+            let sum: &mut i64 = sums.entry((currency.clone(), status)).or_default();
             *sum = sum.saturating_add(value);
         }
     }
@@ -126,6 +142,7 @@ fn begin(kind: ReportKind, table: &ReportTable, key: &[Option<&str>], day: Optio
         charted: None,
         is_over_time,
         rows: Vec::new(),
+        is_whole: true,
     }
 }
 
@@ -136,6 +153,31 @@ impl Series {
         self.values.retain(|index| rows.iter().any(|row| row.get(*index).is_some_and(|cell| !cell.is_empty())));
         let find = |name: &&str| self.values.iter().copied().find(|index| table.header.get(*index) == Some(name));
         self.charted = kind.charted().iter().find_map(find);
+    }
+
+    /// Returns the rows of a chart over the days of a period, with a row for each day of which the report has none. Its
+    /// value is zero, because nothing happened on it. The rows stay as they are if they are not one for each day, or if
+    /// the chart would have too many days.
+    pub(super) fn fill_days(&self, header: &[&str], days: DayRange) -> Vec<Vec<String>> {
+        let day = header.iter().position(|name| *name == DAY);
+        let known = day.filter(|day| self.is_over_time && self.is_whole && self.labels == [*day]);
+        let (Some(day), Some(charted)) = (known, self.charted) else { return self.rows.clone() };
+        let length = days.from.until(days.to).map_or(0, |span| span.get_days());
+        if !(0..MAX_DAYS).contains(&length) {
+            return self.rows.clone();
+        }
+        let begin = days.from.series(1.day()).take_while(|day| *day <= days.to);
+        let zero = |date: Date| {
+            let cell = |index| match index {
+                index if index == day => date.to_string(),
+                index if index == charted => "0.00".to_owned(),
+                _ => String::new(),
+            };
+            ((0..header.len()).map(cell).collect::<Vec<String>>(), date.to_string())
+        };
+        let mut rows: BTreeMap<String, Vec<String>> = begin.map(zero).map(|(row, date)| (date, row)).collect();
+        rows.extend(self.rows.iter().filter_map(|row| Some((row.get(day)?.clone(), row.clone()))));
+        rows.into_values().collect()
     }
 }
 
@@ -203,9 +245,48 @@ mod tests {
         let row: &[&str] = &["2026-10-01", "EUR", "1", "5.00"];
         let report = table(&["day", "currency", "count", "fee"], 2, &vec![row; 1000]);
         let divided = divide(ReportKind::Fees, &report);
-        assert_eq!(divided.sums, BTreeMap::from([("EUR".to_owned(), 500_000)]), "also the hidden rows count");
+        assert_eq!(
+            divided.sums,
+            Sums::from([(("EUR".to_owned(), String::new()), 500_000)]),
+            "also the hidden rows count"
+        );
         assert_eq!(divided.series[0].rows.len() + divided.hidden_rows, 1000);
         assert!(divided.hidden_rows > 500);
+    }
+
+    #[test]
+    fn rows_that_the_ledger_does_not_have_are_in_no_part_and_no_sum_with_others() {
+        let header = ["day", "transactionType", "paymentBrand", "currency", MATCHING, "count", "fee"];
+        let rows: [&[&str]; 3] = [
+            &["2026-10-01", "DEBIT", "", "EUR", "", "1", "5.00"],
+            &["2026-10-01", "DEBIT", "", "EUR", "NOT_MATCHED", "1", "0.70"],
+            &["2026-10-02", "DEBIT", "", "EUR", "NOT_MATCHED", "1", "0.02"],
+        ];
+        let divided = divide(ReportKind::Fees, &table(&header, 5, &rows));
+        let sum = |status: &str, sum| (("EUR".to_owned(), status.to_owned()), sum);
+        assert_eq!(divided.sums, Sums::from([sum("", 500), sum("NOT_MATCHED", 72)]));
+        assert_eq!(divided.series.iter().map(|part| part.rows.len()).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_day_without_a_row_has_a_bar_of_zero() {
+        let header = ["day", "currency", "count", "fee"];
+        let row = |day| [day, "EUR", "1", "5.00"];
+        let rows = ["2026-10-02", "2026-10-04"].map(row);
+        let report = table(&header, 2, &[&rows[0], &rows[1]]);
+        let divided = divide(ReportKind::Fees, &report);
+        let fees = |from: i8, to: i8| {
+            let days = DayRange { from: Date::constant(2026, 10, from), to: Date::constant(2026, 10, to) };
+            let rows = divided.series[0].fill_days(&header, days);
+            rows.iter().map(|row| format!("{} {}", row[0], row[3])).collect::<Vec<_>>()
+        };
+        let all = ["2026-10-01 0.00", "2026-10-02 5.00", "2026-10-03 0.00", "2026-10-04 5.00", "2026-10-05 0.00"];
+        assert_eq!(fees(1, 5), all);
+        // Days after the present one are no part of the chart, unless the report has a row of them.
+        assert_eq!(fees(1, 3), [&all[..3], &all[3..4]].concat());
+        assert_eq!(fees(5, 1), ["2026-10-02 5.00", "2026-10-04 5.00"], "a period in the future");
+        let days = DayRange { from: Date::MIN, to: Date::MAX };
+        assert_eq!(divided.series[0].fill_days(&header, days), divided.series[0].rows, "a chart of ages");
     }
 
     #[test]

@@ -132,6 +132,16 @@ impl ReconciliationRecord {
     pub fn is_simulated(&self) -> bool {
         self.settlement.format == SIMULATED_FORMAT
     }
+
+    /// Returns true if a search found no single payment for the line, so that the ledger has none of its money.
+    pub fn is_unmatched(&self) -> bool {
+        self.matching.as_ref().is_some_and(|matching| matching.status != MatchingStatus::Matched)
+    }
+
+    /// Returns the fee that the line takes from the merchant. It is the settled amount of a line that is itself a fee.
+    pub fn fee(&self) -> Option<Amount> {
+        if self.record_type == RecordType::Fee { Some(self.settlement.amount) } else { self.settlement.fee }
+    }
 }
 
 /// The clearing institute of a record.

@@ -42,6 +42,17 @@ pub struct RecordTotal {
     pub settlement_amount: i128,
     /// Sum of the fees.
     pub fee: i128,
+    /// The records among them whose payment is not found. The ledger has none of their money.
+    pub unmatched: UnmatchedTotal,
+}
+
+/// Number and fees of records whose payment is not found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnmatchedTotal {
+    /// Number of records.
+    pub count: u64,
+    /// Sum of their fees in hundredths of the settlement's currency, also of records that are a fee themselves.
+    pub fee: i128,
 }
 
 impl RecordTotal {
@@ -98,5 +109,9 @@ impl RecordTotals {
         total.amount += i128::from(record.amount.hundredths());
         total.settlement_amount += i128::from(record.settlement.amount.hundredths());
         total.fee += record.settlement.fee.map_or(0, |fee| i128::from(fee.hundredths()));
+        if record.is_unmatched() {
+            total.unmatched.count += 1;
+            total.unmatched.fee += record.fee().map_or(0, |fee| i128::from(fee.hundredths()));
+        }
     }
 }

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::{EntityId, PaymentId, RecordId};
 use tillgate_domain::settlement::file_format::FileMapping;
-use tillgate_domain::settlement::reconciliation::{ImportedLine, MatchingStatus, ReconciliationRecord};
+use tillgate_domain::settlement::reconciliation::{ImportedLine, ReconciliationRecord};
 use tillgate_store::Cancellation;
 use tillgate_store::settlement::file::EntityScope;
 
@@ -54,8 +54,7 @@ pub struct SettlementFileLine {
 impl SettlementFileLine {
     /// Returns true if nobody has decided about the line.
     pub fn is_open(&self) -> bool {
-        let status = self.record.matching.as_ref().map(|matching| matching.status);
-        self.import.rejected.is_none() && status.is_some_and(|status| status != MatchingStatus::Matched)
+        self.import.rejected.is_none() && self.record.is_unmatched()
     }
 }
 
