@@ -72,6 +72,13 @@ export function loadPageModule() {
   return empty ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
 }
 
+function makeSheet(name, hash) {
+  var link = makePinned("link", hash);
+  link.rel = "stylesheet";
+  link.href = folder + "css/" + name + ".css";
+  return link;
+}
+
 // Loads the wanted style sheet. It comes first in the head, so that rules of the merchant with equal weight win.
 export function loadStyle(wanted, whenLoaded) {
   var name = wanted === "none" || wanted === "plain" ? wanted : "card";
@@ -83,15 +90,22 @@ export function loadStyle(wanted, whenLoaded) {
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");
   loadElement(function () {
-    styleLink = makePinned("link", name === "card" ? "%CARD%" : "%BARE%");
-    styleLink.rel = "stylesheet";
-    styleLink.href = folder + "css/" + name + ".css";
-    return styleLink;
+    return styleLink = makeSheet(name, name === "card" ? "%CARD%" : "%BARE%");
   }, "prepend", 0).then(function () {
     if (styleName === name) adoptRules("");
     whenLoaded();
     // If it does not come, the measures stay: a bare form pays too.
   }, Boolean);
+}
+
+// True once the sheet of marks is on its way.
+var hasMarks = false;
+// Shows the mark of a brand. The sheets of the styles have those of a few brands, and one sheet has all others.
+export function showMark(brand) {
+  if (hasMarks || styleName === "none" || "%MARKED%".split(" ").includes(brand)) return;
+  hasMarks = true;
+  // If it does not come, there are names, as forms without a style sheet have them.
+  loadElement(function () { return makeSheet("marks", "%MARKS%"); }, "prepend", 0).catch(Boolean);
 }
 
 // Takes the look of the checkout's channel, as rules that weigh nothing: the page's own win.

@@ -4,7 +4,7 @@
 // pay an order that the page no longer shows.
 
 import { ENGLISH, loadLanguage, loadPageModule, loadStyle, readLanguage, readLocale } from "./files.js";
-import { removeFiles, takeLook, takeTexts, textOf } from "./files.js";
+import { removeFiles, showMark, takeLook, takeTexts, textOf } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -40,7 +40,7 @@ function startLoader() {
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     english: ENGLISH, readLanguage: readLanguage, readLocale: readLocale,
-    listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
+    listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
     connect: function (functions) {

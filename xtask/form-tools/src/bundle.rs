@@ -15,6 +15,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
+use super::marks::BrandMarks;
 use super::{es5, fields, glue, locale, modules, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -42,6 +43,8 @@ struct BundleFile {
 const PAGE_SCRIPT: &str = "js/static.min.js";
 /// Path of the page module in plain JavaScript.
 const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
+/// Path of the sheet with the marks of brands that the sheets of the styles do not draw.
+const MARKS: &str = "css/marks.css";
 
 /// The page module as browsers load it.
 pub struct PageScripts {
@@ -102,12 +105,8 @@ pub fn write_bundle(
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT_WITH_BYTES, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
-    // The rules of other forms than those of cards follow in both styles.
-    let others = read_text(&widget.join("style/forms.css"))?;
-    for style in ["card", "plain"] {
-        let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;
-        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
-    }
+    let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
+    add_styles(&widget.join("style"), &marks, &mut add)?;
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -120,7 +119,7 @@ pub fn write_bundle(
     };
     let (document, text) = (field_document("digits.js")?, field_document("text.js")?);
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &frame_source(&folder, "relay.js")?)?;
-    let loader = loader_template(&widget, &locales, &files)?;
+    let loader = loader_template(&widget, &locales, &marks, &files)?;
 
     let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
     let loader = loader.replace("%BUILD%", &build);
@@ -146,6 +145,17 @@ pub fn write_bundle(
         })),
     });
     write_manifest(out, &manifest)
+}
+
+/// Adds the style sheets. The rules of other forms than those of cards, and of marks, follow in both styles.
+fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+    let others = read_text(&folder.join("forms.css"))? + &read_text(&folder.join("marks.css"))? + &marks.first_rules();
+    for style in ["card", "plain"] {
+        let source = read_text(&folder.join(format!("{style}.css")))? + &others;
+        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
+    }
+    add(MARKS, STYLE, marks.later_sheet().into_bytes());
+    Ok(())
 }
 
 /// Returns type and hash of each file, for the manifest.
@@ -280,17 +290,28 @@ fn frame_source(folder: &Path, entry: &str) -> Result<String> {
 
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
 /// first file handles those that are too old for the rest.
-fn loader_template(widget: &Path, locales: &[locale::Locale], files: &BTreeMap<String, BundleFile>) -> Result<String> {
+fn loader_template(
+    widget: &Path,
+    locales: &[locale::Locale],
+    marks: &BrandMarks,
+    files: &BTreeMap<String, BundleFile>,
+) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
     let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
-    let pins =
-        [("%PAGE%", PAGE_SCRIPT), ("%TWIN%", PAGE_PLAIN_JS), ("%CARD%", "css/card.css"), ("%BARE%", "css/plain.css")];
+    let pins = [
+        ("%PAGE%", PAGE_SCRIPT),
+        ("%TWIN%", PAGE_PLAIN_JS),
+        ("%CARD%", "css/card.css"),
+        ("%BARE%", "css/plain.css"),
+        ("%MARKS%", MARKS),
+    ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
+        .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", &locale::english_texts(&widget.join("locales"))?)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());
