@@ -15,7 +15,7 @@ const SCRIPT: &str = "
 const MESSAGE: &str = ".wpwl-message.wpwl-has-error";
 
 /// Blocks requests that match `patterns`, as a browser extension does. An empty list unblocks all.
-async fn block_requests(browser: &Browser, patterns: &[&str]) -> anyhow::Result<()> {
+pub async fn block_requests(browser: &Browser, patterns: &[&str]) -> anyhow::Result<()> {
     let patterns: Vec<_> = patterns.iter().map(|it| json!({ "urlPattern": it, "block": true })).collect();
     browser.cdp().send_raw("Network.enable", json!({})).await?;
     browser.cdp().send_raw("Network.setBlockedURLs", json!({ "urlPatterns": patterns })).await?;

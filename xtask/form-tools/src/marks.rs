@@ -74,13 +74,14 @@ impl BrandMarks {
 
     /// Returns the rules for the sheets of the styles.
     pub fn first_rules(&self) -> String {
-        // Tiles are hidden until their rule is there: none is ever an empty box.
-        [&select(&self.first_codes()), "{--tillgate-tile:grid}", &write_rules(&self.first)].concat()
+        // Tiles are hidden until their rule is there: none is ever an empty box. Names that stand in may be wider.
+        [&select(&self.first_codes()), "{--tillgate-tile:grid;--tillgate-width:3rem}", &write_rules(&self.first)]
+            .concat()
     }
 
     /// Returns the sheet with all other marks.
     pub fn later_sheet(&self) -> String {
-        [".wpwl-brand{--tillgate-tile:grid}", &write_rules(&self.later)].concat()
+        [".wpwl-brand{--tillgate-tile:grid;--tillgate-width:3rem}", &write_rules(&self.later)].concat()
     }
 }
 
@@ -144,7 +145,7 @@ impl Shape {
         match self {
             Self::Foot(colour) => format!("linear-gradient(0deg,{colour} .1875rem,#0000 0)"),
             Self::Corner(colour) => format!("linear-gradient(225deg,{colour} .375rem,#0000 .4rem)"),
-            Self::Dots([left, right]) => format!("{},{}", dot("41%", left), dot("59%", right)),
+            Self::Dots([left, right]) => format!("{},{}", dot("37%", left), dot("63%", right)),
             Self::Bands([left, middle]) => {
                 format!("linear-gradient(90deg,{left} 33.3%,{middle} 0 66.6%,#0000 0)")
             }
