@@ -115,7 +115,7 @@ async fn marks_pictures() -> anyhow::Result<()> {
         let codes: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
         stage.open_forms(&browser, &codes.join(" "), "style: 'logos'").await?;
         browser.wait_until("document.querySelector('link[href$=\"/css/marks.css\"]')?.sheet").await?;
-        browser.resize_page(920, 480).await?;
+        browser.resize_page(920, 640).await?;
         for (name, colours) in [("light", "#1b2230; background: #fff"), ("dark", "#e8ecf3; background: #10151f")] {
             // The mark is the subject, not the button around it.
             let script = format!(

@@ -15,8 +15,8 @@ const DEFAULT_COLOURS: (&str, &str) = ("#4a5364", "#fff");
 const DEFAULT_SIZE: usize = 22;
 /// Half pixels of the largest text, of one line and of two.
 const LARGEST: [usize; 2] = [26, DEFAULT_SIZE];
-/// Width for the text in pixels. The tile has 48, because some fonts are a fifth wider than Arial.
-const TEXT_WIDTH: usize = 40;
+/// Width for the text in pixels. The tile has 48, because some fonts are a quarter wider than Arial.
+const TEXT_WIDTH: usize = 37;
 
 /// The marks of the brands.
 pub struct BrandMarks {
