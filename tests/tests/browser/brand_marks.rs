@@ -37,13 +37,16 @@ fn describe_tiles(css: &str) -> String {
 async fn every_brand_has_a_mark_and_none_is_an_empty_box_although_the_page_forbids_images() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        let codes: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
-        stage.open_forms(&browser, &codes.join(" "), "style: 'logos', locale: 'ar'").await?;
-        browser.wait_until(SHEET).await?;
-        let tiles = browser.evaluate(&describe_tiles(".wpwl-logo > .wpwl-brand")).await?;
-        let expected: Vec<String> = codes.iter().map(|code| format!("{code} ")).collect();
-        assert_eq!(tiles, json!(expected));
-        assert_eq!(browser.evaluate(SHEETS).await?, 1);
+        // Both codes of SEPA have one form, so a page shows one of them.
+        let (alone, codes): (Vec<_>, Vec<_>) = Brand::all().iter().map(|it| it.code).partition(|code| *code == "SEPA");
+        for codes in [codes, alone] {
+            stage.open_forms(&browser, &codes.join(" "), "style: 'logos', locale: 'ar'").await?;
+            browser.wait_until(SHEET).await?;
+            let tiles = browser.evaluate(&describe_tiles(".wpwl-logo > .wpwl-brand")).await?;
+            let expected: Vec<String> = codes.iter().map(|code| format!("{code} ")).collect();
+            assert_eq!(tiles, json!(expected));
+            assert_eq!(browser.evaluate(SHEETS).await?, 1);
+        }
         assert_eq!(browser.observed_details("violation").await?, Vec::<String>::new());
         Ok(())
     })
