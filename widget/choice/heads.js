@@ -10,11 +10,10 @@ const EMBLEMS = 4;
 // What a head takes over from its container, which the page may have styled.
 const LOOK = ["--wpwl-accent", "--wpwl-radius", "max-width"];
 
-function makeEmblems(way) {
-  const isCard = way.key === "card";
+function makeEmblems(group, way) {
   const emblems = way.brands.slice(0, EMBLEMS).map((code) => {
-    const text = isCard ? [] : [way.name.slice(0, 1)];
-    return make("span", `wpwl-brand wpwl-brand-${code} wpwl-brand-inline`, null, text);
+    group.tools.showMark(code);
+    return make("span", `wpwl-brand wpwl-brand-${code} wpwl-brand-inline`);
   });
   return make("span", "wpwl-method-brands", { "aria-hidden": "true" }, emblems);
 }
@@ -40,7 +39,7 @@ function makeRow(group, way, at) {
   const texts = [make("span", "wpwl-method-name", null, [way.name])];
   if (way.hint) texts.push(make("span", "wpwl-method-hint", null, [way.hint]));
   way.node = make("input", "wpwl-tick", attributes);
-  const label = make("label", "", null, [way.node, make("span", "wpwl-method-text", null, texts), makeEmblems(way)]);
+  const label = make("label", "", null, [way.node, make("span", "wpwl-method-text", null, texts), makeEmblems(group, way)]);
   way.head = makePart(group, "wpwl-method", { id: `${group.id}-${at}` }, [label]);
   nativeCall(blockOf(way), "before", way.head);
   return way.head;

@@ -109,6 +109,16 @@ function loadSheet(name, hash, note) {
   }, "prepend", 0);
 }
 
+// True once the sheet of marks is on its way.
+var hasMarks = false;
+// Shows the mark of a brand. The sheets of the styles have those of a few brands, and one sheet has all others.
+export function showMark(brand) {
+  if (hasMarks || styleName === "none" || "%MARKED%".split(" ").includes(brand)) return;
+  hasMarks = true;
+  // If it does not come, there are names, as forms without a style sheet have them.
+  loadSheet("marks", "%MARKS%").catch(Boolean);
+}
+
 // Takes the look of the checkout's channel, as rules that weigh nothing: the page's own win.
 export function takeLook(rules) {
   if (!rules) return;

@@ -4,7 +4,7 @@
 // pay an order that the page no longer shows.
 
 import { loadChoice, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
-import { removeFiles, takeLook, takeTexts } from "./files.js";
+import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -34,7 +34,7 @@ function startLoader() {
   var hadForms = !nativeGet(ownScript, "isConnected");
 
   // The parts that the script of the choice uses.
-  var tools = { listForms: listForms, readTexts: readTexts, readLocale: readLocale, restyle: restyle };
+  var tools = { listForms: listForms, readTexts: readTexts, readLocale: readLocale, restyle: restyle, showMark: showMark };
 
   // The parts of the loader that the page module uses, as widget/src/page/bridge.rs declares them.
   var loader = {
@@ -46,7 +46,7 @@ function startLoader() {
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
     loadLaterTexts: function (work) { loadLaterTexts().then(work); },
-    listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon,
+    listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) {
       setBusy(form.container, false);

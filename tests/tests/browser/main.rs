@@ -10,6 +10,7 @@ mod assistive_technology;
 mod attacker;
 mod autofill;
 mod back_office;
+mod brand_marks;
 mod brand_offers;
 mod brand_page;
 mod callbacks;

@@ -1,9 +1,10 @@
 //! Screenshots for documentation and review, made on request and not in an ordinary run: the form in every language on
-//! one sheet, and the themes of docs/theme.md.
+//! one sheet, and the themes and marks of docs/theme.md.
 
 use std::path::{Path, PathBuf};
 
 use thirtyfour::prelude::*;
+use tillgate_shared::brand::Brand;
 use tillgate_shared::language::LANGUAGES;
 use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, MerchantPage, run_in_browser};
@@ -140,6 +141,33 @@ async fn choice_pictures() -> anyhow::Result<()> {
                     std::fs::write(folder.join(format!("{layout}-{name}-{chosen}.png")), take_screenshot(&browser).await?)?;
                 }
             }
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+#[ignore = "makes docs/images/marks-*.png: cargo xtask test -- --ignored marks_pictures"]
+async fn marks_pictures() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        let codes: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
+        stage.open_forms(&browser, &codes.join(" "), "style: 'logos'").await?;
+        browser.wait_until("document.querySelector('link[href$=\"/css/marks.css\"]')?.sheet").await?;
+        browser.resize_page(920, 640).await?;
+        for (name, colours) in [("light", "#1b2230; background: #fff"), ("dark", "#e8ecf3; background: #10151f")] {
+            // The mark is the subject, not the button around it.
+            let script = format!(
+                "const sheet = new CSSStyleSheet();
+                 sheet.replaceSync('.wpwl-logos {{ color: {colours}; max-width: none; margin: 0; padding: 16px; gap: 8px }}' +
+                     '.wpwl-logo {{ min-height: 0; padding: 0; border: 0 }}');
+                 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];"
+            );
+            browser.execute(script, vec![]).await?;
+            let row = browser.find(By::Css(".wpwl-logos")).await?;
+            let file = workspace_folder().join(format!("docs/images/marks-{name}.png"));
+            std::fs::write(file, row.screenshot_as_png().await?)?;
         }
         Ok(())
     })

@@ -288,17 +288,6 @@ async fn a_page_that_turns_dark_by_itself_takes_the_form_and_its_frames_along() 
     .await
 }
 
-/// Touches the middle of the element that matches `css`.
-async fn touch_element(browser: &Browser, css: &str) -> anyhow::Result<()> {
-    let middle = "(it => ({ x: it.x + it.width / 2, y: it.y + it.height / 2 }))(document.querySelector(arguments[0]).getBoundingClientRect())";
-    let point = browser.execute(format!("return {middle}"), vec![json!(css)]).await?.json().clone();
-    for (kind, points) in [("touchStart", json!([point])), ("touchEnd", json!([]))] {
-        let event = json!({ "type": kind, "touchPoints": points });
-        browser.cdp().send_raw("Input.dispatchTouchEvent", event).await?;
-    }
-    Ok(())
-}
-
 #[tokio::test]
 async fn large_text_and_narrow_windows_need_no_scrolling_sideways() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;

@@ -15,6 +15,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
+use super::marks::BrandMarks;
 use super::{es5, fields, glue, locale, modules, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -42,6 +43,8 @@ struct BundleFile {
 const PAGE_SCRIPT: &str = "js/static.min.js";
 /// Path of the page module in plain JavaScript.
 const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
+/// Path of the sheet with the marks of brands that the sheets of the styles do not draw.
+const MARKS: &str = "css/marks.css";
 
 /// Path of the script with the English texts that are not in the loader.
 const ENGLISH_LATER: &str = "js/later-en.js";
@@ -105,12 +108,8 @@ pub fn write_bundle(
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT_WITH_BYTES, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
-    // The rules of other forms than those of cards follow in both styles.
-    let others = read_text(&widget.join("style/forms.css"))?;
-    for style in ["card", "plain"] {
-        let source = read_text(&widget.join(format!("style/{style}.css")))? + &others;
-        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
-    }
+    let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
+    add_styles(&widget.join("style"), &marks, &mut add)?;
     add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
     let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
     add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
@@ -129,7 +128,7 @@ pub fn write_bundle(
     };
     let (document, text) = (field_document("digits.js")?, field_document("text.js")?);
     let relay = frame_document(&folder, "internalRequestIframe.html", None, &frame_source(&folder, "relay.js")?)?;
-    let loader = loader_template(&widget, &locales, &english, &files)?;
+    let loader = loader_template(&widget, &locales, &english, &marks, &files)?;
 
     let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
     let loader = loader.replace("%BUILD%", &build);
@@ -155,6 +154,17 @@ pub fn write_bundle(
         })),
     });
     write_manifest(out, &manifest)
+}
+
+/// Adds the style sheets. The rules of other forms than those of cards, and of marks, follow in both styles.
+fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+    let others = read_text(&folder.join("forms.css"))? + &read_text(&folder.join("marks.css"))? + &marks.first_rules();
+    for style in ["card", "plain"] {
+        let source = read_text(&folder.join(format!("{style}.css")))? + &others;
+        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
+    }
+    add(MARKS, STYLE, marks.later_sheet().into_bytes());
+    Ok(())
 }
 
 /// Returns type and hash of each file, for the manifest.
@@ -293,6 +303,7 @@ fn loader_template(
     widget: &Path,
     locales: &[locale::Locale],
     english: &str,
+    marks: &BrandMarks,
     files: &BTreeMap<String, BundleFile>,
 ) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
@@ -308,10 +319,12 @@ fn loader_template(
         ("%BARE%", "css/plain.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
+        ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
+        .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", english)
         .replace("\"%SKELETON%\"", &json!(skeleton).to_string());

@@ -8,6 +8,7 @@ mod es5;
 mod fields;
 mod glue;
 mod locale;
+mod marks;
 mod modules;
 mod plain_js;
 mod script;

@@ -202,7 +202,14 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
     // The merchant's integrity value pins the loader, and the loader pins every file that it loads.
     let loader = String::from_utf8(loader)?;
     let languages = LANGUAGES.iter().map(|language| language.tag).filter(|tag| *tag != "en");
-    let files = ["js/static.min.js", "js/plain/static.min.js", "js/later-en.js", "css/card.css", "css/plain.css"];
+    let files = [
+        "js/static.min.js",
+        "js/plain/static.min.js",
+        "js/later-en.js",
+        "css/card.css",
+        "css/plain.css",
+        "css/marks.css",
+    ];
     let files = files.map(str::to_owned);
     for path in files.into_iter().chain(languages.map(|tag| format!("js/locale-{tag}.js"))) {
         let file = shop.bare_request(Method::GET, &format!("v1/static/{build}/{path}")).send().await?;

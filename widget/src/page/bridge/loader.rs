@@ -50,6 +50,9 @@ extern "C" {
     /// The relay frame, if it is open.
     #[wasm_bindgen(method, js_name = findRelay)]
     pub fn find_relay(this: &Loader) -> Option<HtmlIFrameElement>;
+    /// Makes sure that the mark of a brand is drawn, unless the merchant brings all of the style.
+    #[wasm_bindgen(method, js_name = showMark)]
+    pub fn show_mark(this: &Loader, brand: &str);
     /// Runs `work` in a task of its own, before any timer.
     #[wasm_bindgen(method, js_name = runSoon)]
     pub fn run_soon(this: &Loader, work: &JsValue);

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use super::billing;
+use super::{billing, mark};
 use crate::page::bridge::{Value, document, format_number};
 use crate::page::callbacks::ErrorName;
 use crate::page::country;
@@ -107,7 +107,7 @@ impl Form {
         };
         let button = if is_alone {
             // Scripts press the brand inside the button.
-            let content = html! { <span ~className={["wpwl-brand wpwl-brand-", code].concat()}>{ text }</span> };
+            let content = html! { <span ~className={mark::mark_classes(&self.session, code)}>{ text }</span> };
             self.view_button("brand", &["brand-", code].concat(), &["brand wpwl-button-brand-", code].concat(), content)
         } else {
             self.view_button("submit", "submit", "pay", html! { { text } })

@@ -88,11 +88,12 @@ impl Form {
 
     /// Shows the brand in the list and by the logo. A brand whose option is still to be rendered follows after that.
     pub(in crate::page) fn show_brand(&mut self) {
-        let brand = self.brand.clone();
+        let (brand, session) = (self.brand.clone(), self.session.clone());
         let Some(part) = self.card_part() else { return };
         if part.shown_brand == brand || part.cards.is_empty() {
             return;
         }
+        session.loader.show_mark(&brand);
         if let Some(logo) = &part.skeleton.logo {
             let shown = logo.class_name();
             for class in

@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
-use tillgate_shared::frame_messages::Config;
+use tillgate_shared::brand::AccountType;
+use tillgate_shared::frame_messages::{Config, OfferedBrand};
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlSelectElement};
 
+use super::mark;
 use crate::page::dom::{self, Listener};
 use crate::page::engine::form::Message;
 use crate::page::handle::FormHandle;
@@ -34,7 +36,7 @@ pub fn show(session: &Rc<Session>, config: &Config) {
         let is_pressed = pressed.as_ref().is_some_and(|brand| form.brands.contains(brand));
         form.show_container(is_pressed);
         for brand in form.brands.iter().filter_map(|code| config.find_brand(code)) {
-            let button = make_logo(brand, pressed.as_deref() == Some(&brand.code));
+            let button = make_logo(session, brand, pressed.as_deref() == Some(&brand.code));
             let (weak, form, row_node, code) = (Rc::downgrade(session), form.clone(), row.clone(), brand.code.clone());
             let press = Listener::new(&button, "click", move |_| {
                 if let Some(session) = weak.upgrade() {
@@ -49,17 +51,11 @@ pub fn show(session: &Rc<Session>, config: &Config) {
     session.nodes.borrow_mut().push(row);
 }
 
-fn make_logo(brand: &tillgate_shared::frame_messages::OfferedBrand, is_pressed: bool) -> HtmlElement {
+fn make_logo(session: &Session, brand: &OfferedBrand, is_pressed: bool) -> HtmlElement {
     let pressed = if is_pressed { "true" } else { "false" };
     let attributes = [("type", "button"), ("aria-pressed", pressed), ("data-brand", brand.code.as_str())];
     let button = dom::make("button", if is_pressed { "wpwl-logo wpwl-selected" } else { "wpwl-logo" }, &attributes, "");
-    let class = ["wpwl-brand wpwl-brand-", &brand.code, " wpwl-brand-inline"].concat();
-    let is_card = brand.kind == tillgate_shared::brand::AccountType::Card;
-    let emblem = match is_card {
-        true => dom::make("span", &class, &[("role", "img"), ("aria-label", &brand.name)], ""),
-        false => dom::make("span", &class, &[], &brand.name),
-    };
-    let _ = button.append_child(&emblem);
+    let _ = button.append_child(&mark::make_mark(session, brand.kind == AccountType::Card, &brand.code, &brand.name));
     button
 }
 

@@ -5,6 +5,7 @@ pub mod billing;
 pub mod brand;
 pub mod card;
 pub mod logos;
+pub mod mark;
 pub mod spinner;
 pub mod stored;
 

@@ -2,6 +2,7 @@
 
 use yew::prelude::*;
 
+use super::mark;
 use super::stored::{StoredEntry, StoredPart};
 use crate::page::engine::form::Form;
 use crate::page::text::keys;
@@ -58,7 +59,7 @@ impl Form {
                     { wrapper("registrationId", html! {
                         <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} data-action="change-registration" />
                     }) }
-                    { wrapper("brand", view_emblem(account.is_card, &account.brand, &account.name)) }
+                    { wrapper("brand", mark::view_mark(&self.session, account.is_card, &account.brand, &account.name)) }
                     { wrapper("details", details) }
                 </label>
                 { wrapper("cvv", code.map(|at| self.view_control(at, None)).unwrap_or_default()) }
@@ -66,13 +67,4 @@ impl Form {
             </div>
         }
     }
-}
-
-/// Returns the logo of a card's brand, or the name of another brand.
-pub fn view_emblem(is_card: bool, brand: &str, name: &str) -> Html {
-    let class = ["wpwl-brand wpwl-brand-", brand, " wpwl-brand-inline"].concat();
-    if is_card {
-        return html! { <div ~className={class} role="img" aria-label={name.to_owned()}></div> };
-    }
-    html! { <div ~className={class}>{ name.to_owned() }</div> }
 }

@@ -24,8 +24,11 @@ const PASSKEYS: &str = include_str!("../../assets/passkey.js");
 /// The icon of the browser's tab.
 const ICON: &str = include_str!("../../assets/icon.svg");
 
-/// The style sheet of the payment form, which the preview of its look shows.
-const CARD_STYLE: &str = include_str!("../../../../../widget/style/card.css");
+/// The style sheet of the payment form, which the preview of its look shows, with the tiles of marks.
+const CARD_STYLE: &str = concat!(
+    include_str!("../../../../../widget/style/card.css"),
+    include_str!("../../../../../widget/style/marks.css"),
+);
 /// The style sheet of the page around the forms of the preview.
 const PREVIEW_STYLE: &str = include_str!("../../assets/preview.css");
 

@@ -233,7 +233,7 @@ fn render_form(texts: &Texts, prefix: &str, class: &str) -> Markup {
                 div class="wpwl-group wpwl-group-brand wpwl-clearfix" {
                     div class="wpwl-label wpwl-label-brand" id=(label_id("brand")) { (texts.get("look.form_brand")) }
                     div class="wpwl-wrapper wpwl-wrapper-brand" { (brand) }
-                    div class="wpwl-brand wpwl-brand-card wpwl-brand-VISA" {}
+                    div class="wpwl-brand wpwl-brand-card wpwl-brand-VISA" aria-hidden="true" {}
                 }
                 (group("cardNumber", "look.form_number", &number))
                 (group("expiry", "look.form_expiry", &input("expiry", "12 / 34", " wpwl-focus", None)))
