@@ -62,7 +62,7 @@ export function addTabs(group) {
   const tabs = group.ways.map((way, at) => {
     const attributes = { type: "button", role: "tab", id: `${group.id}-${at}`, "aria-controls": way.container.id };
     const name = make("span", "wpwl-method-name", null, [way.name]);
-    way.node = make("button", "wpwl-tab", attributes, [makeEmblems(way), name]);
+    way.node = make("button", "wpwl-tab", attributes, [makeEmblems(group, way), name]);
     way.head = way.node;
     way.container.setAttribute("role", "tabpanel");
     way.container.setAttribute("aria-labelledby", way.node.id);
