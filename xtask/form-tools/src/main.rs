@@ -9,6 +9,7 @@ mod fields;
 mod glue;
 mod locale;
 mod modules;
+mod packed;
 mod plain_js;
 mod script;
 #[cfg(test)]
