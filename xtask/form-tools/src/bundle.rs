@@ -16,7 +16,7 @@ use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
 use super::marks::BrandMarks;
-use super::{es5, fields, glue, locale, modules, script};
+use super::{es5, fields, glue, locale, modules, packed, script};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// A script with [`script::byte_literal`].
@@ -186,12 +186,11 @@ fn write_manifest(out: &Path, manifest: &Value) -> Result<()> {
 /// Joins glue and module of the page into one script. Nothing else is fetched, so a merchant's policy needs our origin
 /// in script-src only.
 fn page_script(page: &CompiledModule) -> Result<Vec<u8>> {
-    let (glue, name) = (&page.glue, glue::NAME);
-    let decode = decode_bytes();
-    insert_bytes(
-        &page.wasm,
-        &format!("{glue} {decode} {name}(decode({MODULE})).catch((e) => window.__tillgate.fail(e));"),
-    )
+    let (glue, name, decode, unpack) = (&page.glue, glue::NAME, decode_bytes(), packed::unpack_source());
+    let packed = packed::pack_module(&page.wasm)?;
+    let module = format!("unpack(decode({MODULE}), {})", packed.arguments);
+    let starts = format!("{name}({module}).catch((e) => window.__tillgate.fail(e));");
+    insert_bytes(&packed.bytes, &format!("{glue} {decode} {unpack} {starts}"))
 }
 
 /// Returns the page module in plain JavaScript.

@@ -10,11 +10,13 @@ mod glue;
 mod locale;
 mod marks;
 mod modules;
+mod packed;
 mod plain_js;
 mod script;
 #[cfg(test)]
 mod script_tests;
 mod test_page;
+mod unused;
 
 use std::path::Path;
 use std::process::ExitCode;
