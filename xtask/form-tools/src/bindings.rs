@@ -49,7 +49,7 @@ pub fn bind_module(part: &str, built: &Path, work: &Path, source: ModuleSource) 
         .remove_producers_section(true);
     let mut output = bindgen.generate_output().context("wasm-bindgen")?;
     if part == "page" {
-        unused::remove_unused(output.wasm_mut())?;
+        unused::remove_unused(output.wasm_mut());
     }
     let shortened = glue::shorten_names(&mut output)?;
     let (wasm, plain_js) = plain_js::shrink_and_translate(&output.wasm_mut().emit_wasm(), work)?;
