@@ -8,6 +8,7 @@ use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 use super::glue::{self, ModuleSource};
 use super::plain_js::{self, PlainJs};
+use super::unused;
 
 /// A compiled module, in wasm and in plain JavaScript.
 pub struct CompiledModule {
@@ -43,9 +44,13 @@ pub fn bind_module(part: &str, built: &Path, work: &Path, source: ModuleSource) 
         .no_modules_global(glue::NAME)?
         .typescript(false)
         .omit_default_module_path(true)
-        .remove_name_section(true)
+        // Binaryen removes it.
+        .remove_name_section(false)
         .remove_producers_section(true);
     let mut output = bindgen.generate_output().context("wasm-bindgen")?;
+    if part == "page" {
+        unused::remove_unused(output.wasm_mut())?;
+    }
     let shortened = glue::shorten_names(&mut output)?;
     let (wasm, plain_js) = plain_js::shrink_and_translate(&output.wasm_mut().emit_wasm(), work)?;
     Ok(CompiledModule {

@@ -14,6 +14,7 @@ mod script;
 #[cfg(test)]
 mod script_tests;
 mod test_page;
+mod unused;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -85,9 +85,48 @@ fn split_output(text: &str) -> Result<PlainJs> {
     }
     let code = write_memory_without_descriptors(code).context(unknown)?;
     // Labels have a separate name space.
-    let code = code.replace("label$", "$");
+    let code = drop_coercions(&code.replace("label$", "$"));
     let code = format!("var bufferView; function initActiveSegments() {{ placeData({base}, bufferView); }}\n{code}");
     Ok(PlainJs { code, data })
+}
+
+/// Comparisons, whose sides are numbers without further ado.
+const COMPARISONS: [&str; 6] = [" == ", " != ", " < ", " > ", " <= ", " >= "];
+
+/// Drops conversions to integers that change nothing: `(a + 4 | 0) >> 2` as an index, and `(a | 0) == b`.
+fn drop_coercions(code: &str) -> String {
+    let mut short = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some((before, after)) = rest.split_once('(') {
+        short.push_str(before);
+        match drop_coercion(&short, after) {
+            Some((text, behind)) => {
+                short.push_str(&text);
+                rest = behind;
+            }
+            None => {
+                short.push('(');
+                rest = after;
+            }
+        }
+    }
+    short + rest
+}
+
+/// Returns the text in the place of a conversion whose parenthesis opens between these texts, and what follows.
+fn drop_coercion<'a>(before: &str, after: &'a str) -> Option<(String, &'a str)> {
+    let is_named = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let (name, rest) = after.split_at(after.find(|c| !is_named(c))?);
+    if before.ends_with('[') {
+        let (offset, rest) = rest.strip_prefix(" + ")?.split_once(" | 0) >> ")?;
+        let is_number = !offset.is_empty() && offset.bytes().all(|byte| byte.is_ascii_digit());
+        let (shift, behind) = rest.split_at_checked(1).filter(|(_, behind)| is_number && behind.starts_with(']'))?;
+        let shift = if shift == "0" { String::new() } else { format!(" >> {shift}") };
+        return Some((format!("{name} + {offset}{shift}"), behind));
+    }
+    let behind = rest.strip_prefix(" | 0)")?;
+    let is_compared = COMPARISONS.iter().any(|sign| behind.starts_with(sign) || before.ends_with(sign));
+    (is_compared && !name.is_empty() && !before.ends_with(is_named)).then(|| (name.to_owned(), behind))
 }
 
 /// Writes the exported memory as an object literal. wasm2js makes it of property descriptors, which inherit what a page
@@ -120,6 +159,22 @@ mod tests {
         );
         assert_eq!(write_memory_without_descriptors("return {};").unwrap(), "return {};");
         assert!(write_memory_without_descriptors("Object.create(Object.prototype, { x: 1 })").is_none());
+    }
+
+    #[test]
+    fn only_conversions_that_change_nothing_are_dropped() {
+        for (code, short) in [
+            ("HEAP32[($0_1 + 600 | 0) >> 2] = 1", "HEAP32[$0_1 + 600 >> 2] = 1"),
+            ("HEAPU8[($0_1 + 12 | 0) >> 0]", "HEAPU8[$0_1 + 12]"),
+            ("if (($4_1 | 0) == ($7_1 | 0)) {", "if ($4_1 == $7_1) {"),
+            ("($1 | 0) <= (1 | 0)", "$1 <= 1"),
+            ("f($1 | 0) == 2", "f($1 | 0) == 2"),
+            ("HEAP32[($1 + $2 | 0) >> 2]", "HEAP32[($1 + $2 | 0) >> 2]"),
+            ("($1 + 4 | 0) >> 2", "($1 + 4 | 0) >> 2"),
+            ("$2 = ($1 | 0) / 3 | 0", "$2 = ($1 | 0) / 3 | 0"),
+        ] {
+            assert_eq!(drop_coercions(code), short);
+        }
     }
 
     #[test]
