@@ -57,7 +57,7 @@ function addGroup(ways, choice, open, tools) {
   const known = recall();
   group.open = ways.find((way) => way.container === open) || ways.find((way) => way.container.contains(active)) ||
     ways.find((way) => way.key === known) || ways[0];
-  group.isChosen = group.open.container === open;
+  group.isChosen = !!open;
   group.end = new AbortController();
   group.listen = (target, kind, react, capture) =>
     listen(target, kind, react, copyBare({ capture, signal: group.end.signal }));
