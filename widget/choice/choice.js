@@ -57,6 +57,7 @@ function addGroup(ways, choice, open, tools) {
   const known = recall();
   group.open = ways.find((way) => way.container === open) || ways.find((way) => way.container.contains(active)) ||
     ways.find((way) => way.key === known) || ways[0];
+  group.isChosen = !!open;
   group.end = new AbortController();
   group.listen = (target, kind, react, capture) =>
     listen(target, kind, react, copyBare({ capture, signal: group.end.signal }));
@@ -97,6 +98,7 @@ function choose(group, way, byShopper) {
   if (byShopper) remember(way.key);
   const wasOpen = group.open === way;
   group.open = way;
+  group.isChosen = true;
   apply(group);
   const accounts = way.node ? [] : listAccounts(way);
   if (accounts.length && !accounts.some((radio) => radio.checked)) accounts[0].click();
@@ -127,12 +129,13 @@ function apply(group) {
   else group.note.textContent = group.open.hint;
 }
 
-// Looks again once the page module has rendered the stored accounts. If it has chosen none, as all have expired, the
-// next way to pay is open.
+// Looks again once the page module has rendered the stored accounts. If all of them have expired, it has chosen none,
+// and the next way to pay is open.
 function settle(group) {
   if (group.end.signal.aborted) return;
-  const isEmpty = !group.open.node && !listAccounts(group.open).some((radio) => radio.checked);
-  if (isEmpty) group.open = group.ways.find((way) => way.node) || group.open;
+  const accounts = group.open.node ? [] : listAccounts(group.open);
+  const isUsable = (radio) => radio.checked || !radio.closest(".wpwl-expired");
+  if (accounts.length && !accounts.some(isUsable)) group.open = group.ways.find((way) => way.node) || group.open;
   apply(group);
   copyLook(group);
 }
@@ -151,7 +154,8 @@ function removeGroup(group) {
 // Returns true if a group already shows these ways to pay.
 function isSame(group, ways, choice) {
   return group.choice.layout === choice.layout && group.added.every((node) => node.isConnected) &&
-    group.ways.length === ways.length && group.ways.every((way, at) => way.container === ways[at].container && way.name === ways[at].name);
+    group.ways.length === ways.length &&
+    group.ways.every((way, at) => way.container === ways[at].container && way.name === ways[at].name);
 }
 
 // Shows what the checkout offers in place of what was shown before. `tools` are functions of the loader.
@@ -167,12 +171,14 @@ function show(offer, tools) {
   gone.forEach(removeGroup);
   groups = wanted.map(([, ways], at) => {
     const before = gone.find((group) => ways.some((way) => isEarlier(way.container)(group)));
-    return kept[at] || addGroup(ways, choice, before && before.open.container, tools);
+    // What nobody has chosen is chosen anew, as the accounts may come after the other forms.
+    return kept[at] || addGroup(ways, choice, before && before.isChosen ? before.open.container : null, tools);
   });
   for (const way of choice.ways) if (!groups.some(isEarlier(way.container))) setOpen(way.container, true);
   // A shopper who was in the list is in it again.
   const next = focused && groups.find((group) => !kept.includes(group));
   if (next) next.stops().find(({ way }) => way === next.open)?.node.focus();
+  kept.forEach((group) => group && apply(group));
   runSoon(() => groups.forEach(settle));
 }
 

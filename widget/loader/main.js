@@ -48,10 +48,7 @@ function startLoader() {
     loadLaterTexts: function (work) { loadLaterTexts().then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
-    completeForm: function (form) {
-      setBusy(form.container, false);
-      if (painter) runSoon(painter.restyle);
-    },
+    completeForm: function (form) { setBusy(form.container, false); },
     connect: function (functions) {
       page = functions;
       inbox.splice(0).forEach(page.receive);
@@ -127,7 +124,9 @@ function startLoader() {
     // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), restyle);
     if (hasLayout()) loadChoice();
-    if (listForms().some(function (form) { return !form.isCard; }) || (hasLayout() && listForms().length > 1)) openRelay(true);
+    // The choice needs the names of all brands.
+    var hasChoice = hasLayout() && listForms().length > 1;
+    if (hasChoice || listForms().some(function (form) { return !form.isCard; })) openRelay(true);
     watch();
   }
 

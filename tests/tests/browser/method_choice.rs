@@ -366,7 +366,7 @@ async fn screen_readers_get_one_named_group_with_all_radio_buttons() -> anyhow::
             const radios = list.getAttribute('aria-owns').split(' ').map(id => document.getElementById(id).querySelector('[type=radio]'));
             return [list.getAttribute('role'), list.getAttribute('aria-label'), radios.length,
                 radios.filter(it => it.checked).length, radios.filter(it => it.tabIndex === 0).length].join(); })()";
-        assert_eq!(browser.evaluate(owned).await?, "radiogroup,Payment method,5,1,1");
+        browser.wait_until(&format!("{owned} === 'radiogroup,Payment method,5,1,1'")).await?;
         Ok(())
     })
     .await

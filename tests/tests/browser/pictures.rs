@@ -135,6 +135,7 @@ async fn choice_pictures() -> anyhow::Result<()> {
                 for chosen in ["stored", "card", "IDEAL"] {
                     let choose = format!(
                         "[...document.querySelectorAll('.wpwl-method input')].find(it => it.value === '{chosen}')?.click();
+                         if ('{chosen}' === 'stored') document.querySelector('[name=registrationId]').click();
                          [...document.querySelectorAll('.wpwl-tab')][['stored', 'card', 'IDEAL'].indexOf('{chosen}')]?.click()"
                     );
                     browser.execute(choose, vec![]).await?;

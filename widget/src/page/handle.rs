@@ -194,8 +194,8 @@ impl FormHandle {
         self.reveal_container();
     }
 
-    /// Shows its container, unless it is hidden in favour of another form, or the shopper has chosen another way to pay.
-    /// Scripts look for `display: block`.
+    /// Shows its container, unless it is hidden in favour of another form, or another way to pay is chosen. Scripts
+    /// look for `display: block`.
     pub fn reveal_container(&self) {
         let is_hidden = self.is_hidden.get() || self.container.has_attribute(CLOSED);
         dom::set_style(&self.container, "display", if is_hidden { "none" } else { "block" });

@@ -335,6 +335,8 @@ impl Session {
             self.loader.complete_form(placed);
         }
         form.reveal_container();
+        // Stored accounts have their rows now.
+        self.loader.show_choice();
         self.announce_forms();
     }
 
