@@ -10,13 +10,14 @@ export function loadPaymentWidgets(settings) {
   const plan = readSettings(settings || {});
   if (typeof document === "undefined") fail("needs a browser; on a server, call it in an effect or when mounted");
   const container = findContainer(plan.container);
+  const place = container ? document.createElement("form") : findPlaceholder();
   const isSame = current && current.key === plan.key && current.container === container && current.isInPlace();
   if (isSame) {
     current.handle.update(plan.options);
     return current.handle;
   }
   if (current) current.handle.unload();
-  current = startForm(plan, container);
+  current = startForm(plan, container, place);
   return current.handle;
 }
 
@@ -96,9 +97,8 @@ function findGlobal(id) {
   return (!isOther && wpwl) || {};
 }
 
-// Puts the script into the page, and its placeholder before it. Returns the placeholder.
-function insertForm({ action, brandList }, container, script) {
-  const place = container ? document.createElement("form") : findPlaceholder();
+// Puts the script into the page, and the placeholder before it.
+function insertForm({ action, brandList }, container, place, script) {
   if (action) place.setAttribute("action", action);
   if (brandList) place.setAttribute("data-brands", brandList);
   if (container) {
@@ -107,11 +107,10 @@ function insertForm({ action, brandList }, container, script) {
   }
   // In a container, a framework that detaches it takes both away, which removes the form.
   (container || document.head).append(script);
-  return place;
 }
 
 // Makes a form. Returns its handle, and the values by which the next call recognizes it.
-function startForm(plan, container) {
+function startForm(plan, container, place) {
   const script = makeScript(plan);
   const ready = makePromise();
   const options = composeOptions(noteReady, noteError);
@@ -164,7 +163,7 @@ function startForm(plan, container) {
   };
 
   options.assign(plan.options);
-  const place = insertForm(plan, container, script);
+  insertForm(plan, container, place, script);
   const isInPlace = () => place.parentNode && script.parentNode && (container || place.isConnected);
   return { key: plan.key, container, isInPlace, handle };
 }
@@ -193,6 +192,8 @@ function composeOptions(onReady, onError) {
       if (typeof given === "function") given.call(this, value);
     };
   const assign = (given) => {
+    // The page may pass its own `wpwlOptions`, which are these.
+    if (given === live) return;
     const source = given || earlier || {};
     for (const name of names) delete live[name];
     names = Object.keys(source);

@@ -32,6 +32,7 @@ mod look;
 mod lost_responses;
 mod mounting;
 mod network;
+mod npm_package;
 mod offered_brands;
 mod old_browsers;
 mod one_click;

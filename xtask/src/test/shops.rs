@@ -24,11 +24,12 @@ const REACT_18: &[&str] = &["--jsx=automatic"];
 const REACT_19: &[&str] = &["--jsx=automatic", "--alias:react=react-19", "--alias:react-dom=react-dom-19"];
 
 /// Shops: name of the bundle, its source, and options of the bundler.
-const SHOPS: [(&str, &str, &[&str]); 7] = [
+const SHOPS: [(&str, &str, &[&str]); 8] = [
     ("react-18.js", "react.jsx", REACT_18),
     ("react-19.js", "react.jsx", REACT_19),
     ("vue.js", "vue.js", &[]),
     ("angular.js", "angular.js", &[]),
+    ("npm-core.js", "npm/core.js", &[]),
     ("npm-react-18.js", "npm/react.jsx", REACT_18),
     ("npm-react-19.js", "npm/react.jsx", REACT_19),
     ("npm-vue.js", "npm/vue.js", &[]),
