@@ -81,6 +81,43 @@ async fn the_components_follow_a_changed_amount_and_leave_in_the_middle_of_a_pay
     Ok(())
 }
 
+#[tokio::test]
+async fn a_page_that_requires_trusted_types_names_the_policies_of_package_and_form() -> anyhow::Result<()> {
+    run_in_browser(|browser| async move {
+        let shop = VisitedShop::start("npm-react-19").await?;
+        let trusted = "require-trusted-types-for 'script'; trusted-types tillgate tillgate-npm";
+        shop.fixture.site.set_policy(&format!("default-src * 'unsafe-inline' 'unsafe-eval' data:; {trusted}"));
+        browser.goto(&shop.address).await?;
+        go_to(&browser, "pay/0").await?;
+        shop.pay(&browser, 0).await?;
+        assert_eq!(browser.observed_details("violation").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
+/// Steps of a shopper: place, and the checkout whose form is then shown.
+const KEPT_PLACES: [(&str, Option<usize>); 6] =
+    [("pay/0", Some(0)), ("cart", None), ("pay/0", Some(0)), ("pay/1", Some(1)), ("cart", None), ("pay/1", Some(1))];
+
+#[tokio::test]
+async fn a_page_that_vue_keeps_alive_has_its_form_only_while_it_is_shown() -> anyhow::Result<()> {
+    run_in_browser(|browser| async move {
+        let shop = VisitedShop::start("npm-vue").await?;
+        browser.goto(format!("{}?kept", shop.address)).await?;
+        for (place, expected) in KEPT_PLACES {
+            go_to(&browser, place).await?;
+            match expected {
+                Some(number) => drop(shop.wait_for_form(&browser, number).await?),
+                None => wait_for_no_form(&browser).await?,
+            }
+        }
+        assert_eq!(browser.observed_details("error").await?, Vec::<String>::new());
+        Ok(())
+    })
+    .await
+}
+
 /// Calls the function in all orders that a page may choose, and resolves with a list of facts.
 const CALLS: &str = r##"
     const [gateway, first, second, integrity, done] = arguments;
@@ -96,6 +133,9 @@ const CALLS: &str = r##"
     (async () => {
         const form = load({ ...settings, options: noteAs("early") });
         facts.again = load({ ...settings, options: noteAs("late") }) === form;
+        // The page passes the object that it has, and its server updates the checkout before the form is ready.
+        load({ ...settings, options: window.wpwlOptions });
+        form.refresh();
         facts.first = [await outcome(form), notes.splice(0).join(), count("#a .wpwl-form"), count("script[src*=paymentWidgets]")];
         const moved = load({ ...settings, container: document.getElementById("b"), options: noteAs("moved") });
         form.unload();

@@ -98,7 +98,7 @@ impl VisitedShop {
     }
 
     /// Pays a checkout in its form, and asserts that it is the only one that was paid.
-    async fn pay(&self, browser: &Browser, number: usize) -> anyhow::Result<()> {
+    pub async fn pay(&self, browser: &Browser, number: usize) -> anyhow::Result<()> {
         let form = self.wait_for_form(browser, number).await?;
         form.fill_fields().await?;
         form.press_pay_button().await?;

@@ -1,6 +1,6 @@
 // A shop in Vue with its router and the package for Vue. The router keeps the component for all checkouts. `shop.revise`
 // is the shop's notice that its server has changed the checkout.
-import { createApp, h, ref } from "vue";
+import { KeepAlive, createApp, h, ref } from "vue";
 import { RouterView, createRouter, createWebHashHistory } from "vue-router";
 import { PaymentWidgets } from "@tillgate/payment-widgets/vue";
 
@@ -33,4 +33,7 @@ const routes = [
   { path: "/:rest(.*)*", component: Cart },
 ];
 const router = createRouter({ history: createWebHashHistory(), routes });
-createApp({ render: () => h(RouterView) }).use(router).mount("main");
+// With `?kept` in the address, pages stay alive while others are shown.
+const keep = { default: ({ Component }) => h(KeepAlive, null, { default: () => Component }) };
+const slots = location.search === "?kept" ? keep : undefined;
+createApp({ render: () => h(RouterView, null, slots) }).use(router).mount("main");
