@@ -108,7 +108,9 @@ async fn a_page_that_vue_keeps_alive_has_its_form_only_while_it_is_shown() -> an
         for (place, expected) in KEPT_PLACES {
             go_to(&browser, place).await?;
             match expected {
-                Some(number) => drop(shop.wait_for_form(&browser, number).await?),
+                Some(number) => {
+                    shop.wait_for_form(&browser, number).await?;
+                }
                 None => wait_for_no_form(&browser).await?,
             }
         }
