@@ -164,20 +164,61 @@
   const escaped = (text) => text.replace(/[&"<]/g, (it) => `&#${it.charCodeAt(0)};`);
   const quoted = (text) => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
+  // In one piece, the end tag would end this script if it were inline.
+  const inScript = (inside, attributes = "") => `<script${attributes}>${inside}</${"script"}>`;
+  const RESULT = "https://shop.example/result";
+  const sheetOf = (rules) => rules && `.wpwl-container {\n${rules}}\n`;
+  const inStyle = (rules) => (rules ? [`<style>\n${sheetOf(rules)}</style>`] : []);
+  const importOf = (kind) => `import { PaymentWidgets } from "@tillgate/payment-widgets/${kind}";\n`;
+  // Attributes of React know no escapes, so unusual text is an expression.
+  const brandsAttribute = (brands) => (/["&\\]/.test(brands) ? `brands={${JSON.stringify(brands)}}` : `brands="${brands}"`);
+  const indented = (lines, by) => lines.map((line) => `${by}${line}\n`).join("");
+
+  // The snippets by the page that they are for. `text` has the options, `rules` the theme; both may be empty.
+  const pages = {
+    script: ({ gateway, brands, text, rules }) => [
+      ...inStyle(rules),
+      ...(text ? [inScript(`\nvar wpwlOptions = ${text};\n`)] : []),
+      inScript("", isLate() ? ` src="${gateway}v1/paymentWidgets.js"` : ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
+      `<form class="paymentWidgets" action="${RESULT}" data-brands="${escaped(brands)}"></form>`,
+    ],
+    react: ({ gateway, brands, text, rules }) => {
+      const checkout = isLate() ? [] : ["checkoutId={checkoutId}", "integrity={integrity}"];
+      const lines = [`gateway="${gateway}"`, ...checkout, brandsAttribute(brands), `action="${RESULT}"`];
+      if (text) lines.push("options={options}");
+      return [
+        importOf("react") + (text && `\nconst options = ${text};\n`),
+        `export function Payment(${isLate() ? "" : "{ checkoutId, integrity }"}) {\n  return (\n    <PaymentWidgets\n${indented(lines, "      ")}    />\n  );\n}`,
+        ...(rules ? [`\n/* In your style sheet */\n${sheetOf(rules)}`] : []),
+      ];
+    },
+    vue: ({ gateway, brands, text, rules }) => {
+      const checkout = isLate() ? [] : [':checkout-id="checkoutId"', ':integrity="integrity"'];
+      const lines = [`gateway="${gateway}"`, ...checkout, `brands="${escaped(brands)}"`, `action="${RESULT}"`];
+      if (text) lines.push(':options="options"');
+      const props = isLate() ? "" : '\ndefineProps(["checkoutId", "integrity"]);\n';
+      return [
+        inScript(`\n${importOf("vue")}${props}${text && `\nconst options = ${text};\n`}`, " setup"),
+        `<template>\n  <PaymentWidgets\n${indented(lines, "    ")}  />\n</template>`,
+        ...inStyle(rules),
+      ];
+    },
+  };
+
+  // Writes the snippet for the page that the visitor has chosen. `snippet` is made of the latest form.
+  let snippet = null;
+  const writeSnippet = () => {
+    if (snippet) $("snippet").textContent = pages[$("made-with").value](snippet).join("\n");
+  };
+
   const write = (options, theme, { gateway, registrations = [] }) => {
     // Only callbacks that stop the form have a snippet.
     const stops = listening().filter((row) => row.kind === "choice" && changed(row));
     const functions = stops.map(({ name }) => `  async ${name}(event) {\n    return false;\n  },\n`).join("") + (isLate() ? LATE : "");
     const text = literal(options).replace(/\n?\}$/, functions ? `\n${functions}}` : "$&");
-    const rules = Object.entries(theme).map(([name, value]) => `  ${name}: ${value};\n`);
-    // In one piece, the end tag would end this script if it were inline.
-    const script = (inside, attributes = "") => `<script${attributes}>${inside}</${"script"}>`;
-    $("snippet").textContent = [
-      ...(rules.length ? [`<style>\n.wpwl-container {\n${rules.join("")}}\n</style>`] : []),
-      ...(text === "{}" ? [] : [script(`\nvar wpwlOptions = ${text.replace(/</g, "\\u003c")};\n`)]),
-      script("", isLate() ? ` src="${gateway}v1/paymentWidgets.js"` : ` src="${gateway}v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"`),
-      `<form class="paymentWidgets" action="https://shop.example/result" data-brands="${escaped(setting("brands"))}"></form>`,
-    ].join("\n");
+    const rules = indented(Object.entries(theme).map(([name, value]) => `${name}: ${value};`), "  ");
+    snippet = { gateway, brands: setting("brands"), text: text === "{}" ? "" : text.replace(/</g, "\\u003c"), rules };
+    writeSnippet();
     const parameters = checkoutFields().filter(([name]) => !name.includes(" "));
     registrations.forEach((id, n) => parameters.push([`registrations[${n}].id`, id]));
     const fields = parameters.map(([name, value]) => `-d ${quoted(`${name}=${value}`)}`);
@@ -246,6 +287,7 @@
   form.addEventListener("change", ({ target }) => target.id !== "search" && load());
   // The event precedes the reset.
   form.addEventListener("reset", () => setTimeout(load));
+  $("made-with").addEventListener("change", writeSnippet);
   $("search").addEventListener("input", ({ target }) => {
     const query = target.value.trim().toLowerCase();
     for (const { name, meaning, box } of rows) {

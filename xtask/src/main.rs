@@ -9,6 +9,7 @@ mod demo;
 mod deny;
 mod form;
 mod fuzz_api;
+mod npm;
 mod server;
 mod test;
 mod toolchain;
@@ -67,6 +68,12 @@ const TASKS: &[Task] = &[
         summary: "build the hosted form into target/form",
         help: form::HELP,
         run: form::build_and_report,
+    },
+    Task {
+        name: "npm",
+        summary: "pack the form's npm package into target/npm",
+        help: npm::HELP,
+        run: npm::pack_and_report,
     },
 ];
 

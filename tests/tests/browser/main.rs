@@ -36,6 +36,7 @@ mod lost_responses;
 mod method_choice;
 mod mounting;
 mod network;
+mod npm_package;
 mod offered_brands;
 mod old_browsers;
 mod one_click;

@@ -58,6 +58,16 @@ async fn a_change_brings_a_new_form_with_a_new_checkout_and_stands_in_snippet_an
         {
             assert!(snippet.contains(part), "{part} in {snippet}");
         }
+        for (kind, part) in [("react", "checkoutId={checkoutId}\n"), ("vue", ":checkout-id=\"checkoutId\"\n")] {
+            browser.find(By::Css(format!("#made-with option[value={kind}]"))).await?.click().await?;
+            let text = read_text(&browser, "snippet").await?;
+            let import = format!("import {{ PaymentWidgets }} from \"@tillgate/payment-widgets/{kind}\";");
+            for part in [&import, part, "brands=\"VISA MASTER AMEX\"", "const options = {", "style: \"plain\","] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+        }
+        browser.find(By::Css("#made-with option[value=script]")).await?.click().await?;
+        assert_eq!(read_text(&browser, "snippet").await?, snippet);
         let curl = read_text(&browser, "curl").await?;
         assert!(curl.contains("-d amount=92.00 \\\n") && curl.contains("-d paymentType=DB"), "{curl}");
         assert!(!curl.contains(&demo.merchant.token), "the token stays with the shop");

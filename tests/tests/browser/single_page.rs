@@ -24,29 +24,33 @@ enum Make {
 }
 
 /// The shops: name and make.
-const SHOPS: [(&str, Make); 7] = [
+const SHOPS: [(&str, Make); 11] = [
     ("swap", Make::Script(include_str!("shops/swap.js"))),
     ("react-18", Make::Bundle("react-18.js")),
     ("react-19", Make::Bundle("react-19.js")),
     ("vue", Make::Bundle("vue.js")),
     ("angular", Make::Bundle("angular.js")),
+    ("npm-core", Make::Bundle("npm-core.js")),
+    ("npm-react-18", Make::Bundle("npm-react-18.js")),
+    ("npm-react-19", Make::Bundle("npm-react-19.js")),
+    ("npm-vue", Make::Bundle("npm-vue.js")),
     ("turbo", Make::Pages("/turbo.js")),
     ("htmx", Make::Pages("/htmx.js")),
 ];
 
 /// A shop with two checkouts, over 92.00 and 17.00.
-struct Shop {
-    fixture: CheckoutFixture,
+pub struct VisitedShop {
+    pub fixture: CheckoutFixture,
     second: ApiResponse,
-    proxy: Proxy,
-    address: String,
+    pub proxy: Proxy,
+    pub address: String,
     /// True if scripts run in the order in which they were inserted, however late they come.
     keeps_order: bool,
 }
 
-impl Shop {
+impl VisitedShop {
     /// Starts a shop of this name. Its browsers reach the gateway through a proxy.
-    async fn start(name: &str) -> anyhow::Result<Self> {
+    pub async fn start(name: &str) -> anyhow::Result<Self> {
         let (fixture, proxy) = fixture_behind_proxy(&format!("single-page-{name}")).await?;
         let second = fixture.merchant.create_checkout(&[("amount", "17.00")]).await?;
         let site = &fixture.site;
@@ -66,7 +70,7 @@ impl Shop {
     }
 
     /// Returns the id of the first or second checkout.
-    fn checkout(&self, number: usize) -> &str {
+    pub fn checkout(&self, number: usize) -> &str {
         if number == 0 { self.fixture.checkout.id() } else { self.second.id() }
     }
 
@@ -76,14 +80,14 @@ impl Shop {
     }
 
     /// Returns the number of submits and the result code of a checkout.
-    async fn outcome(&self, number: usize) -> anyhow::Result<(usize, String)> {
+    pub async fn outcome(&self, number: usize) -> anyhow::Result<(usize, String)> {
         let id = self.checkout(number);
         let status = self.fixture.merchant.read_status(id).await?;
         Ok((self.fixture.gateway.submit_count(id), status.result_code().to_owned()))
     }
 
     /// Waits for the form of a checkout, and asserts that nothing of another one is in the page.
-    async fn wait_for_form<'a>(&self, browser: &'a Browser, number: usize) -> anyhow::Result<CardForm<'a>> {
+    pub async fn wait_for_form<'a>(&self, browser: &'a Browser, number: usize) -> anyhow::Result<CardForm<'a>> {
         let id = self.checkout(number);
         browser.wait_until(&format!("window.wpwl && wpwl.checkout && wpwl.checkout.id === '{id}'")).await?;
         browser.wait_until("document.querySelectorAll('.wpwl-container').length === 1").await?;
@@ -94,7 +98,7 @@ impl Shop {
     }
 
     /// Pays a checkout in its form, and asserts that it is the only one that was paid.
-    async fn pay(&self, browser: &Browser, number: usize) -> anyhow::Result<()> {
+    pub async fn pay(&self, browser: &Browser, number: usize) -> anyhow::Result<()> {
         let form = self.wait_for_form(browser, number).await?;
         form.fill_fields().await?;
         form.press_pay_button().await?;
@@ -151,12 +155,12 @@ async fn list_checkouts(browser: &Browser) -> anyhow::Result<Value> {
 }
 
 /// Waits until the page has no form and no frame of any checkout.
-async fn wait_for_no_form(browser: &Browser) -> anyhow::Result<()> {
+pub async fn wait_for_no_form(browser: &Browser) -> anyhow::Result<()> {
     browser.wait_until("!document.querySelector('.wpwl-container, .wpwl-form, iframe[src*=checkoutId]')").await
 }
 
 /// Clicks the link to a place of the shop. The link may be replaced by another one at any time.
-async fn go_to(browser: &Browser, place: &str) -> anyhow::Result<()> {
+pub async fn go_to(browser: &Browser, place: &str) -> anyhow::Result<()> {
     let link = format!("document.querySelector(`nav a[href$='{place}']`)");
     // A link that htmx has not yet taken over would load a page.
     let is_ready = format!("{link} && (!window.htmx || {link}['htmx-internal-data']?.boosted)");
@@ -187,7 +191,7 @@ const VISIT: [(ShopperStep, Option<usize>); 8] = [
     (ShopperStep::Back, Some(0)),
 ];
 
-async fn visit(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
+async fn visit(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
     browser.goto(&shop.address).await?;
     for (step, expected) in VISIT {
         match step {
@@ -208,7 +212,7 @@ async fn visit(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
 }
 
 /// The script of the second checkout is on its way. Meanwhile nothing can be paid.
-async fn wait_for_late_script(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
+async fn wait_for_late_script(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
     shop.proxy.delay_responses(&shop.script(1));
     browser.goto(&shop.address).await?;
     go_to(browser, "pay/0").await?;
@@ -223,7 +227,7 @@ async fn wait_for_late_script(shop: &Shop, browser: &Browser) -> anyhow::Result<
 }
 
 /// The script of the first checkout arrives after the script of the second one.
-async fn swap_order_of_scripts(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
+async fn swap_order_of_scripts(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
     shop.proxy.delay_responses(&shop.script(0));
     if shop.keeps_order {
         shop.proxy.delay_responses(&shop.script(1));
@@ -247,7 +251,7 @@ async fn swap_order_of_scripts(shop: &Shop, browser: &Browser) -> anyhow::Result
 }
 
 /// The shopper goes to the second checkout while the shop still decides about the submit of the first one.
-async fn leave_before_submit(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
+async fn leave_before_submit(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
     browser.goto(&shop.address).await?;
     go_to(browser, "pay/0").await?;
     let form = shop.wait_for_form(browser, 0).await?;
@@ -266,7 +270,7 @@ async fn leave_before_submit(shop: &Shop, browser: &Browser) -> anyhow::Result<(
 
 /// The shopper goes to the second checkout before the gateway's response to the submit of the first one. That is paid,
 /// and the page stays where the shopper is.
-async fn leave_while_paying(shop: &Shop, browser: &Browser) -> anyhow::Result<()> {
+async fn leave_while_paying(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
     shop.proxy.schedule_fault("POST", &format!("{}/payment", shop.checkout(0)), ProxyFault::ResponseDropped);
     browser.goto(&shop.address).await?;
     go_to(browser, "pay/0").await?;
@@ -283,13 +287,13 @@ async fn leave_while_paying(shop: &Shop, browser: &Browser) -> anyhow::Result<()
 }
 
 /// Runs all visits in a shop.
-async fn run_visits(name: &'static str) -> anyhow::Result<()> {
+pub async fn run_visits(name: &'static str) -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {
-        visit(&Shop::start(name).await?, &browser).await?;
-        wait_for_late_script(&Shop::start(name).await?, &browser).await?;
-        swap_order_of_scripts(&Shop::start(name).await?, &browser).await?;
-        leave_before_submit(&Shop::start(name).await?, &browser).await?;
-        leave_while_paying(&Shop::start(name).await?, &browser).await
+        visit(&VisitedShop::start(name).await?, &browser).await?;
+        wait_for_late_script(&VisitedShop::start(name).await?, &browser).await?;
+        swap_order_of_scripts(&VisitedShop::start(name).await?, &browser).await?;
+        leave_before_submit(&VisitedShop::start(name).await?, &browser).await?;
+        leave_while_paying(&VisitedShop::start(name).await?, &browser).await
     })
     .await
 }
@@ -335,7 +339,7 @@ async fn a_shop_with_htmx_sells_the_checkout_that_it_shows() -> anyhow::Result<(
 async fn check_first_visits(name: &'static str, pauses: [u32; 5], is_swapped: bool) -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {
         for (visit, pause) in pauses.into_iter().enumerate() {
-            let shop = Shop::start(name).await?;
+            let shop = VisitedShop::start(name).await?;
             let ids = [shop.checkout(0), shop.checkout(1)];
             let config = render_config(&shop.proxy, &ids, pause);
             shop.fixture.site.add_file("/shop.js", "text/javascript", &config);
@@ -366,7 +370,7 @@ async fn in_strict_mode_of_react_19_the_first_visit_shows_the_form_although_its_
 
 #[tokio::test]
 async fn a_frame_that_waits_before_it_sends_a_card_sends_nothing_once_the_page_has_moved_on() -> anyhow::Result<()> {
-    let shop = Shop::start("swap").await?;
+    let shop = VisitedShop::start("swap").await?;
     run_in_browser(move |browser| async move {
         // The frame of the card number waits for its checks.
         shop.proxy.delay_responses("/frame/frame.js");

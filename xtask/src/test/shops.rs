@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use anyhow::Result;
 
@@ -15,26 +16,39 @@ pub const BUNDLER: &str = "esbuild/bin/esbuild";
 /// Folder of the sources, in the workspace.
 const SOURCES: &str = "tests/tests/browser/shops";
 
-/// Shops: name of the bundle, its source, and options of the bundler. The folder of packages holds two versions of
-/// React, the later one under a name of its own.
-const SHOPS: [(&str, &str, &[&str]); 4] = [
-    ("react-18.js", "react.jsx", &["--jsx=automatic"]),
-    ("react-19.js", "react.jsx", &["--jsx=automatic", "--alias:react=react-19", "--alias:react-dom=react-dom-19"]),
+/// Folder in it with the shops that use our own package.
+const PACKAGE_SOURCES: &str = "npm/";
+
+/// Options of the bundler for both versions of React. The folder of packages has the later one under another name.
+const REACT_18: &[&str] = &["--jsx=automatic"];
+const REACT_19: &[&str] = &["--jsx=automatic", "--alias:react=react-19", "--alias:react-dom=react-dom-19"];
+
+/// Shops: name of the bundle, its source, and options of the bundler.
+const SHOPS: [(&str, &str, &[&str]); 8] = [
+    ("react-18.js", "react.jsx", REACT_18),
+    ("react-19.js", "react.jsx", REACT_19),
     ("vue.js", "vue.js", &[]),
     ("angular.js", "angular.js", &[]),
+    ("npm-core.js", "npm/core.js", &[]),
+    ("npm-react-18.js", "npm/react.jsx", REACT_18),
+    ("npm-react-19.js", "npm/react.jsx", REACT_19),
+    ("npm-vue.js", "npm/vue.js", &[]),
 ];
 
-/// Bundles the shops whose source is newer than their bundle, and returns the folder of the bundles. `packages` is the
-/// folder of the npm packages.
+/// Bundles the shops whose source or package is newer than their bundle, and returns the folder of the bundles.
+/// `packages` is the folder of the npm packages, and `tarball` our own package.
 ///
 /// # Errors
 /// If a shop cannot be bundled.
-pub fn bundle_all(packages: &Path) -> Result<PathBuf> {
+pub fn bundle_all(packages: &Path, tarball: &Path) -> Result<PathBuf> {
     let folder = packages.with_file_name("shops");
     let sources = crate::workspace_root().join(SOURCES);
     let is_stale = |bundle: &str, source: &str| -> Result<bool> {
         let Ok(built) = folder.join(bundle).metadata() else { return Ok(true) };
-        Ok(sources.join(source).metadata()?.modified()? > built.modified()?)
+        let changed = sources.join(source).metadata()?.modified()?;
+        // Files from a tarball have no time of their own.
+        let packed = source.starts_with(PACKAGE_SOURCES).then(|| tarball.metadata()?.modified()).transpose()?;
+        Ok(packed.into_iter().fold(changed, SystemTime::max) > built.modified()?)
     };
     for (bundle, source, options) in SHOPS {
         if !is_stale(bundle, source)? {

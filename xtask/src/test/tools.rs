@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 
 use super::shops;
+use crate::npm;
 use crate::toolchain::python::PythonProgram;
 use crate::toolchain::{debian, is_on_path, run_command, run_step};
 
@@ -14,13 +15,14 @@ use crate::toolchain::{debian, is_on_path, run_command, run_step};
 /// new one may find more faults. This TypeScript is the last version written in JavaScript, which runs wherever node
 /// does, and this React the last one that a page can load without a bundler. The others are for the shops that are
 /// bundled.
-const PACKAGES: [(&str, &str); 21] = [
+const PACKAGES: [(&str, &str); 22] = [
     ("@angular/common@22.2.6", "@angular/common/package.json"),
     ("@angular/compiler@22.2.6", "@angular/compiler/package.json"),
     ("@angular/core@22.2.6", "@angular/core/package.json"),
     ("@angular/platform-browser@22.2.6", "@angular/platform-browser/package.json"),
     ("@angular/router@22.2.6", "@angular/router/package.json"),
     ("@hotwired/turbo@8.0.23", "@hotwired/turbo/dist/turbo.es2017-umd.js"),
+    ("@types/react@19.3.3", "@types/react/index.d.ts"),
     ("axe-core@4.14.1", AXE),
     ("esbuild@0.28.2", shops::BUNDLER),
     ("htmx.org@2.0.11", "htmx.org/dist/htmx.min.js"),
@@ -61,7 +63,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
         // Firefox needs no driver.
         missing.extend((!["firefox", "firefox-esr"].into_iter().any(is_on_path)).then_some("firefox-esr"));
     }
-    if !is_on_path("node") || (!has_packages() && !is_on_path("npm")) {
+    if !is_on_path("node") || !is_on_path("npm") {
         missing.push("npm");
     }
     // Clients of the gateway's FTP server, and its certificate.
@@ -70,6 +72,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
+    let tarball = npm::install_into(&packages)?;
     let tools = [
         ("TILLGATE_AXE", AXE),
         ("TILLGATE_TSC", COMPILER),
@@ -79,8 +82,9 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
     environment.push(("TILLGATE_OPENAPI_PYTHON_CLIENT", CLIENT_GENERATOR.ensure_installed()?.into()));
     if browsers {
-        environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages)?.into()));
+        environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages, &tarball)?.into()));
     }
+    environment.push(("TILLGATE_PACKAGES", packages.into()));
     Ok(environment)
 }
 
