@@ -17,7 +17,7 @@ async fn the_button_shows_the_amount_in_the_language_of_the_form() -> anyhow::Re
         ("EUR", "1192.00", "", "Pay €1,192.00"),
         ("EUR", "1192.00", "locale: 'de',", "1.192,00 € zahlen"),
         ("JPY", "1192", "locale: 'ja',", "￥1,192 を支払う"),
-        ("KWD", "1.234", "", "Pay KWD 1.234"),
+        ("KWD", "1.25", "", "Pay KWD 1.25"),
         // Browsers write this one without decimals, but it has two.
         ("LAK", "92.50", "", "Pay LAK 92.50"),
         ("EUR", "92.00", "buttonPurpose: 'order', locale: 'de',", "Jetzt kaufen"),

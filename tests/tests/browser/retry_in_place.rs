@@ -74,7 +74,7 @@ async fn a_form_whose_merchant_hides_declines_leaves_as_before() -> anyhow::Resu
         form.enter_number("4200000000005512").await?;
         form.press_pay_button().await?;
         browser.wait_until("location.search.includes('resourcePath')").await?;
-        assert_eq!(stage.read_result_code().await?, "800.100.100");
+        assert_eq!(stage.read_result_code().await?, "800.100.152");
         Ok(())
     })
     .await

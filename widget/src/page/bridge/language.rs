@@ -20,18 +20,17 @@ pub fn country_names(codes: &[String], locale: &str) -> Vec<String> {
     names().filter(|names| names.len() == codes.len()).unwrap_or_else(|| codes.to_vec())
 }
 
-/// Returns an amount in the format of a language, with as many decimals as it comes with: browsers leave out those of
-/// some currencies. `None` if the browser does not know the currency.
+/// Returns an amount in the format of a language, with the decimals that its currency has there. Browsers leave out those
+/// of some currencies, so decimals that are not zero are asked for. `None` if the browser does not know the currency.
 pub fn format_money(amount: &str, currency: &str, locale: &str) -> Option<String> {
-    let decimals = amount.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let constructor = find_global("Intl")?.function("NumberFormat")?;
-    let style = Data::empty()
-        .with("style", &"currency".into())
-        .with("currency", &currency.into())
-        .with("minimumFractionDigits", &(decimals as f64).into())
-        .with("maximumFractionDigits", &(decimals as f64).into())
-        .finish();
-    let made = Value(Reflect::construct(&constructor, &Array::of2(&list_of(&[locale.to_owned()]), &style)).ok()?);
+    let mut style = Data::empty().with("style", &"currency".into()).with("currency", &currency.into());
+    if let Some((_, decimals)) = amount.split_once('.').filter(|(_, decimals)| decimals.contains(|digit| digit != '0'))
+    {
+        style = style.with("minimumFractionDigits", &(decimals.len() as f64).into());
+    }
+    let given = Array::of2(&list_of(&[locale.to_owned()]), &style.finish());
+    let made = Value(Reflect::construct(&constructor, &given).ok()?);
     call(&made.function("format")?, &made.0, &[amount.into()]).ok()?.as_string()
 }
 
