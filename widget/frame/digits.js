@@ -1,6 +1,6 @@
 // The frame of the card number or of the security code. This script makes it usable before the checks are there.
 
-import { input, isNumber, sendToPage, startField } from "./field.js";
+import { input, isNumber, startField } from "./field.js";
 
 // Digits of other scripts. Those of Devanagari and Bengali do not begin at a multiple of 16.
 const FOREIGN = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g;

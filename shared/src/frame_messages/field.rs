@@ -45,7 +45,8 @@ pub struct FieldState {
     pub known: bool,
     /// Brand that the checks used. Results for another than the chosen brand are outdated.
     pub brand: String,
-    /// True if the value has a length that its kind of field may have. False for a security code only if it is too short.
+    /// True if the value has a length that its kind of field may have. False for a security code only if it is too
+    /// short.
     pub complete: bool,
     /// True if the value passes all checks.
     pub valid: bool,

@@ -20,8 +20,9 @@ pub fn country_names(codes: &[String], locale: &str) -> Vec<String> {
     names().filter(|names| names.len() == codes.len()).unwrap_or_else(|| codes.to_vec())
 }
 
-/// Returns an amount in the format of a language, with the decimals that its currency has there. Browsers leave out those
-/// of some currencies, so decimals that are not zero are asked for. `None` if the browser does not know the currency.
+/// Returns an amount in the format of a language, with the decimals that its currency has there. Browsers leave out
+/// those of some currencies, so decimals that are not zero are asked for. `None` if the browser does not know the
+/// currency.
 pub fn format_money(amount: &str, currency: &str, locale: &str) -> Option<String> {
     let constructor = find_global("Intl")?.function("NumberFormat")?;
     let mut style = Data::empty().with("style", &"currency".into()).with("currency", &currency.into());

@@ -52,10 +52,10 @@ impl Form {
             let has_button = button.as_ref().is_some_and(|button| group.contains(Some(button)));
             let _ = group.toggle_attribute_with_force("inert", self.is_busy && !has_button);
         }
-        if let Some(focused) = self.focused.take_if(|_| !self.is_busy) {
-            if document::active_element().is_none_or(|active| active.tag_name() == "BODY") {
-                let _ = focused.focus();
-            }
+        if let Some(focused) = self.focused.take_if(|_| !self.is_busy)
+            && document::active_element().is_none_or(|active| active.tag_name() == "BODY")
+        {
+            let _ = focused.focus();
         }
     }
 }

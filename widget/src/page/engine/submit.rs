@@ -277,8 +277,8 @@ impl Form {
         }
     }
 
-    /// The payment was declined, and the form stays. `advice` is the end of the key of the text for the shopper. One of a
-    /// later gateway is not known here.
+    /// The payment was declined, and the form stays. `advice` is the end of the key of the text for the shopper. One of
+    /// a later gateway is not known here.
     pub(super) fn declined(&mut self, advice: &str) {
         self.is_busy = false;
         self.announcement.clear();
