@@ -35,7 +35,7 @@ interface WpwlOptions {
    */
   showPlaceholders?: boolean;
   /**
-   * Shows the amount on the pay button, in the format of the form's language. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.
+   * Shows the amount on the pay button, in the format of the form's language. A button that only leads to the page of a brand names the brand. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.
    * @default false
    */
   showAmount?: boolean;
@@ -395,7 +395,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   cardMethod?: string;
   /** "Saved" */
   savedMethods?: string;
-  /** "You continue at {brand}." */
+  /** "You will continue to {brand}." */
   continueAt?: string;
   /** "Expired" */
   expired?: string;
@@ -431,15 +431,15 @@ interface WpwlLabels extends WpwlErrorMessages {
   processingLong?: string;
   /** "Your bank has not answered yet. You will be charged only once." */
   processingLonger?: string;
-  /** "The account does not cover this amount. Please use another card or another way to pay." */
+  /** "The amount is above the balance or the limit. Please use another card or another way to pay." */
   declinedFunds?: string;
-  /** "Your bank could not match the details. Please check number, date and code, and try again." */
+  /** "Your bank could not match the details. Please check them, and try again." */
   declinedData?: string;
   /** "The payment was not confirmed with your bank. Please try again, or use another way to pay." */
   declinedAuthentication?: string;
   /** "The bank cannot be reached at the moment. Please try again in a few minutes." */
   declinedLater?: string;
-  /** "Your bank declined the payment. Please use another card or another way to pay." */
+  /** "The payment was declined. Please use another card or another way to pay." */
   declinedOther?: string;
   /** Accepted; no form shows it. */
   pin?: string;

@@ -95,6 +95,8 @@ function move(group, event) {
 }
 
 function choose(group, way, byShopper) {
+  // A submit is under way there: its outcome may not be hidden.
+  if (byShopper && group.open.container.matches(".wpwl-challenge, :has(.wpwl-button-pay[aria-busy=true])")) return apply(group);
   if (byShopper) remember(way.key);
   const wasOpen = group.open === way;
   group.open = way;

@@ -61,6 +61,7 @@ function startLoader() {
     showChoice: showChoice,
     // Called by the script of the choice.
     takeChoice: function (made) {
+      if (painter) painter.end();
       painter = made;
       showChoice();
     },

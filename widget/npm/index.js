@@ -120,7 +120,7 @@ function startForm(plan, container, place) {
     isReady = true;
     ready.resolve(forms);
     // The checkout has changed while the form was loading. The form calls this within its own work.
-    if (isStale) ready.promise.then(handle.refresh);
+    if (isStale) Promise.resolve().then(handle.refresh);
   }
 
   // An error about one brand leaves the other brands usable.
@@ -145,6 +145,8 @@ function startForm(plan, container, place) {
       current = null;
       const { unload } = findGlobal(plan.id);
       if (unload) unload();
+      // It may still run, and would find the page's own placeholder.
+      else script.onload = () => { if (!current) findGlobal(plan.id).unload?.(); };
       script.remove();
       if (container) place.remove();
       options.remove();
@@ -164,7 +166,9 @@ function startForm(plan, container, place) {
 
   options.assign(plan.options);
   insertForm(plan, container, place, script);
-  const isInPlace = () => place.parentNode && script.parentNode && (container || place.isConnected);
+  // A container that was taken out of the page and put back has no form any more: its placeholder has its class again.
+  const isLost = () => isReady && place.classList.contains("paymentWidgets");
+  const isInPlace = () => place.parentNode && script.parentNode && (container || place.isConnected) && !isLost();
   return { key: plan.key, container, isInPlace, handle };
 }
 

@@ -50,7 +50,7 @@ export const PaymentWidgets = defineComponent({
     };
     // A form that loads now reads the latest state of the checkout, so it needs no refresh.
     watch(
-      () => [readKey(), props.revision],
+      [readKey, () => props.revision],
       ([key], [earlierKey]) => {
         if (key !== earlierKey) load();
         else if (form) form.refresh();

@@ -58,7 +58,7 @@ options! {
         "Shows a label above each field. Screen readers announce hidden labels as well.");
     SHOW_PLACEHOLDERS = new_row("showPlaceholders", Appearance, Boolean(true), "Shows an example in each empty field.");
     SHOW_AMOUNT = new_row("showAmount", Appearance, Boolean(false),
-        "Shows the amount on the pay button, in the format of the form's language. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.");
+        "Shows the amount on the pay button, in the format of the form's language. A button that only leads to the page of a brand names the brand. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.");
     BUTTON_PURPOSE = new_row("buttonPurpose", Appearance, OneOf(&["pay", "order", "store"]),
         "What the button of the form does: `pay` an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German \"Jetzt kaufen\"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.");
 

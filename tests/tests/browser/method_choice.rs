@@ -76,7 +76,7 @@ async fn one_way_to_pay_is_open_and_each_of_them_pays() -> anyhow::Result<()> {
                 "brand" => {
                     click_element(&browser, ".wpwl-method input[value=IDEAL]").await?;
                     let row = browser.query(By::Css(".wpwl-method.wpwl-selected")).first().await?.text().await?;
-                    assert!(row.contains("You continue at iDEAL."), "{row}");
+                    assert!(row.contains("You will continue to iDEAL."), "{row}");
                     click_element(&browser, ".wpwl-button-brand-IDEAL").await?;
                     click_element(&browser, "button[value=success]").await?;
                     "IDEAL"

@@ -21,9 +21,9 @@ async fn a_declined_card_is_followed_by_another_one_without_leaving_the_page() -
         let form = CardForm::wait_until_ready(&browser).await?;
         form.fill_fields().await?;
         for (number, advice) in [
-            ("4200000000005512", "Your bank declined the payment."),
-            ("4200000000005546", "The account does not cover this amount."),
-            ("4200000000005538", "Please check number, date and code"),
+            ("4200000000005512", "The payment was declined."),
+            ("4200000000005546", "The amount is above the balance or the limit."),
+            ("4200000000005538", "Your bank could not match the details."),
         ] {
             form.clear_frame_field(NUMBER_FRAME).await?;
             form.enter_number(number).await?;
@@ -32,7 +32,7 @@ async fn a_declined_card_is_followed_by_another_one_without_leaving_the_page() -
             browser.save_screenshot(&format!("declined-in-place-{number}")).await?;
         }
         let is_free = "!document.querySelector('.wpwl-form [inert], .wpwl-button-pay:disabled, .wpwl-spinner')
-            && document.querySelector('.wpwl-form').getAttribute('aria-busy') === 'false'";
+            && document.querySelector('.wpwl-button-pay').getAttribute('aria-busy') === 'false'";
         browser.wait_until(is_free).await?;
         form.clear_frame_field(NUMBER_FRAME).await?;
         form.enter_number("4200000000000000").await?;
@@ -50,7 +50,7 @@ async fn a_failed_challenge_brings_the_form_back() -> anyhow::Result<()> {
         stage.open_forms(&browser, "VISA", OPTIONS).await?;
         pay_until_challenge(&browser, CHALLENGE).await?;
         answer_challenge(&browser, TARGET, FAILED).await?;
-        wait_for_advice(&browser, "The payment was not confirmed with your bank.").await?;
+        wait_for_advice(&browser, "The payment was declined.").await?;
         let form = CardForm::wait_until_ready(&browser).await?;
         form.clear_frame_field(NUMBER_FRAME).await?;
         form.enter_number("4200000000000000").await?;

@@ -38,6 +38,8 @@ struct Challenge {
     page_frame: RefCell<Option<HtmlIFrameElement>>,
     bar: RefCell<Option<HtmlElement>>,
     method: RefCell<Option<HtmlElement>>,
+    /// True if the form stays after a decline: the merchant wants that, and allows it.
+    may_stay: bool,
     /// True once its page has said that it is over.
     is_over: Cell<bool>,
     /// Ends the pause between two questions for the state.
@@ -63,6 +65,7 @@ impl Challenges {
             page_frame: RefCell::default(),
             bar: RefCell::default(),
             method: RefCell::default(),
+            may_stay: !answer.advice.is_empty(),
             is_over: Cell::default(),
             wake: RefCell::default(),
             listeners: RefCell::default(),
@@ -299,9 +302,9 @@ async fn wait_for_end(session: &Rc<Session>, challenge: &Rc<Challenge>) {
 /// Takes the shopper to the result page. The result itself is the merchant's server's to read. After a decline the form
 /// is back if the merchant wants that.
 fn finish(session: &Rc<Session>, challenge: &Rc<Challenge>, answer: &RelayAnswer) {
-    if session.options().retry_in_place && answer.checkout_state == "OPEN" {
+    if challenge.may_stay && answer.checkout_state == "OPEN" {
         session.challenges.restore(session);
-        challenge.form.send(Message::Declined("Authentication"));
+        challenge.form.send(Message::Declined);
         return challenge.form.focus_pay_button();
     }
     let page = leave::result_page(session, &challenge.checkout);

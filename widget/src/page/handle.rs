@@ -163,12 +163,12 @@ impl FormHandle {
         self.form.borrow().clone()
     }
 
-    /// Sets the focus to the pay button.
+    /// Sets the focus to the pay button, once it is not locked any more.
     pub fn focus_pay_button(&self) {
         use wasm_bindgen::JsCast as _;
         let button = self.form_node().and_then(|form| form.find("button[name=pay]"));
         if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
-            let _ = button.focus();
+            dom::call_later(0, move || drop(button.focus()));
         }
     }
 

@@ -23,6 +23,12 @@ impl Form {
         }
     }
 
+    /// The gateway has answered: nothing more is said about the time.
+    pub(super) fn end_progress(&mut self) {
+        self.submits += 1;
+        self.announcement.clear();
+    }
+
     /// Says that the submit is still under way, unless it has ended.
     pub(super) fn tell_progress(&mut self, submit: u32, key: &str) {
         if self.is_busy && submit == self.submits {
@@ -30,32 +36,41 @@ impl Form {
         }
     }
 
-    /// Locks all fields while a submit is under way, and unlocks them afterwards. What had the focus gets it again:
-    /// browsers take it away from a control that is locked.
+    /// Locks all fields from the time at which the merchant has let a submit continue, and unlocks them afterwards. Then
+    /// a field with a fault gets the focus, or what had it: browsers take it away from a control that is locked.
     pub(super) fn lock_controls(&mut self) {
-        if self.is_busy == self.is_locked {
+        self.is_sent &= self.is_busy;
+        if self.is_sent == self.is_locked {
             return;
         }
-        self.is_locked = self.is_busy;
-        let active = document::active_element();
-        if self.is_busy {
+        self.is_locked = self.is_sent;
+        if self.is_locked {
+            let active = document::active_element();
             let own = active.filter(|active| self.handle.container.contains(Some(active)));
             self.focused = own.and_then(|own| own.dyn_into().ok());
         }
-        let Some(form) = self.node() else { return };
-        form.set_attribute("aria-busy", if self.is_busy { "true" } else { "false" });
         let button = self.button();
-        if let Some(button) = button.as_ref().filter(|_| self.is_busy) {
-            button.set_disabled(true);
+        if let Some(button) = &button {
+            button.set_disabled(self.is_locked || (self.is_halted && self.has_fault()));
+            let _ = button.set_attribute("aria-busy", if self.is_locked { "true" } else { "false" });
         }
         for group in find_all(&self.handle.container, ".wpwl-group") {
             let has_button = button.as_ref().is_some_and(|button| group.contains(Some(button)));
-            let _ = group.toggle_attribute_with_force("inert", self.is_busy && !has_button);
+            let _ = group.toggle_attribute_with_force("inert", self.is_locked && !has_button);
         }
-        if let Some(focused) = self.focused.take_if(|_| !self.is_busy)
-            && document::active_element().is_none_or(|active| active.tag_name() == "BODY")
-        {
-            let _ = focused.focus();
+        if !self.is_locked {
+            self.restore_focus();
+        }
+    }
+
+    fn restore_focus(&mut self) {
+        let focused = self.focused.take();
+        if document::active_element().is_some_and(|active| active.tag_name() != "BODY") {
+            return;
+        }
+        match self.fields.iter().position(|field| field.fault.is_some()).filter(|_| self.is_halted) {
+            Some(at) => self.focus_field(at),
+            None => drop(focused.map(|focused| focused.focus())),
         }
     }
 }

@@ -249,7 +249,7 @@ impl Form {
         // A fault that was only met in passing leaves the button alive: pressing it leads to the field.
         let Some(button) = self.button() else { return };
         let is_halted = self.is_halted && self.has_fault();
-        button.set_disabled(is_halted || self.is_busy);
+        button.set_disabled(is_halted || self.is_locked);
         dom::toggle_class(&button, "wpwl-button-error", is_halted);
         dom::toggle_class(&button, "wpwl-button-busy", self.is_busy);
     }

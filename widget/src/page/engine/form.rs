@@ -144,8 +144,8 @@ pub enum Message {
     },
     /// The gateway answered.
     Answered(Box<RelayAnswer>),
-    /// The payment was declined, and the form stays. The end of the key of the advice.
-    Declined(&'static str),
+    /// The payment was declined after a challenge, and the form stays.
+    Declined,
     /// Time to look after the frame that has the request, or those that have been asked.
     FrameCheckDue,
     /// The gateway told the state of the checkout of a lost submit. `None` if it did not in time.
@@ -193,6 +193,11 @@ pub struct Form {
     pub(in crate::page) announcement: String,
     /// True while a submit is under way.
     pub(in crate::page) is_busy: bool,
+    /// The amount that the button shows, as the gateway compares it. While a submit is under way, the one that was
+    /// pressed.
+    pub(super) shown_amount: Option<String>,
+    /// True once the merchant has let the submit continue. Fields are locked from then on.
+    pub(super) is_sent: bool,
     /// Number of submits that have been under way.
     pub(super) submits: u32,
     /// True while fields and button are locked for a submit.
@@ -228,6 +233,8 @@ impl Component for Form {
             notice: None,
             announcement: String::new(),
             is_busy: false,
+            shown_amount: None,
+            is_sent: false,
             submits: 0,
             is_locked: false,
             focused: None,
@@ -254,7 +261,7 @@ impl Component for Form {
             Message::Confirmed(checkout) => self.confirmed(context, checkout),
             Message::SheetClosed { checkout, agreed } => self.sheet_closed(context, checkout, agreed),
             Message::Answered(answer) => self.answered(&answer),
-            Message::Declined(advice) => self.declined(advice),
+            Message::Declined => self.declined(""),
             Message::FrameCheckDue => self.check_frame(context),
             Message::StateRead(answer) => self.state_read(answer.as_deref()),
             Message::Offered(config) => self.follow_offer(&config),
@@ -292,6 +299,9 @@ impl Component for Form {
             self.complete_kind(context);
         }
         self.show_brand();
+        if !self.is_busy {
+            self.shown_amount = self.button_amount().0;
+        }
         self.mark_controls();
         self.lock_controls();
         self.complete_final();

@@ -120,7 +120,7 @@ impl Form {
             self.is_busy = false;
             return;
         };
-        self.begin_progress(context);
+        self.is_sent = true;
         if self.wants_sheet() {
             return self.open_sheet(context, checkout);
         }
@@ -141,6 +141,7 @@ impl Form {
     /// Sends the form: a card by the frame of its number, everything else by the relay frame. `has_token` is true if a
     /// wallet's sheet has left its token there.
     fn send(&mut self, context: &Context<Self>, checkout: String, has_token: bool) {
+        self.begin_progress(context);
         self.fill_hidden_inputs();
         let fields = self.collect_fields();
         if let Some(number) = self.fields.iter().find(|field| field.is_frame(FrameField::Number)) {
@@ -193,8 +194,8 @@ impl Form {
         if self.is_inline() {
             posted.push(("inlineFlow".to_owned(), "true".to_owned()));
         }
-        if let (Some(amount), _) = self.button_amount() {
-            posted.push(("shownAmount".to_owned(), amount));
+        if let Some(amount) = &self.shown_amount {
+            posted.push(("shownAmount".to_owned(), amount.clone()));
         }
         if self.session.options().retry_in_place {
             posted.push(("retryInPlace".to_owned(), "true".to_owned()));
@@ -241,6 +242,7 @@ impl Form {
     /// The gateway answered.
     pub(super) fn answered(&mut self, answer: &RelayAnswer) {
         self.stage = SubmitStage::Idle;
+        self.end_progress();
         if !answer.ignored.is_empty() {
             let text = ["Tillgate: ", &answer.ignored.join(", "), ": ignored, as a browser may not set this"].concat();
             web_sys::console::info_1(&text.into());

@@ -101,7 +101,7 @@ impl Form {
     pub(in crate::page) fn view_brand(&self, part: &BrandPart) -> Html {
         let is_alone = self.fields.is_empty() && !part.has_modes;
         let code = &part.offered.code;
-        let text = match is_alone {
+        let text = match is_alone && self.session.options().button_purpose != "order" {
             true => self.session.text_about(keys::PAY_WITH, &part.offered.name),
             false => self.button_amount().1,
         };

@@ -300,6 +300,7 @@ impl Form {
     pub(super) fn follow_stored_offer(&mut self, config: &Config) {
         let handle = self.handle.clone();
         let Some(part) = self.stored_part() else { return };
+        let was_gone = part.first_offered().is_none();
         for entry in &mut part.entries {
             let is_offered = config.registrations.iter().any(|account| account.id == entry.account.id);
             entry.is_offered = is_offered;
@@ -317,7 +318,9 @@ impl Form {
         if let Some(form) = handle.form_node() {
             form.set_visible(first.is_some());
         }
-        let was_gone = self.notice.is_some();
+        if !is_chosen_offered && valid.is_none() {
+            part.chosen = None;
+        }
         match first {
             None => self.notice = Some(Notice::error(self.session.text_about(keys::UNAVAILABLE, &name))),
             Some(_) => {

@@ -222,7 +222,7 @@ pub(crate) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
 /// - The `flow` of a brand is also in the frame document's configuration (`brands.PAYPAL.flow`). The form reads it
 ///   there before it submits, because a popup has to be opened in the click itself.
 /// - `flow` is `retry`, without `redirect`, if the form has asked to stay and the payment was declined. `advice` names
-///   the next step that may help the shopper ([`DeclineAdvice`]).
+///   the next step that may help the shopper ([`DeclineAdvice`]). Before a challenge it only says that the form may stay.
 /// - `saved` is present if a form with `useSummaryPage=true` was saved and nobody was charged. There is no `redirect`
 ///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the
@@ -290,7 +290,7 @@ async fn handle_submit(
     let (code, flow, redirect) = match (&inline_page, page) {
         (Some(page), _) => (codes::PENDING, "inline", Some(RedirectFields::from(page))),
         (None, Some((page, flow))) => (codes::PENDING, flow.as_str(), Some(RedirectFields::from(page))),
-        (None, None) if decline.is_some() => (codes::REQUEST_SUCCEEDED, "retry", None),
+        (None, None) if decline.is_some() && pending.is_none() => (codes::REQUEST_SUCCEEDED, "retry", None),
         (None, None) => (codes::REQUEST_SUCCEEDED, Flow::Now.as_str(), Some(RedirectFields::to_shop(&checkout, &path))),
     };
     let authentication = page.and_then(|(page, _)| page.authentication.as_ref());
@@ -300,7 +300,7 @@ async fn handle_submit(
         resource_path: Some(&path),
         flow,
         three_ds: authentication.map(|authentication| ThreeDsPageFields { version: authentication.version.as_str() }),
-        advice: decline.filter(|_| flow == "retry").map(DeclineAdvice::as_str),
+        advice: decline.filter(|_| flow == "retry" || authentication.is_some()).map(DeclineAdvice::as_str),
         redirect,
         saved: None,
         ignored,

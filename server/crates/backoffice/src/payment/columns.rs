@@ -177,7 +177,9 @@ fn render_state(texts: &Texts, row: &ListRow) -> Markup {
     let (tone, state) = describe_state(texts, row.state(), row.follow_up);
     html! {
         (badge(tone, state))
-        @if row.state() == ListedState::Declined { span.soft.small.reason.less { (result_text(texts, row.result)) } }
+        @if row.state() == ListedState::Declined {
+            span.soft.small.reason.less title=(row.result.description()) { (result_text(texts, row.result)) }
+        }
     }
 }
 

@@ -126,9 +126,9 @@ impl Gateway {
         })
     }
 
-    /// Returns the advice for a shopper whose attempt has just been declined, for a form that stays. `None` if the
-    /// checkout is not open for another attempt, or the merchant hides declines from browsers. Only the answer to an
-    /// attempt, which counts towards the limits, may contain it.
+    /// Returns the advice for a shopper whose attempt has just been declined, for a form that stays, or that it may stay
+    /// if a pending one is declined later. `None` if the checkout is paid or has no attempt left, or if the merchant
+    /// hides declines from browsers. Only the answer to an attempt, which counts towards the limits, may contain it.
     ///
     /// # Errors
     /// 404 for an unknown checkout.
@@ -140,8 +140,13 @@ impl Gateway {
             let limit = self.options.limits.checkout_attempts(&entity);
             !entity.settings.hide_declines && checkout.check_attempt_limit(limit, now).is_ok()
         });
-        let can_retry = is_told && checkout.attempts > 0 && checkout.state_at(now) == CheckoutState::Open;
-        // A rejected registration has no payment.
-        Ok(can_retry.then(|| attempt.map_or(DeclineAdvice::Other, |attempt| attempt.result.into())))
+        let advice = match attempt {
+            Some(attempt) if attempt.result.is_pending() => Some(DeclineAdvice::Other),
+            _ if checkout.attempts == 0 || checkout.state_at(now) != CheckoutState::Open => None,
+            Some(attempt) => Some(attempt.result.into()),
+            // A rejected registration has no payment.
+            None => Some(DeclineAdvice::Other),
+        };
+        Ok(advice.filter(|_| is_told))
     }
 }

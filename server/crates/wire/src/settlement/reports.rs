@@ -81,7 +81,8 @@ struct FeeFields<'a> {
     payment_brand: Option<&'a str>,
     /// Currency of the fees.
     currency: &'static str,
-    /// `NOT_MATCHED` for lines of an institute's file whose payment is not found. The ledger has no fee of them.
+    /// `NOT_MATCHED` for lines of an institute's file that are not matched with a payment, because none or several fit.
+    /// The ledger has no fee of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     matching_status: Option<&'static str>,
     /// Number of lines with a fee.
