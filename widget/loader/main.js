@@ -13,7 +13,7 @@ import { removeAbandoned, removeAll, removeCopies } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
 import { base, BUILD, checkout, framesBase, isServedByTrunk, ownScript } from "./script.js";
 import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
-import { framePermissions } from "./skeleton.js";
+import { framePermissions, issuerPermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
 var MISSING = "there is no form.paymentWidgets; inside of another form, browsers leave it out";
@@ -43,6 +43,7 @@ function startLoader() {
     // Set by the page module.
     start: null,
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
+    issuerPermissions: issuerPermissions,
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
     loadLaterTexts: function (work) { loadLaterTexts().then(work); },

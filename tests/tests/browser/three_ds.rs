@@ -128,6 +128,9 @@ async fn check_challenges(cases: &[(&'static str, &'static str)]) -> anyhow::Res
                 browser.evaluate(&format!("document.querySelector('{TARGET}').title")).await?,
                 "Confirmation by your bank"
             );
+            // The issuer may ask for a passkey, on whichever origin its page is.
+            let allowed = browser.evaluate(&format!("document.querySelector('{TARGET}').allow")).await?;
+            assert!(allowed.as_str().unwrap_or_default().contains("publickey-credentials-get *"), "{allowed}");
             assert_eq!(browser.run_axe().await?, Vec::<String>::new());
             assert_eq!(browser.observed_details("challenge").await?, ["wpwl-target true"]);
             browser.save_screenshot("challenge").await?;

@@ -259,6 +259,7 @@ async fn load_method_page(session: &Rc<Session>, challenge: &Rc<Challenge>, page
 /// that the cardholder need not be asked.
 fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: &Page) {
     challenge.target.set_title(&session.text(keys::CHALLENGE));
+    let _ = challenge.target.set_attribute("allow", &session.loader.issuer_permissions());
     challenge.set_size(session);
     let (weak, own) = (Rc::downgrade(session), Rc::downgrade(challenge));
     let load = Listener::new(&challenge.target, "load", move |_| {

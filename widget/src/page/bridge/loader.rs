@@ -28,6 +28,9 @@ extern "C" {
     /// Value of the attribute `allow` of frames with a field.
     #[wasm_bindgen(method, getter, js_name = framePermissions)]
     pub fn frame_permissions(this: &Loader) -> String;
+    /// Returns the value of the attribute `allow` of a frame with an issuer's page.
+    #[wasm_bindgen(method, js_name = issuerPermissions)]
+    pub fn issuer_permissions(this: &Loader) -> String;
     /// The merchant's options as they are now.
     #[wasm_bindgen(method, js_name = readOptions)]
     pub fn read_options(this: &Loader) -> JsValue;

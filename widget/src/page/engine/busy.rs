@@ -1,6 +1,5 @@
 //! A submit under way: nothing can be changed meanwhile, and the shopper hears of it as time passes.
 
-use wasm_bindgen::JsCast as _;
 use yew::prelude::Context;
 
 use super::form::{Form, Message};
@@ -37,40 +36,25 @@ impl Form {
     }
 
     /// Locks all fields from the time at which the merchant has let a submit continue, and unlocks them afterwards. Then
-    /// a field with a fault gets the focus, or what had it: browsers take it away from a control that is locked.
+    /// a field with a fault gets the focus, or the button: browsers take it away from a control that is locked.
     pub(super) fn lock_controls(&mut self) {
         self.is_sent &= self.is_busy;
         if self.is_sent == self.is_locked {
             return;
         }
         self.is_locked = self.is_sent;
-        if self.is_locked {
-            let active = document::active_element();
-            let own = active.filter(|active| self.handle.container.contains(Some(active)));
-            self.focused = own.and_then(|own| own.dyn_into().ok());
-        }
-        let button = self.button();
-        if let Some(button) = &button {
-            button.set_disabled(self.is_locked || (self.is_halted && self.has_fault()));
-            let _ = button.set_attribute("aria-busy", if self.is_locked { "true" } else { "false" });
-        }
+        let Some(button) = self.button() else { return };
+        button.set_disabled(self.is_locked || (self.is_halted && self.has_fault()));
+        let _ = button.set_attribute("aria-busy", if self.is_locked { "true" } else { "false" });
         for group in find_all(&self.handle.container, ".wpwl-group") {
-            let has_button = button.as_ref().is_some_and(|button| group.contains(Some(button)));
-            let _ = group.toggle_attribute_with_force("inert", self.is_locked && !has_button);
+            let _ = group.toggle_attribute_with_force("inert", self.is_locked && !group.contains(Some(&button)));
         }
-        if !self.is_locked {
-            self.restore_focus();
-        }
-    }
-
-    fn restore_focus(&mut self) {
-        let focused = self.focused.take();
-        if document::active_element().is_some_and(|active| active.tag_name() != "BODY") {
+        if self.is_locked || document::active_element().is_some_and(|active| active.tag_name() != "BODY") {
             return;
         }
-        match self.fields.iter().position(|field| field.fault.is_some()).filter(|_| self.is_halted) {
+        match self.fields.iter().position(|field| field.fault.is_some()) {
             Some(at) => self.focus_field(at),
-            None => drop(focused.map(|focused| focused.focus())),
+            None => drop(button.focus()),
         }
     }
 }

@@ -202,8 +202,6 @@ pub struct Form {
     pub(super) submits: u32,
     /// True while fields and button are locked for a submit.
     pub(super) is_locked: bool,
-    /// The element of the form that had the focus when it was locked.
-    pub(super) focused: Option<HtmlElement>,
     /// The part of a card's submit that the form waits for.
     pub(super) stage: SubmitStage,
     /// The timer of the stage.
@@ -237,7 +235,6 @@ impl Component for Form {
             is_sent: false,
             submits: 0,
             is_locked: false,
-            focused: None,
             stage: SubmitStage::default(),
             stage_timer: None,
             paid_checkout: String::new(),
@@ -261,7 +258,7 @@ impl Component for Form {
             Message::Confirmed(checkout) => self.confirmed(context, checkout),
             Message::SheetClosed { checkout, agreed } => self.sheet_closed(context, checkout, agreed),
             Message::Answered(answer) => self.answered(&answer),
-            Message::Declined => self.declined(""),
+            Message::Declined => self.declined("Other"),
             Message::FrameCheckDue => self.check_frame(context),
             Message::StateRead(answer) => self.state_read(answer.as_deref()),
             Message::Offered(config) => self.follow_offer(&config),

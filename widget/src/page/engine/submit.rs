@@ -279,13 +279,11 @@ impl Form {
         }
     }
 
-    /// The payment was declined, and the form stays. `advice` is the end of the key of the text for the shopper. One of
-    /// a later gateway is not known here.
+    /// The payment was declined, and the form stays. `advice` is the end of the key of the text for the shopper.
     pub(super) fn declined(&mut self, advice: &str) {
         self.is_busy = false;
         self.announcement.clear();
-        let known = ["Funds", "Data", "Authentication", "Later"].into_iter().find(|known| *known == advice);
-        self.notice = Some(Notice::error(self.session.text(&["declined", known.unwrap_or("Other")].concat())));
+        self.notice = Some(Notice::error(self.session.text(&["declined", advice].concat())));
     }
 
     /// The payment goes on: on another page, in a window or a frame, by a challenge, or at the result page.
