@@ -267,8 +267,6 @@ interface WpwlErrorMessages {
   checkoutError?: string;
   /** "This payment has already been made.\nPlease return to the shop." */
   paidError?: string;
-  /** "{brand} is not available at the moment. Please choose another way to pay." */
-  unavailable?: string;
   /** "It could not be removed. Please try again." */
   removeError?: string;
   /** "Please enter the name of the account holder." */
@@ -441,6 +439,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   declinedLater?: string;
   /** "The payment was declined. Please use another card or another way to pay." */
   declinedOther?: string;
+  /** "{brand} is not available at the moment. Please choose another way to pay." */
+  unavailable?: string;
   /** Accepted; no form shows it. */
   pin?: string;
   /** Accepted; no form shows it. */

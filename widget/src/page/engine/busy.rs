@@ -35,8 +35,8 @@ impl Form {
         }
     }
 
-    /// Locks all fields from the time at which the merchant has let a submit continue, and unlocks them afterwards. Then
-    /// a field with a fault gets the focus, or the button: browsers take it away from a control that is locked.
+    /// Locks all fields from the time at which the merchant has let a submit continue, and unlocks them afterwards.
+    /// Then a field with a fault gets the focus, or the button: browsers take it away from a control that is locked.
     pub(super) fn lock_controls(&mut self) {
         self.is_sent &= self.is_busy;
         if self.is_sent == self.is_locked {

@@ -222,7 +222,8 @@ pub(crate) async fn read_state(State(state): State<Arc<AppState>>, PathId(id): P
 /// - The `flow` of a brand is also in the frame document's configuration (`brands.PAYPAL.flow`). The form reads it
 ///   there before it submits, because a popup has to be opened in the click itself.
 /// - `flow` is `retry`, without `redirect`, if the form has asked to stay and the payment was declined. `advice` names
-///   the next step that may help the shopper ([`DeclineAdvice`]). Before a challenge it only says that the form may stay.
+///   the next step that may help the shopper ([`DeclineAdvice`]). Before a challenge it only says that the form may
+///   stay.
 /// - `saved` is present if a form with `useSummaryPage=true` was saved and nobody was charged. There is no `redirect`
 ///   then. `saved` holds what a summary page shows: `{"paymentBrand": "VISA", "card": {"last4Digits": "0000", …}}`.
 /// - `threeDSecure` is present if the page is for 3-D Secure: `{"version": "2.2.0"}`. Its `flow` is `inline` if the

@@ -46,11 +46,11 @@ mod tests {
 
     #[test]
     fn a_result_without_a_sentence_that_is_true_of_it_is_shown_in_english() {
-        let text = |code: &str| describe_result(Texts::choose("de"), ResultCode::find(code).unwrap());
-        assert_eq!(text("800.100.155"), "Der Betrag übersteigt den Rahmen des Kontos. (800.100.155)");
+        let describe = |code: &str| describe_result(Texts::choose("de"), ResultCode::find(code).unwrap());
+        assert_eq!(describe("800.100.155"), "Der Betrag übersteigt den Rahmen des Kontos. (800.100.155)");
         for code in ["000.100.211", "000.500.000", "000.400.030", "100.396.201", "800.500.100", "100.400.147"] {
             let result = ResultCode::find(code).unwrap();
-            assert_eq!(text(code), format!("{} ({code})", result.description()), "{code}");
+            assert_eq!(describe(code), format!("{} ({code})", result.description()), "{code}");
         }
         assert!(ResultCode::all().all(|result| Texts::choose("en").find_result(result).is_none()));
     }

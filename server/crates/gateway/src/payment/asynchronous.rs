@@ -126,9 +126,10 @@ impl Gateway {
         })
     }
 
-    /// Returns the advice for a shopper whose attempt has just been declined, for a form that stays, or that it may stay
-    /// if a pending one is declined later. `None` if the checkout is paid or has no attempt left, or if the merchant
-    /// hides declines from browsers. Only the answer to an attempt, which counts towards the limits, may contain it.
+    /// Returns the advice for a shopper whose attempt has just been declined, for a form that stays, or that it may
+    /// stay if a pending one is declined later. `None` if the checkout is paid or has no attempt left, or if the
+    /// merchant hides declines from browsers. Only the answer to an attempt, which counts towards the limits, may
+    /// contain it.
     ///
     /// # Errors
     /// 404 for an unknown checkout.
