@@ -44,8 +44,14 @@ async fn read_inventory(shop: &MerchantClient) -> anyhow::Result<ApiResponse> {
 
 /// Returns the paths of all scripts and of the documents of the frames. The first English texts are part of the loader.
 fn expected_paths() -> BTreeSet<String> {
-    let modules =
-        ["js/static.min.js", "js/plain/static.min.js", "frame/frame.js", "frame/frame.wasm", "frame/plain.js"];
+    let modules = [
+        "js/static.min.js",
+        "js/plain/static.min.js",
+        "js/choice.js",
+        "frame/frame.js",
+        "frame/frame.wasm",
+        "frame/plain.js",
+    ];
     let frames = ["pciIframe.html", "textIframe.html", "internalRequestIframe.html"];
     let tags = || LANGUAGES.iter().map(|language| language.tag);
     let languages = tags().filter(|tag| *tag != "en").map(|tag| format!("static/js/locale-{tag}.js"));
