@@ -17,7 +17,7 @@ async fn labels_hints_and_the_button_speak_the_locale() -> anyhow::Result<()> {
     run_in_browser(move |browser| async move {
         let form = demo.open_card_form(&browser, "", "approve").await?;
         assert_eq!(read_text(&browser, ".wpwl-label-cardNumber").await?, "Card Number");
-        assert_eq!(read_text(&browser, ".wpwl-button-pay").await?, "Pay now");
+        assert_eq!(read_text(&browser, ".wpwl-button-pay").await?, "Pay €36.50");
         form.press_pay_button().await?;
         let english = form.wait_for_hint("cardNumberError").await?;
         browser.save_screenshot("form-error").await?;
@@ -25,7 +25,7 @@ async fn labels_hints_and_the_button_speak_the_locale() -> anyhow::Result<()> {
         let form = demo.open_card_form(&browser, "?lang=de", "approve").await?;
         assert_eq!(browser.evaluate("document.querySelector('.wpwl-form').lang").await?, "de");
         assert_ne!(read_text(&browser, ".wpwl-label-cardNumber").await?, "Card Number");
-        assert_ne!(read_text(&browser, ".wpwl-button-pay").await?, "Pay now");
+        assert_ne!(read_text(&browser, ".wpwl-button-pay").await?, "Pay €36.50");
         let title = form.find_element(NUMBER_FRAME).await?.attr("title").await?.unwrap_or_default();
         assert!(title.contains("Kartennummer"), "{title}");
         form.press_pay_button().await?;

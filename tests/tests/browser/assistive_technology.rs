@@ -100,7 +100,7 @@ async fn a_screen_reader_meets_the_fields_in_their_order_with_names_and_errors()
         for line in [
             "textbox Expiry Date invalid=true (Please enter month and year.)",
             "textbox Card Number invalid=true (Please enter the card number.)",
-            "textbox CVV invalid=true (Please check the code.)",
+            "textbox CVV invalid=true (Please enter the code.)",
         ] {
             tillgate_tests::poll_until(line, async || Ok(aloud(line).await?.then_some(()))).await?;
         }

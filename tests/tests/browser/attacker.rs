@@ -13,8 +13,19 @@ const NUMBER: &str = "4111111111111111";
 const CODE: &str = "737";
 
 /// The names in a response that a page may read.
-const READABLE_NAMES: [&str; 10] =
-    ["status", "id", "flow", "redirect", "threeDSecure", "saved", "checkoutState", "description", "wrong", "ignored"];
+const READABLE_NAMES: [&str; 11] = [
+    "status",
+    "id",
+    "flow",
+    "advice",
+    "redirect",
+    "threeDSecure",
+    "saved",
+    "checkoutState",
+    "description",
+    "wrong",
+    "ignored",
+];
 
 /// Asserts that there are more than 50 messages, all of a shape that the form needs, and that they contain nothing of
 /// the card except its brand.

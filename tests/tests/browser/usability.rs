@@ -136,7 +136,7 @@ async fn one_lasting_live_region_tells_what_is_wrong_when_a_field_is_left_and_wh
         browser.wait_until(&format!("{SAID} === ''")).await?;
         // A submit announces all errors together.
         form.press_pay_button().await?;
-        browser.wait_until(&format!("{SAID} === 'Please enter month and year. Please check the code.'")).await?;
+        browser.wait_until(&format!("{SAID} === 'Please enter month and year. Please enter the code.'")).await?;
         form.enter_expiry("05 / 34").await?;
         form.enter_security_code("123").await?;
         browser.wait_until(&format!("{SAID} === ''")).await?;
