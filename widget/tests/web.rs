@@ -110,7 +110,7 @@ async fn faults_appear_at_the_fields_and_disappear_when_corrected() {
     press();
     // Number, expiry date and code.
     wait_until(|| count(".wpwl-hint") == 3 && html(".wpwl-button-pay").contains("disabled")).await;
-    assert!(html(".wpwl-hint-cvvError").contains("The text of cvvError"));
+    assert!(html(".wpwl-hint-cvvError").contains("The text of cvvEmpty"));
     assert!(html("[name='card.expiry']").contains("aria-invalid=\"true\""));
     let good = "{type:'state',empty:false,known:true,complete:true,valid:true,brand:'VISA',brands:['VISA']}";
     say(true, parse(good));

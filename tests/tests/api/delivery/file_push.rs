@@ -135,6 +135,7 @@ async fn a_file_is_pushed_over_ftps_as_soon_as_it_is_complete() -> anyhow::Resul
     assert!(over_https.text == content);
     // A receiver sees no part of a file under the final name.
     assert_eq!(receiver.commands("STOR"), [format!(".{name}.part")]);
+    poll_until("the server has logged the name", async || Ok(receiver.commands("RNTO").pop())).await?;
     assert_eq!(receiver.commands("RNTO"), [name.as_str()]);
     let listed = gateway.run_command(&["file-push", "list", "--entity", &shop.entity_id])?;
     assert_eq!((&listed[0]["url"], &listed[0]["waiting"], &listed[0]["failed"]), (&url.into(), &0.into(), &0.into()));
@@ -226,6 +227,9 @@ async fn earlier_files_are_sent_from_a_day_on_in_the_order_of_their_days() -> an
     let expected: Vec<(&str, &str)> = files[1..].iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     assert_received(receiver.folder(), &expected);
     let names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
+    // The server writes its log after it has answered.
+    let are_logged = async || Ok((receiver.commands("RNTO").len() >= names.len()).then_some(()));
+    poll_until("the server has logged the names", are_logged).await?;
     assert_eq!(receiver.commands("RNTO"), names);
     // One day is sent again, although the server has it.
     std::fs::remove_file(receiver.folder().join(&files[2].0))?;
