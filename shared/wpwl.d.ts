@@ -40,7 +40,7 @@ interface WpwlOptions {
    */
   showAmount?: boolean;
   /**
-   * What the button of the form does: `pay` an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German "Jetzt kaufen"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.
+   * Purpose of the form's button: `pay` for an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German "Jetzt kaufen"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.
    * @default "pay"
    */
   buttonPurpose?: "pay" | "order" | "store";

@@ -173,7 +173,7 @@ function show(offer, tools) {
   gone.forEach(removeGroup);
   groups = wanted.map(([, ways], at) => {
     const before = gone.find((group) => ways.some((way) => isEarlier(way.container)(group)));
-    // What nobody has chosen is chosen anew, as the accounts may come after the other forms.
+    // A choice that nobody has made is made anew, as the accounts may come after the other forms.
     return kept[at] || addGroup(ways, choice, before && before.isChosen ? before.open.container : null, tools);
   });
   for (const way of choice.ways) if (!groups.some(isEarlier(way.container))) setOpen(way.container, true);

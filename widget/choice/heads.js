@@ -7,7 +7,7 @@ import { blockOf } from "./stored.js";
 const MARK = "data-tillgate";
 // Most emblems of cards in a head.
 const EMBLEMS = 4;
-// What a head takes over from its container, which the page may have styled.
+// Styles that a head takes over from its container, which the page may have styled.
 const LOOK = ["--wpwl-accent", "--wpwl-radius", "max-width"];
 
 function makeEmblems(group, way) {

@@ -60,7 +60,7 @@ options! {
     SHOW_AMOUNT = new_row("showAmount", Appearance, Boolean(false),
         "Shows the amount on the pay button, in the format of the form's language. A button that only leads to the page of a brand names the brand. In your own labels, `{amount}` stands for it. If your server has changed the amount since, the form shows the new one and asks the shopper to press again.");
     BUTTON_PURPOSE = new_row("buttonPurpose", Appearance, OneOf(&["pay", "order", "store"]),
-        "What the button of the form does: `pay` an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German \"Jetzt kaufen\"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.");
+        "Purpose of the form's button: `pay` for an order that was made before, `order` and pay (a text that consumer law accepts for the conclusion of a contract, in German \"Jetzt kaufen\"), or `store` an account. Default: `store` for a checkout that stores an account, else `pay`.");
 
     SPINNER = new_row("spinner", Appearance, Object("WpwlSpinner", r#"{ "lines": 10, "length": 4, "radius": 6, "width": 2, "speed": 1.5 }"#),
         "Spinner shown while a payment is submitted. Takes the options of spin.js (pixels, turns per second). Default: the theme's spinner.");

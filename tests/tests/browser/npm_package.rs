@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tillgate_tests::card_form::NUMBER_FRAME;
-use tillgate_tests::{Browser, ProxyFault, run_in_browser};
+use tillgate_tests::{Browser, run_in_browser};
 
 use crate::APPROVED;
 use crate::single_page::{VisitedShop, go_to, run_visits, wait_for_no_form};
@@ -28,10 +28,7 @@ async fn a_shop_with_the_package_for_vue_sells_the_checkout_that_it_shows() -> a
 /// The shop's server changes the amount while the shopper fills in the form. What was typed stays, and the callbacks
 /// are those of the latest rendering.
 async fn change_amount(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
-    browser.goto(&shop.address).await?;
-    go_to(browser, "pay/0").await?;
-    let form = shop.wait_for_form(browser, 0).await?;
-    form.fill_fields().await?;
+    let form = shop.open_filled_form(browser).await?;
     let id = shop.checkout(0);
     let updated = shop.fixture.merchant.post(&format!("v1/checkouts/{id}"), &[("amount", "93.00")]).await?;
     assert_eq!(updated.status, 200, "{}", updated.text);
@@ -50,13 +47,7 @@ async fn change_amount(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<
 
 /// The shopper leaves for a page without a form before the gateway's response to the submit.
 async fn leave_for_cart(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
-    shop.proxy.schedule_fault("POST", &format!("{}/payment", shop.checkout(0)), ProxyFault::ResponseDropped);
-    browser.goto(&shop.address).await?;
-    go_to(browser, "pay/0").await?;
-    let form = shop.wait_for_form(browser, 0).await?;
-    form.fill_fields().await?;
-    form.press_pay_button().await?;
-    shop.proxy.wait_for_faults(1).await?;
+    shop.pay_without_response(browser).await?;
     go_to(browser, "cart").await?;
     wait_for_no_form(browser).await?;
     assert_eq!(shop.outcome(0).await?, (1, APPROVED.to_owned()));

@@ -97,6 +97,22 @@ impl VisitedShop {
         Ok(form)
     }
 
+    /// Opens the shop, goes to the first checkout and fills in its form.
+    pub async fn open_filled_form<'a>(&self, browser: &'a Browser) -> anyhow::Result<CardForm<'a>> {
+        browser.goto(&self.address).await?;
+        go_to(browser, "pay/0").await?;
+        let form = self.wait_for_form(browser, 0).await?;
+        form.fill_fields().await?;
+        Ok(form)
+    }
+
+    /// Submits the first checkout, whose response does not come, and waits until the gateway has the request.
+    pub async fn pay_without_response(&self, browser: &Browser) -> anyhow::Result<()> {
+        self.proxy.schedule_fault("POST", &format!("{}/payment", self.checkout(0)), ProxyFault::ResponseDropped);
+        self.open_filled_form(browser).await?.press_pay_button().await?;
+        self.proxy.wait_for_faults(1).await
+    }
+
     /// Pays a checkout in its form, and asserts that it is the only one that was paid.
     pub async fn pay(&self, browser: &Browser, number: usize) -> anyhow::Result<()> {
         let form = self.wait_for_form(browser, number).await?;
@@ -252,10 +268,7 @@ async fn swap_order_of_scripts(shop: &VisitedShop, browser: &Browser) -> anyhow:
 
 /// The shopper goes to the second checkout while the shop still decides about the submit of the first one.
 async fn leave_before_submit(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
-    browser.goto(&shop.address).await?;
-    go_to(browser, "pay/0").await?;
-    let form = shop.wait_for_form(browser, 0).await?;
-    form.fill_fields().await?;
+    let form = shop.open_filled_form(browser).await?;
     let options = "window.wpwlOptions = { onBeforeSubmitCard: () => new Promise(done => { window.decide = done; }) }";
     browser.execute(options, vec![]).await?;
     form.press_pay_button().await?;
@@ -271,13 +284,7 @@ async fn leave_before_submit(shop: &VisitedShop, browser: &Browser) -> anyhow::R
 /// The shopper goes to the second checkout before the gateway's response to the submit of the first one. That is paid,
 /// and the page stays where the shopper is.
 async fn leave_while_paying(shop: &VisitedShop, browser: &Browser) -> anyhow::Result<()> {
-    shop.proxy.schedule_fault("POST", &format!("{}/payment", shop.checkout(0)), ProxyFault::ResponseDropped);
-    browser.goto(&shop.address).await?;
-    go_to(browser, "pay/0").await?;
-    let form = shop.wait_for_form(browser, 0).await?;
-    form.fill_fields().await?;
-    form.press_pay_button().await?;
-    shop.proxy.wait_for_faults(1).await?;
+    shop.pay_without_response(browser).await?;
     go_to(browser, "pay/1").await?;
     shop.wait_for_form(browser, 1).await?;
     assert_eq!(shop.outcome(0).await?, (1, APPROVED.to_owned()));

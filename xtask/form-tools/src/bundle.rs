@@ -187,18 +187,16 @@ fn write_manifest(out: &Path, manifest: &Value) -> Result<()> {
 /// in script-src only.
 fn page_script(page: &CompiledModule) -> Result<Vec<u8>> {
     let (glue, name, decode, unpack) = (&page.glue, glue::NAME, decode_bytes(), packed::unpack_source());
-    let starts = |module: &str| format!("{name}({module}).catch((e) => window.__tillgate.fail(e));");
-    let packed = match packed::pack_module(&page.wasm) {
-        Ok(packed) => packed,
+    let (bytes, module) = match packed::pack_module(&page.wasm) {
+        Ok(packed) => (packed.bytes, format!("unpack(decode({MODULE}), {})", packed.arguments)),
         // Another compiler may write other instructions. The page is larger then.
         Err(error) => {
             eprintln!("    the page module is not packed: {error:#}");
-            let module = format!("decode({MODULE})");
-            return insert_bytes(&page.wasm, &format!("{glue} {decode} {}", starts(&module)));
+            (page.wasm.clone(), format!("decode({MODULE})"))
         }
     };
-    let module = format!("unpack(decode({MODULE}), {})", packed.arguments);
-    insert_bytes(&packed.bytes, &format!("{glue} {decode} {unpack} {}", starts(&module)))
+    let starts = format!("{name}({module}).catch((e) => window.__tillgate.fail(e));");
+    insert_bytes(&bytes, &format!("{glue} {decode} {unpack} {starts}"))
 }
 
 /// Returns the page module in plain JavaScript.
