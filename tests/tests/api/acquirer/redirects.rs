@@ -55,6 +55,13 @@ fn return_page_url(scene: &AcquirerScene) -> anyhow::Result<String> {
     Ok(format!("{}v1/return/{id}", scene.shop.base))
 }
 
+/// Returns the time of the next inquiry about the only payment without an outcome, by the clock of the gateway.
+fn next_inquiry(scene: &AcquirerScene) -> anyhow::Result<jiff::Timestamp> {
+    let query = "SELECT since FROM timer WHERE kind = 'ask'";
+    let since = open_database(&scene.gateway)?.query_row(query, [], |row| row.get(0))?;
+    Ok(jiff::Timestamp::from_millisecond(since)?)
+}
+
 #[tokio::test]
 async fn a_shopper_decides_on_the_hosts_page_and_comes_back_to_the_outcome() -> anyhow::Result<()> {
     let scene = AcquirerScene::start(&[], &[]).await?;
@@ -160,9 +167,15 @@ async fn a_payment_that_the_shopper_might_still_make_is_not_over_before_the_host
     let scene = AcquirerScene::start(&["--control"], &["--acquirer-timeout", "8s"]).await?;
     let paid = pay_by_redirect(&scene.shop, &[]).await?;
     scene.line.set_target(None);
+    let before = next_inquiry(&scene)?;
     scene.shop.advance_clock("31m").await?;
     // The shopper pays meanwhile, and the gateway cannot know.
     assert_eq!(decide_on_page(&redirect_url(&paid), "pay").await?.0, 303);
+    // An inquiry that is still under way would be counted from the time that the clock shows at its end.
+    poll_until("an inquiry was in vain", async || {
+        Ok((next_inquiry(&scene)? > before + jiff::SignedDuration::from_mins(5)).then_some(()))
+    })
+    .await?;
     assert_result(&read_payment(&scene, &paid).await?, 200, PENDING);
     scene.line.set_target(Some(&scene.host.address));
     scene.shop.advance_clock("20m").await?;
