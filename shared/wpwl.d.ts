@@ -16,6 +16,11 @@ interface WpwlOptions {
    */
   style?: "card" | "plain" | "logos" | "none";
   /**
+   * Ground of the forms. `auto` has none, and its colours follow the text of your page. `light` and `dark` have a ground and a text colour of their own, whatever the page looks like. Has no effect with `style: "none"`.
+   * @default "auto"
+   */
+  theme?: "auto" | "light" | "dark";
+  /**
    * Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.
    * @default "stacked"
    */
@@ -87,8 +92,13 @@ interface WpwlOptions {
    * @default false
    */
   brandDetection?: boolean;
-  /** Order of preference if a number fits several brands. Default: the order of the offered brands. */
+  /** Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands. */
   brandDetectionPriority?: string[];
+  /**
+   * Shows the list of brands above the card number. By default, the marks of the brands stand in the field of the number, and the list is shown only if the number does not tell every offered brand, or with another style than `card` and `logos`.
+   * @default false
+   */
+  brandList?: boolean;
   /**
    * Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.
    * @default "regex"
