@@ -4,7 +4,7 @@
 // pay an order that the page no longer shows.
 
 import { loadChoice, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
-import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { explain, faults, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -16,9 +16,9 @@ import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts 
 import { framePermissions, issuerPermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
-var MISSING = "there is no form.paymentWidgets; inside of another form, browsers leave it out";
+var MISSING = "there is no form.paymentWidgets";
 // Browsers show no frame of the gateway in a page without an origin, and a frame in a sandbox could not reach another.
-var NO_ORIGIN = "this page has no origin; a sandbox needs allow-same-origin, or the form's frames do not load";
+var NO_ORIGIN = "this page has no origin";
 
 function startLoader() {
   var framesOrigin = new URL(framesBase).origin;
@@ -46,7 +46,11 @@ function startLoader() {
     issuerPermissions: issuerPermissions,
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
-    loadLaterParts: function (work) { loadLaterParts().then(work); },
+    loadLaterParts: function (work) {
+      // A fault may be explained before the page's scripts have run.
+      if (!isSettled) loadTexts();
+      loadLaterParts().then(work);
+    },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -66,6 +70,7 @@ function startLoader() {
       painter = made;
       showChoice();
     },
+    explain: explain, faults: faults,
     // Called by the scripts of a language.
     words: takeTexts,
     go: startPage, look: lookForForms, unload: unload, end: end, script: ownScript,
@@ -100,12 +105,20 @@ function startLoader() {
       noteHello(event.source);
       // Before the page module measures the text of the page for the frames.
       takeLook(readMember(event.data.config || {}, "look"));
+      // The checkout cannot be paid.
+      if (event.data.config && event.data.config.error) explain(event.data.config.error);
       watch();
     }
     // The page module shows the choice when it has the forms for this.
     if (event.data.relay && event.data.config && isRelay(event.source)) offer = event.data.config;
     if (page) page.receive(event);
     else inbox.push({ data: event.data, source: event.source });
+  }
+
+  // Explains that a policy of the page has blocked a file or a frame of ours.
+  function noteViolation(event) {
+    var blocked = event.blockedURI;
+    if (!blocked.indexOf(framesOrigin) || !blocked.indexOf(base.slice(0, -1))) explain(event);
   }
 
   function requestPageModule() {
@@ -140,6 +153,7 @@ function startLoader() {
     loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
+    if (!checkout.id && !readOption("createCheckout")) explain("checkoutId");
     hasLooked = true;
     endIfLeft();
     if (isEnded) return;
@@ -172,6 +186,7 @@ function startLoader() {
     observer.disconnect();
     endWatch();
     unlisten(window, "message", receive);
+    unlisten(document, "securitypolicyviolation", noteViolation);
     unlisten(window, "submit", rejectClone, true);
     darkness.removeEventListener("change", restyle);
     removeAll(isUnload);
@@ -201,6 +216,7 @@ function startLoader() {
   onRetry(function () { watch(); reloadFrames(); requestPageModule(); });
   darkness.addEventListener("change", restyle);
   listen(window, "message", receive);
+  listen(document, "securitypolicyviolation", noteViolation);
   listen(window, "submit", rejectClone, true);
   observer.observe(document, OBSERVED);
   lookForForms();

@@ -1,5 +1,6 @@
 // The merchant's options, read when they are needed and no earlier: merchants assign and change them late.
 
+import { explain } from "./files.js";
 import { define, globalOf, hasOwn, readMember } from "./native.js";
 
 // Returns the merchant's own object, also one that a script declares by `let`. An element with this id is none.
@@ -21,6 +22,7 @@ export function readOption(name) {
 // Tells the merchant an error of the loader. A fault of the page is written on the console, too.
 export function reportError(name, message, isOfPage) {
   if (isOfPage) console.warn("Tillgate: " + message);
+  explain(message);
   var error = new Error(message);
   error.name = name;
   if (name === "WidgetError") define(error, "event", "load");

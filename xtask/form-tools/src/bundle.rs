@@ -112,6 +112,10 @@ pub fn write_bundle(
     add_styles(&widget.join("style"), &marks, &mut add)?;
     let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
     add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
+    let brands: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
+    let fault = modules::join_modules(&widget.join("fault/fault.js").canonicalize()?)?;
+    let fault = script::minify_js(&fault.replace("%BRANDS%", &brands.join(" "))).context("the script about faults")?;
+    add("js/fault.js", SCRIPT, fault.into_bytes());
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -274,7 +278,7 @@ struct FrameDocument {
 impl FrameDocument {
     /// Returns the sources for its policy, for the manifest.
     fn policy(&self) -> Value {
-        json!({"csp_script": self.scripts, "csp_style": self.styles})
+        json!({"csp_script": self.scripts, "csp_style": self.styles, "scripts_with_hash": true})
     }
 }
 
@@ -326,6 +330,7 @@ fn loader_template(
         ("%BARE%", "css/plain.css"),
         ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
+        ("%FAULT%", "js/fault.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
         ("%MARKS%", MARKS),
     ];
