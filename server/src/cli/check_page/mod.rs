@@ -22,7 +22,7 @@ use crate::cli::serve::create_runtime;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::table::to_printable;
 use finding::Finding;
-use page::{CheckedPage, Gateway, Inventory, Page};
+use page::{CheckedPage, Inventory, PageGateway, ServedPage};
 
 /// Exit code for a page that gives no answer.
 const NO_ANSWER: u8 = 2;
@@ -137,7 +137,7 @@ impl CheckPage {
         if !media_type.to_ascii_lowercase().contains("html") {
             bail!("{} is no page: its media type is {media_type}", fetched.url);
         }
-        let page = Page::new(fetched);
+        let page = ServedPage::new(fetched);
         let tag = page.loader_tags().first().copied();
         let base = self.gateway.clone().or_else(|| page.gateway_base(tag?));
         let loader_url = tag.and_then(|tag| page.loader_url(tag.element));
@@ -154,8 +154,8 @@ impl CheckPage {
 }
 
 /// Asks a gateway for the list of its scripts.
-async fn read_gateway(client: &OutgoingClient, base: Url) -> Gateway {
-    let mut gateway = Gateway { base, inventory: Err(String::new()) };
+async fn read_gateway(client: &OutgoingClient, base: Url) -> PageGateway {
+    let mut gateway = PageGateway { base, inventory: Err(String::new()) };
     gateway.inventory = match client.fetch_document(&gateway.address("v1/scripts")).await {
         Ok(answer) if answer.status.is_success() => {
             Inventory::parse(&answer.body).ok_or_else(|| "the answer is no list of scripts".to_owned())

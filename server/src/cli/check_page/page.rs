@@ -13,7 +13,7 @@ pub(super) const LOADER: &str = "paymentWidgets.js";
 
 /// A page with its headers.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct ServedPage {
     /// Address after redirects.
     pub(super) url: Url,
     headers: HeaderMap,
@@ -32,7 +32,7 @@ pub(super) struct LoaderTag<'a> {
     base_length: usize,
 }
 
-impl Page {
+impl ServedPage {
     /// Parses a page.
     pub(super) fn new(fetched: FetchedDocument) -> Self {
         let document = Document::parse(&fetched.body);
@@ -102,7 +102,7 @@ fn find_base(url: &Url) -> Option<usize> {
 
 /// The gateway of a page.
 #[derive(Debug)]
-pub(super) struct Gateway {
+pub(super) struct PageGateway {
     /// Its public address, with a trailing slash.
     pub(super) base: Url,
     /// The answer about its scripts; the reason if there is none.
@@ -134,7 +134,7 @@ impl Inventory {
     }
 }
 
-impl Gateway {
+impl PageGateway {
     /// Returns an address of the gateway.
     pub(super) fn address(&self, path: &str) -> Url {
         self.base.join(path).unwrap_or_else(|_| self.base.clone())
@@ -169,9 +169,9 @@ pub(super) fn script_line(base: &str, integrity: &str) -> String {
 #[derive(Debug)]
 pub(super) struct CheckedPage {
     /// The page.
-    pub(super) page: Page,
+    pub(super) page: ServedPage,
     /// The gateway: that of the option, or that of the page's script. `None` if neither names one.
-    pub(super) gateway: Option<Gateway>,
+    pub(super) gateway: Option<PageGateway>,
     /// The answer for the address of the page's script; the reason if there is none. `None` if it was not asked for.
     pub(super) loader: Option<Result<FetchedDocument, String>>,
 }
@@ -185,7 +185,7 @@ pub(super) mod tests {
     use super::*;
     use crate::cli::check_page::finding::Finding;
     use crate::cli::check_page::rules::find_faults;
-    use crate::cli::check_page::source_list::integrity_of;
+    use tillgate_net::page_headers::integrity_value;
 
     /// Content of the loader in these tests.
     pub(in crate::cli::check_page) const CONTENT: &[u8] = b"the loader";
@@ -198,9 +198,9 @@ pub(super) mod tests {
 
     /// Returns the faults of a page at https://shop.example/pay, whose gateway is https://pay.example/.
     pub(in crate::cli::check_page) fn check(headers: &[(&'static str, &str)], body: &str) -> Vec<Finding> {
-        let inventory = Inventory { integrity: integrity_of(CONTENT), build: "b1".to_owned(), fields: None };
-        let page = Page::new(fetched("https://shop.example/pay", headers, body.as_bytes()));
-        let gateway = Gateway { base: "https://pay.example/".parse().unwrap(), inventory: Ok(inventory) };
+        let inventory = Inventory { integrity: integrity_value(CONTENT), build: "b1".to_owned(), fields: None };
+        let page = ServedPage::new(fetched("https://shop.example/pay", headers, body.as_bytes()));
+        let gateway = PageGateway { base: "https://pay.example/".parse().unwrap(), inventory: Ok(inventory) };
         let answer = fetched("https://pay.example/", &[("access-control-allow-origin", "*")], CONTENT);
         find_faults(&CheckedPage { page, gateway: Some(gateway), loader: Some(Ok(answer)) })
     }
@@ -218,7 +218,7 @@ pub(super) mod tests {
              <form class=\"paymentWidgets\" action=\"https://shop.example/result\" data-brands=\"VISA MASTER\"></form>\
              <script src=\"https://pay.example/v1/paymentWidgets.js?checkoutId=1\" integrity=\"{}\" \
              crossorigin=\"anonymous\"></script></body></html>",
-            integrity_of(CONTENT)
+            integrity_value(CONTENT)
         );
         assert!(page.contains(part), "{part}");
         page.replacen(part, replacement, 1)
@@ -244,7 +244,7 @@ pub(super) mod tests {
             ("https://pay.example/?/v1/paymentWidgets.js", None),
         ] {
             let body = format!("<script src=\"{address}\"></script>");
-            let page = Page::new(fetched("https://shop.example/pay", &[], body.as_bytes()));
+            let page = ServedPage::new(fetched("https://shop.example/pay", &[], body.as_bytes()));
             let found = page.loader_tags().first().and_then(|tag| page.gateway_base(*tag));
             assert_eq!(found.as_ref().map(Url::as_str), base, "{address}");
         }

@@ -158,11 +158,6 @@ pub(super) fn accepts_content(attribute: &str, content: &[u8]) -> Option<bool> {
     Some(hashes.iter().filter(|hash| hash.bits == strongest).any(|hash| hash.matches(content)))
 }
 
-/// Returns the value for the attribute `integrity` of a content.
-pub(super) fn integrity_of(content: &[u8]) -> String {
-    format!("sha384-{}", STANDARD.encode(Sha384::digest(content)))
-}
-
 /// Returns the word between the quotes of a keyword source.
 fn unquote(source: &str) -> Option<&str> {
     source.strip_prefix('\'')?.strip_suffix('\'')
@@ -224,8 +219,8 @@ fn matches_scheme(source: &str, scheme: &str) -> bool {
         }
 }
 
-/// Returns true for the same host. `*.shop.example` matches every host below, and not `shop.example`. No source names an
-/// IPv6 address.
+/// Returns true for the same host. `*.shop.example` matches every host below, and not `shop.example`. No source names
+/// an IPv6 address.
 fn matches_host(source: &str, host: &str) -> bool {
     if source == "*" {
         return true;

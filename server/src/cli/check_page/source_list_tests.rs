@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use tillgate_net::page_headers::integrity_value;
+
 use super::*;
 
 fn url(text: &str) -> Url {
@@ -64,7 +66,7 @@ fn the_first_directive_of_a_name_counts_and_every_policy_of_a_list() {
 #[test]
 fn nonces_hashes_and_strict_dynamic_decide_about_scripts() {
     let (address, page) = (url("https://pay.example/v1/paymentWidgets.js"), url("https://shop.example/"));
-    let integrity = integrity_of(b"loader");
+    let integrity = integrity_value(b"loader");
     let by_hash = format!("'{integrity}'");
     let access = ScriptAccess { nonce: Some("abc"), integrity: Some(&integrity) };
     for (value, expected) in [
@@ -106,7 +108,7 @@ fn inline_scripts_need_unsafe_inline_alone_or_a_nonce_or_their_hash() {
 
 #[test]
 fn the_strongest_algorithm_of_an_integrity_attribute_decides() {
-    let strong = integrity_of(b"loader");
+    let strong = integrity_value(b"loader");
     assert_eq!(accepts_content(&strong, b"loader"), Some(true));
     assert_eq!(accepts_content(&strong, b"other"), Some(false));
     let weak = format!("sha256-{}", STANDARD.encode(Sha256::digest("other")));

@@ -28,6 +28,7 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
         ("cache-control", "no-store"),
         ("referrer-policy", "no-referrer"),
         ("x-content-type-options", "nosniff"),
+        ("integrity-policy", "blocked-destinations=(script)"),
     ] {
         assert_eq!(header(name), value, "{name}");
     }

@@ -23,7 +23,7 @@ use tillgate_shared::brand::{Brand, Flow};
 use crate::AppState;
 use crate::checkout::form::ANY_ORIGIN;
 use crate::extract::PathId;
-use crate::html_page::{HtmlPage, NO_FRAME, STYLE};
+use crate::html_page::{HtmlPage, NO_FRAME, STYLE, script_tag};
 use crate::payment::page::INLINE;
 use crate::payment::page::allows_auto_redirect;
 use crate::payment::page::outcome_sentence;
@@ -167,7 +167,7 @@ fn render_page(state: &AppState, payment: &Payment, stage: &PageStage, context: 
     let head = html! {
         @if let Some(back) = &redirect {
             @let refresh = html! { meta http-equiv="refresh" content={ "0;url=" (back) }; };
-            @if popup { noscript { (refresh) } script src=(context.page.address.script_source()) defer {} } @else { (refresh) }
+            @if popup { noscript { (refresh) } (script_tag(&context.page.address.script_source(), SCRIPT)) } @else { (refresh) }
         }
     };
     let status = if matches!(stage, PageStage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };

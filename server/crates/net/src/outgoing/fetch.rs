@@ -1,5 +1,5 @@
-//! Reads documents for an operator's commands, under the same rules for addresses and ports. Redirects are followed, and
-//! each of their addresses is checked like the first one: a page may lead to any address of the operator's network.
+//! Reads documents for an operator's commands, under the same rules for addresses and ports. Redirects are followed,
+//! and each of their addresses is checked like the first one: a page may lead to any address of the operator's network.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::cli::check_page::finding::FindingKind::{
     BrandUnknown, FormAttribute, FormElement, FormMissing, FormNested, OptionsLate,
 };
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::{LOADER, Page};
+use crate::cli::check_page::page::{LOADER, ServedPage};
 
 /// Class of a place for the form.
 const CLASS: &str = "paymentWidgets";
@@ -16,7 +16,7 @@ const FORM_LINE: &str =
     "<form class=\"paymentWidgets\" action=\"https://shop.example/result\" data-brands=\"VISA MASTER\"></form>";
 
 /// Checks the places for the form, their brands, and the place of the options.
-pub(super) fn check_forms(page: &Page, findings: &mut Findings) {
+pub(super) fn check_forms(page: &ServedPage, findings: &mut Findings) {
     let has_class = |element: &&Element| element.classes().any(|class| class == CLASS);
     let places: Vec<&Element> = page.document.elements.iter().filter(has_class).collect();
     let is_added_by_script = page.has_script_text(CLASS);
@@ -34,7 +34,7 @@ pub(super) fn check_forms(page: &Page, findings: &mut Findings) {
     check_options(page, findings);
 }
 
-fn report_missing_form(page: &Page, places: &[&Element], findings: &mut Findings) {
+fn report_missing_form(page: &ServedPage, places: &[&Element], findings: &mut Findings) {
     if let Some(place) = places.first() {
         let message = format!("<{}> has the class {CLASS}. Only a <form> becomes the payment form.", place.name);
         findings.add(FormElement, message, FORM_LINE);
@@ -75,7 +75,7 @@ fn check_brands(place: &Element, findings: &mut Findings) {
 }
 
 /// Checks that a script in the markup sets the options before the form begins to load.
-fn check_options(page: &Page, findings: &mut Findings) {
+fn check_options(page: &ServedPage, findings: &mut Findings) {
     let tags = page.loader_tags();
     let Some(loader) = tags.first() else { return };
     let is_late = |script: &&Element| script.position > loader.element.position && sets_options(&script.text);

@@ -6,7 +6,7 @@ use crate::cli::check_page::finding::FindingKind::{
     Direction, Doctype, Language, PageWithoutTls, ViewportMissing, ViewportZoom,
 };
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::Page;
+use crate::cli::check_page::page::ServedPage;
 
 const VIEWPORT_LINE: &str = "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
 /// Languages that are written from right to left.
@@ -15,7 +15,7 @@ const RIGHT_TO_LEFT: [&str; 7] = ["ar", "dv", "fa", "he", "ps", "ur", "yi"];
 const LEAST_MAXIMUM_SCALE: f64 = 2.0;
 
 /// Checks doctype, language, direction, viewport and encryption of a page.
-pub(super) fn check_head(page: &Page, findings: &mut Findings) {
+pub(super) fn check_head(page: &ServedPage, findings: &mut Findings) {
     if !page.document.has_doctype {
         let message = "The page does not begin with the doctype of HTML5, so browsers lay it out by old rules.";
         findings.add(Doctype, message, "<!doctype html>");
@@ -37,7 +37,7 @@ pub(super) fn check_head(page: &Page, findings: &mut Findings) {
     }
 }
 
-fn check_language(page: &Page, findings: &mut Findings) {
+fn check_language(page: &ServedPage, findings: &mut Findings) {
     let html = page.document.elements("html").next();
     let attribute = |name| html.and_then(|html| html.attribute(name)).unwrap_or_default().trim().to_ascii_lowercase();
     let language = attribute("lang");
@@ -54,7 +54,7 @@ fn check_language(page: &Page, findings: &mut Findings) {
     }
 }
 
-fn check_viewport(page: &Page, findings: &mut Findings) {
+fn check_viewport(page: &ServedPage, findings: &mut Findings) {
     let Some(viewport) = page.document.meta("viewport") else {
         let message = "The page has no viewport, so phones show it and the form at the width of a desktop.";
         findings.add(ViewportMissing, message, VIEWPORT_LINE);

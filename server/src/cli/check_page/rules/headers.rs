@@ -6,7 +6,7 @@ use url::Url;
 use crate::cli::check_page::document::Element;
 use crate::cli::check_page::finding::FindingKind::{OpenerPolicy, PermissionsPolicy, ReferrerPolicy};
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::{CheckedPage, Page};
+use crate::cli::check_page::page::{CheckedPage, ServedPage};
 
 /// Permissions that frames of the form need: for wallets, and for passkeys at an issuer.
 const PERMISSIONS: [&str; 2] = ["payment", "publickey-credentials-get"];
@@ -32,7 +32,7 @@ pub(super) fn check_headers(checked: &CheckedPage, findings: &mut Findings) {
     }
 }
 
-fn check_referrer(page: &Page, findings: &mut Findings) {
+fn check_referrer(page: &ServedPage, findings: &mut Findings) {
     let header = page.header("referrer-policy");
     let known = |word: &&str| REFERRER_POLICIES.iter().any(|policy| policy.eq_ignore_ascii_case(word));
     // The last value that a browser knows counts, and a `meta` follows the header.
@@ -48,7 +48,7 @@ fn check_referrer(page: &Page, findings: &mut Findings) {
 }
 
 /// Checks that the form stays connected to the window in which a brand's page opens.
-fn check_opener(page: &Page, findings: &mut Findings) {
+fn check_opener(page: &ServedPage, findings: &mut Findings) {
     let policy = page.header("cross-origin-opener-policy");
     let value = policy.split(';').next().unwrap_or_default().trim();
     if !matches!(value, "same-origin" | "noopener-allow-popups") {
@@ -68,7 +68,7 @@ fn check_opener(page: &Page, findings: &mut Findings) {
 }
 
 /// Checks the permissions that the page may give to frames of the gateway.
-fn check_permissions(page: &Page, frames: &Url, findings: &mut Findings) {
+fn check_permissions(page: &ServedPage, frames: &Url, findings: &mut Findings) {
     let header = page.header("permissions-policy");
     let origin = frames.origin().ascii_serialization();
     for name in PERMISSIONS {

@@ -5,7 +5,7 @@ use crate::cli::check_page::finding::FindingKind::{
     self, CspFormAction, CspFrameSrc, CspInlineOptions, CspSandbox, CspScriptSrc, CspStyleSrc, CspTrustedTypes, CspWasm,
 };
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::{CheckedPage, Gateway, LOADER, Page};
+use crate::cli::check_page::page::{CheckedPage, LOADER, PageGateway, ServedPage};
 use crate::cli::check_page::rules::form::sets_options;
 use crate::cli::check_page::source_list::{Policy, ScriptAccess};
 
@@ -41,7 +41,7 @@ fn write_line(directive: &str) -> String {
 }
 
 /// Checks the loader and the scripts that it adds.
-fn check_scripts(page: &Page, gateway: &Gateway, policy: &Policy, findings: &mut Findings) {
+fn check_scripts(page: &ServedPage, gateway: &PageGateway, policy: &Policy, findings: &mut Findings) {
     let Some(list) = policy.find_first(&SCRIPT_ELEMENTS) else { return };
     let tags = page.loader_tags();
     let access = tags.first().map_or_else(ScriptAccess::default, |tag| ScriptAccess {
@@ -70,13 +70,13 @@ fn check_scripts(page: &Page, gateway: &Gateway, policy: &Policy, findings: &mut
 }
 
 /// Returns the address of a file of the form.
-fn file_address(gateway: &Gateway, path: &str) -> url::Url {
+fn file_address(gateway: &PageGateway, path: &str) -> url::Url {
     let build = gateway.inventory.as_ref().map_or("build", |inventory| &inventory.build);
     gateway.address(&format!("v1/static/{build}/{path}"))
 }
 
 /// Checks style sheet, frames, and the pages to which the form posts.
-fn check_files(page: &Page, gateway: &Gateway, policy: &Policy, findings: &mut Findings) {
+fn check_files(page: &ServedPage, gateway: &PageGateway, policy: &Policy, findings: &mut Findings) {
     let frames = gateway.frames();
     let in_frames = |path: &str| frames.join(path).unwrap_or_else(|_| frames.clone());
     let challenge = gateway.address("v1/threeDSecure/id");
@@ -120,7 +120,7 @@ fn check_wasm(policy: &Policy, findings: &mut Findings) {
 }
 
 /// Checks the script in the markup that sets the options.
-fn check_options(page: &Page, policy: &Policy, findings: &mut Findings) {
+fn check_options(page: &ServedPage, policy: &Policy, findings: &mut Findings) {
     let Some(list) = policy.find_first(&SCRIPT_ELEMENTS) else { return };
     let is_inline = |script: &&Element| script.attribute("src").is_none() && sets_options(&script.text);
     for script in page.document.elements("script").filter(is_inline) {
@@ -146,7 +146,7 @@ fn check_sandbox(policy: &Policy, findings: &mut Findings) {
 }
 
 /// Checks that the form may create its policy, if a policy of the page requires Trusted Types.
-fn check_trusted_types(page: &Page, findings: &mut Findings) {
+fn check_trusted_types(page: &ServedPage, findings: &mut Findings) {
     let requires = |policy: &Policy| {
         policy.find("require-trusted-types-for").is_some_and(|values| values.iter().any(|value| value == "'script'"))
     };

@@ -8,8 +8,9 @@ use crate::cli::check_page::finding::FindingKind::{
     ScriptCheckout, ScriptCors, ScriptGateway, ScriptMissing, ScriptMixed, ScriptSilent, ScriptTwice, ScriptType,
 };
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::{CheckedPage, LOADER, LoaderTag, Page, script_line};
-use crate::cli::check_page::source_list::{accepts_content, integrity_of};
+use crate::cli::check_page::page::{CheckedPage, LOADER, LoaderTag, ServedPage, script_line};
+use crate::cli::check_page::source_list::accepts_content;
+use tillgate_net::page_headers::integrity_value;
 
 /// Checks that the page has the script once, with the right address and attributes, and that the gateway sends it.
 pub(super) fn check_script(checked: &CheckedPage, findings: &mut Findings) {
@@ -40,7 +41,7 @@ pub(super) fn check_script(checked: &CheckedPage, findings: &mut Findings) {
 }
 
 /// Reports scripts whose address a browser does not load, or that is no loader. Without any script, reports that.
-fn check_misplaced_scripts(page: &Page, line: &str, has_script: bool, findings: &mut Findings) {
+fn check_misplaced_scripts(page: &ServedPage, line: &str, has_script: bool, findings: &mut Findings) {
     let is_mentioned = |value: &str| value.to_ascii_lowercase().contains(&LOADER.to_ascii_lowercase());
     let mut is_reported = has_script || page.has_script_text(LOADER) || page.has_script_text("loadPaymentWidgets");
     for script in page.document.elements("script") {
@@ -124,7 +125,7 @@ fn check_integrity(checked: &CheckedPage, script: &Element, line: &str, findings
         let message = "The answer with the script has no Access-Control-Allow-Origin: a proxy has removed the header.";
         findings.add(ScriptCors, message, "Access-Control-Allow-Origin: *");
     }
-    let current = integrity_of(&answer.body);
+    let current = integrity_value(&answer.body);
     let attribute = script.attribute("integrity").unwrap_or_default();
     match accepts_content(attribute, &answer.body) {
         Some(true) => {}
@@ -147,12 +148,12 @@ fn check_integrity(checked: &CheckedPage, script: &Element, line: &str, findings
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::cli::check_page::page::tests::{CONTENT, check, kinds, page_with};
-    use crate::cli::check_page::source_list::integrity_of;
+    use tillgate_net::page_headers::integrity_value;
 
     #[test]
     fn each_fault_of_the_tag_is_found() {
-        let integrity = format!(" integrity=\"{}\"", integrity_of(CONTENT));
-        let other = format!(" integrity=\"{}\"", integrity_of(b"another"));
+        let integrity = format!(" integrity=\"{}\"", integrity_value(CONTENT));
+        let other = format!(" integrity=\"{}\"", integrity_value(b"another"));
         for (part, replacement, expected) in [
             ("<script src", "<script async src", vec!["script-async"]),
             ("<script src", "<script type=module src", vec!["script-type"]),
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_line_has_the_hash_of_the_script_that_the_gateway_sends() {
-        let integrity = integrity_of(CONTENT);
+        let integrity = integrity_value(CONTENT);
         let finding = check(&[], &page_with("<script src", "<script data-src")).remove(0);
         assert_eq!(
             finding.line,
