@@ -130,11 +130,25 @@ function stylePlaceholder(style) {
   }
 }
 
+// Maximum number of fonts in a frame, and of the bytes of one.
+const MOST_FONTS = 8;
+const LARGEST_FONT = 256 * 1024;
+
+// Adds fonts of the page. It has loaded their bytes: a frame loads nothing for a page.
+async function addFonts({ fonts }) {
+  for (const { family, weight, style, bytes } of Array.isArray(fonts) ? fonts.slice(0, MOST_FONTS) : []) {
+    if (document.fonts.size >= MOST_FONTS || !(bytes instanceof ArrayBuffer) || bytes.byteLength > LARGEST_FONT) continue;
+    try {
+      document.fonts.add(await new FontFace(family, bytes, { weight, style }).load());
+    } catch (refused) { /* The text keeps the font that it has. */ }
+  }
+}
+
 const CHECKS = { "card.cvv": codeChecks, "card.holder": holderChecks, "card.expiry": dateChecks };
 
 function receiveModule(exports) {
   wasm = exports;
-  return (frame) => ({ stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
+  return (frame) => ({ addFonts, stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
 }
 
 window.tillgate.complete(begin().then(receiveModule));

@@ -70,6 +70,8 @@ options! {
         "Format of the brands' images. Accepted without effect, because the form always uses vector images.");
     AUTOFOCUS = new_row("autofocus", Appearance, Suggested(&["", "card.number", "card.holder", "card.expiry", "card.cvv"]),
         "Name of the field that gets the focus when the form is ready.");
+    FONTS = new_row("fonts", Appearance, Object("WpwlFont[]", r#"[{ "family": "Inter", "src": "/fonts/inter.woff2" }]"#),
+        "Fonts of your page that the frames of the card number and the security code may use, 4 at most and 256 kB each. The form loads them from your page and hands them to the frames, so your page's policy has to list them in `connect-src`, and another server has to allow your page (CORS).");
     IFRAME_STYLES = new_row("iframeStyles", Appearance, Object("WpwlFrameStyles", r#"{ "card-number-placeholder": { "color": "gray" } }"#),
         "Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page.");
     IFRAME_STYLE = new_row("iframeStyle", Appearance, Object("WpwlFrameStyles", r#"{ "cvv-placeholder": { "color": "gray" } }"#),

@@ -42,6 +42,7 @@ mod offered_brands;
 mod old_browsers;
 mod one_click;
 mod origins;
+mod page_fonts;
 mod page_scripts;
 mod page_state;
 mod paying;

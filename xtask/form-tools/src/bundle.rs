@@ -110,8 +110,11 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
-    add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
+    for name in ["choice", "fonts"] {
+        let source = modules::join_modules(&widget.join(format!("{name}/{name}.js")).canonicalize()?)?;
+        let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
+        add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
+    }
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -311,10 +314,8 @@ fn loader_template(
     files: &BTreeMap<String, BundleFile>,
 ) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
-    let list_codes = |wanted: &dyn Fn(&Brand) -> bool| {
-        let codes: Vec<&str> = Brand::cards().iter().filter(|brand| wanted(brand)).map(|brand| brand.code).collect();
-        codes.join(" ")
-    };
+    let (told, others): (Vec<&Brand>, Vec<&Brand>) = Brand::cards().iter().partition(|brand| brand.is_told_by_number());
+    let cards: Vec<&str> = told.iter().chain(&others).map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
@@ -327,12 +328,13 @@ fn loader_template(
         ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
+        ("%FONTS%", "js/fonts.js"),
         ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
-        .replace("%CARDS%", &list_codes(&|_| true))
-        .replace("%TOLD%", &list_codes(&Brand::is_told_by_number))
+        .replace("%CARDS%", &cards.join(" "))
+        .replace("\"%TOLD%\"", &told.len().to_string())
         .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", english)

@@ -48,8 +48,10 @@ impl Form {
             _ => "text",
         };
         let caption = self.session.text(if row.key == "expiryDate" { "mmyy" } else { field.caption });
+        // A label that the merchant has hidden is no name for every tool.
+        let name = if label.is_some() { self.session.text(row.label) } else { caption.clone() };
         let options = self.session.options();
-        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then(|| caption.clone());
+        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then_some(caption);
         let class = if is_box { "wpwl-tick wpwl-control-" } else { "wpwl-control wpwl-control-" };
         let is_card_field = field.name.starts_with("card.") && label.is_some();
         html! {
@@ -64,7 +66,7 @@ impl Form {
                 translate={UNTRANSLATED.contains(&row.key).then_some("no")}
                 aria-invalid="false" aria-required={(!field.optional && !is_card_field).then_some("true")}
                 aria-labelledby={label.map(ToOwned::to_owned)}
-                aria-label={(label.is_none() && !is_box).then_some(caption)}
+                aria-label={(!is_box).then_some(name)}
                 {placeholder}
                 value={is_box.then_some("true")} />
         }
@@ -72,6 +74,7 @@ impl Form {
 
     fn view_select(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
         let caption = self.session.text(field.caption);
+        let name = if label.is_some() { self.session.text(field.row.label) } else { caption.clone() };
         let mut choices: Vec<Html> = Vec::new();
         for (value, name) in &field.choices {
             choices.push(html! { <option value={value.clone()}>{ name }</option> });
@@ -82,7 +85,7 @@ impl Form {
                 id={[&self.handle.container.id(), "-", &field.class].concat()}
                 autocomplete={if field.row.autofill.is_empty() { "off" } else { field.row.autofill }}
                 aria-invalid="false" aria-required={(!field.optional).then_some("true")}
-                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={label.is_none().then(|| caption.clone())}>
+                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={name}>
                 <option value="">{ caption }</option>
                 { choices }
             </select>
