@@ -90,6 +90,11 @@ interface WpwlOptions {
    */
   numberFormatting?: boolean;
   /**
+   * Moves the focus to the next field as soon as the shopper has typed the whole card number or expiry date. Some people who use a screen reader lose their way when the focus moves by itself, so leave it off for them.
+   * @default false
+   */
+  focusNextField?: boolean;
+  /**
    * Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.
    * @default false
    */

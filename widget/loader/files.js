@@ -1,6 +1,7 @@
 // Files that the form needs: the page module, a style sheet, a language.
 
 import { copyBare, globalOf, make, nativeGet, nativeSet } from "./native.js";
+import { readOption } from "./options.js";
 import { base, BUILD } from "./script.js";
 
 // Pauses after which a file is asked for again, in milliseconds. After the last it is lost.
@@ -13,7 +14,7 @@ var measures = "", theme = "", look = "";
 // Text and ground of the themes that do not follow the page. The page module reads the colour of the text.
 var THEMES = copyBare({ light: "color:#1d2433;background:#fff", dark: "color:#eceff6;background:#171a21" });
 var styleName = "", styleLink = null;
-var hasChoice = false, hasLaterStyle = false, hasFonts = false, isEnded = false;
+var hasChoice = false, hasLaterStyle = false, isEnded = false;
 
 // Puts an element into the head: with `append` at its end, with `prepend` at its beginning, and with `after` behind the
 // sheet of the style. If its file does not come, another one follows a little later.
@@ -105,11 +106,13 @@ export function loadChoice() {
   if (styleName !== "none") loadSheet("choice", "%CHOICE_STYLE%", "prepend").catch(Boolean);
 }
 
-// Loads the script that gives the frames the page's fonts. Without it they show a font of the system.
-export function loadFonts() {
-  if (hasFonts) return;
-  hasFonts = true;
-  loadScript("js/fonts.js", "%FONTS%").catch(Boolean);
+// Scripts that only pages with the option of this name load, by their hashes. Without them the form does without.
+var EXTRAS = copyBare({ fonts: "%FONTS%", focusNextField: "%NEXT%" });
+export function loadExtras() {
+  Object.keys(EXTRAS).filter(readOption).forEach(function (name) {
+    loadScript("js/" + name + ".js", EXTRAS[name]).catch(Boolean);
+    delete EXTRAS[name];
+  });
 }
 
 // Loads a style sheet. It comes before all others in the head, so that rules of the merchant with equal weight win.

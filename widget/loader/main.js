@@ -3,7 +3,7 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadFonts, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { loadChoice, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
 import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
@@ -139,7 +139,7 @@ function startLoader() {
     settleForms();
     loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();
-    if (readOption("fonts")) loadFonts();
+    loadExtras();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
     hasLooked = true;
     endIfLeft();

@@ -110,8 +110,8 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    for name in ["choice", "fonts"] {
-        let source = modules::join_modules(&widget.join(format!("{name}/{name}.js")).canonicalize()?)?;
+    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField")] {
+        let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
     }
@@ -329,6 +329,7 @@ fn loader_template(
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
         ("%FONTS%", "js/fonts.js"),
+        ("%NEXT%", "js/focusNextField.js"),
         ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?

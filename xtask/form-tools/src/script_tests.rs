@@ -92,6 +92,7 @@ fn the_linter_has_no_complaint() {
         "--config",
         ".oxlintrc.json",
         "--deny-warnings",
+        "advance",
         "choice",
         "fonts",
         "frame",
