@@ -64,6 +64,7 @@ mod three_ds;
 mod usability;
 mod validation;
 mod wallets;
+mod webkit;
 mod widget;
 
 use anyhow::Context as _;
