@@ -44,6 +44,7 @@ mod origins;
 mod page_scripts;
 mod page_state;
 mod paying;
+mod phone_challenge;
 mod pictures;
 mod playground;
 mod popups;

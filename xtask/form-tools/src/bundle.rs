@@ -46,6 +46,8 @@ const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
 /// Path of the sheet with the marks of brands that the sheets of the styles do not draw.
 const MARKS: &str = "css/marks.css";
 
+/// Path of the script with the parts that no page needs at its first paint.
+const PARTS: &str = "js/parts.js";
 /// Path of the script with the English texts that are not in the loader.
 const ENGLISH_LATER: &str = "js/later-en.js";
 
@@ -113,6 +115,8 @@ pub fn write_bundle(
     add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
     let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
     add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
+    let parts = modules::join_modules(&widget.join("parts/parts.js").canonicalize()?)?;
+    add(PARTS, SCRIPT, script::minify_js(&parts).context("the script of later parts")?.into_bytes());
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -322,6 +326,7 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
+        ("%PARTS%", PARTS),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
         ("%MARKS%", MARKS),
