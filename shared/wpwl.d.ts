@@ -16,6 +16,11 @@ interface WpwlOptions {
    */
   style?: "card" | "plain" | "logos" | "none";
   /**
+   * Ground of the forms. `auto` has none, and its colours follow the text of your page. `light` and `dark` have a ground and a text colour of their own, whatever the page looks like. Has no effect with `style: "none"`.
+   * @default "auto"
+   */
+  theme?: "auto" | "light" | "dark";
+  /**
    * Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.
    * @default "stacked"
    */
@@ -53,6 +58,8 @@ interface WpwlOptions {
   imageStyle?: "svg";
   /** Name of the field that gets the focus when the form is ready. */
   autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
+  /** Fonts of your page that the frames of the card number and the security code may use, 4 at most and 256 kB each. The form loads them from your page and hands them to the frames, so your page's policy has to list them in `connect-src`, and another server has to allow your page (CORS). */
+  fonts?: WpwlFont[];
   /** Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page. */
   iframeStyles?: WpwlFrameStyles;
   /** Alternative name of `iframeStyles`. */
@@ -83,12 +90,22 @@ interface WpwlOptions {
    */
   numberFormatting?: boolean;
   /**
+   * Moves the focus to the next field as soon as the shopper has typed the whole card number or expiry date. Some people who use a screen reader lose their way when the focus moves by itself, so leave it off for them.
+   * @default false
+   */
+  focusNextField?: boolean;
+  /**
    * Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.
    * @default false
    */
   brandDetection?: boolean;
-  /** Order of preference if a number fits several brands. Default: the order of the offered brands. */
+  /** Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands. */
   brandDetectionPriority?: string[];
+  /**
+   * Shows the list of brands above the card number. By default, the marks of the brands stand in the field of the number, and the list is shown only if the number does not tell every offered brand, or with another style than `card` and `logos`.
+   * @default false
+   */
+  brandList?: boolean;
   /**
    * Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.
    * @default "regex"
@@ -508,6 +525,18 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
   val(value: string): WpwlElements;
   height(): number | undefined;
   height(value: number | string): WpwlElements;
+}
+
+/** A font that the frames may use. */
+interface WpwlFont {
+  /** The name that your style sheet uses in `font-family`. */
+  family: string;
+  /** Address of its file. */
+  src: string;
+  /** As in `@font-face`: `400`, `bold`, `100 900`. */
+  weight?: string | number;
+  /** As in `@font-face`: `normal`, `italic`. */
+  style?: string;
 }
 
 /** CSS properties and values for the placeholder in each of the frames. */

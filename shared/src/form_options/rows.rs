@@ -50,6 +50,8 @@ options! {
         "Language of the form, alone or with a country: `de`, `de-AT`. BCP 47 names are accepted as well (`cs`, `da`, `zh`). A country without separate texts gets the texts of its language, and an unknown language gets English.");
     STYLE = new_row("style", Appearance, OneOf(&["card", "plain", "logos", "none"]),
         "Style of the form: `card` is complete, `plain` has only layout and states, and `none` has no style sheet. `logos` first lets the shopper choose from the brands' logos.");
+    THEME = new_row("theme", Appearance, OneOf(&["auto", "light", "dark"]),
+        "Ground of the forms. `auto` has none, and its colours follow the text of your page. `light` and `dark` have a ground and a text colour of their own, whatever the page looks like. Has no effect with `style: \"none\"`.");
     METHOD_LAYOUT = new_row("methodLayout", Appearance, OneOf(&["stacked", "accordion", "tabs"]),
         "Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.");
     LABELS = new_row("labels", Appearance, Texts(TextKind::Labels), "Your own texts for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them.");
@@ -68,6 +70,8 @@ options! {
         "Format of the brands' images. Accepted without effect, because the form always uses vector images.");
     AUTOFOCUS = new_row("autofocus", Appearance, Suggested(&["", "card.number", "card.holder", "card.expiry", "card.cvv"]),
         "Name of the field that gets the focus when the form is ready.");
+    FONTS = new_row("fonts", Appearance, Object("WpwlFont[]", r#"[{ "family": "Inter", "src": "/fonts/inter.woff2" }]"#),
+        "Fonts of your page that the frames of the card number and the security code may use, 4 at most and 256 kB each. The form loads them from your page and hands them to the frames, so your page's policy has to list them in `connect-src`, and another server has to allow your page (CORS).");
     IFRAME_STYLES = new_row("iframeStyles", Appearance, Object("WpwlFrameStyles", r#"{ "card-number-placeholder": { "color": "gray" } }"#),
         "Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page.");
     IFRAME_STYLE = new_row("iframeStyle", Appearance, Object("WpwlFrameStyles", r#"{ "cvv-placeholder": { "color": "gray" } }"#),
@@ -78,9 +82,13 @@ options! {
     MASK_CVV = new_row("maskCvv", Card, Boolean(false), "Shows dots in place of the security code.");
     SHOW_CVV_HINT = new_row("showCVVHint", Card, Boolean(false), "Shows a drawing and a text under the field of the security code that say where it stands on a card of the brand.");
     NUMBER_FORMATTING = new_row("numberFormatting", Card, Boolean(true), "Groups the digits of the card number as they are printed on the card.");
+    FOCUS_NEXT_FIELD = new_row("focusNextField", Card, Boolean(false),
+        "Moves the focus to the next field as soon as the shopper has typed the whole card number or expiry date. Some people who use a screen reader lose their way when the focus moves by itself, so leave it off for them.");
     BRAND_DETECTION = new_row("brandDetection", Card, Boolean(false), "Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.");
     BRAND_DETECTION_PRIORITY = new_row("brandDetectionPriority", Card, Brands,
-        "Order of preference if a number fits several brands. Default: the order of the offered brands.");
+        "Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands.");
+    BRAND_LIST = new_row("brandList", Card, Boolean(false),
+        "Shows the list of brands above the card number. By default, the marks of the brands stand in the field of the number, and the list is shown only if the number does not tell every offered brand, or with another style than `card` and `logos`.");
     BRAND_DETECTION_TYPE = new_row("brandDetectionType", Card, OneOf(&["regex", "binlist", "bin"]),
         "Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.");
     DISABLE_CARD_EXPIRY_DATE_VALIDATION = new_row("disableCardExpiryDateValidation", Card, Boolean(false), "Accepts an expiry date in the past.");

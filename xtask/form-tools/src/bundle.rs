@@ -46,8 +46,6 @@ const PAGE_PLAIN_JS: &str = "js/plain/static.min.js";
 /// Path of the sheet with the marks of brands that the sheets of the styles do not draw.
 const MARKS: &str = "css/marks.css";
 
-/// Path of the script with the parts that no page needs at its first paint.
-const PARTS: &str = "js/parts.js";
 /// Path of the script with the English texts that are not in the loader.
 const ENGLISH_LATER: &str = "js/later-en.js";
 
@@ -112,11 +110,11 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
-    let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
-    add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
-    let parts = modules::join_modules(&widget.join("parts/parts.js").canonicalize()?)?;
-    add(PARTS, SCRIPT, script::minify_js(&parts).context("the script of later parts")?.into_bytes());
+    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField"), ("parts", "parts")] {
+        let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
+        let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
+        add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
+    }
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -160,12 +158,12 @@ pub fn write_bundle(
     write_manifest(out, &manifest)
 }
 
-/// Adds the style sheets. The rules of other forms than those of cards, and of marks, follow in both styles.
+/// Adds the style sheets. The rules of marks follow in both styles.
 fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
-    let others = read_text(&folder.join("forms.css"))? + &read_text(&folder.join("marks.css"))? + &marks.first_rules();
-    for style in ["card", "plain"] {
-        let source = read_text(&folder.join(format!("{style}.css")))? + &others;
-        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
+    let first_marks = read_text(&folder.join("marks.css"))? + &marks.first_rules();
+    for (name, more) in [("card", first_marks.as_str()), ("plain", &first_marks), ("later", ""), ("choice", "")] {
+        let source = read_text(&folder.join(format!("{name}.css")))? + more;
+        add(&format!("css/{name}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
     add(MARKS, STYLE, marks.later_sheet().into_bytes());
     Ok(())
@@ -316,7 +314,8 @@ fn loader_template(
     files: &BTreeMap<String, BundleFile>,
 ) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
-    let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
+    let (told, others): (Vec<&Brand>, Vec<&Brand>) = Brand::cards().iter().partition(|brand| brand.is_told_by_number());
+    let cards: Vec<&str> = told.iter().chain(&others).map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
@@ -326,14 +325,18 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
-        ("%PARTS%", PARTS),
+        ("%PARTS%", "js/parts.js"),
+        ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
+        ("%FONTS%", "js/fonts.js"),
+        ("%NEXT%", "js/focusNextField.js"),
         ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
         .replace("%CARDS%", &cards.join(" "))
+        .replace("\"%TOLD%\"", &told.len().to_string())
         .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", english)

@@ -49,6 +49,8 @@ fn expected_paths() -> BTreeSet<String> {
         "js/plain/static.min.js",
         "js/choice.js",
         "js/parts.js",
+        "js/focusNextField.js",
+        "js/fonts.js",
         "frame/frame.js",
         "frame/frame.wasm",
         "frame/plain.js",

@@ -49,8 +49,10 @@ impl Form {
             _ => "text",
         };
         let caption = self.session.text(if row.key == "expiryDate" { "mmyy" } else { field.caption });
+        // A label that the merchant has hidden is no name for every tool.
+        let name = if label.is_some() { self.session.text(row.label) } else { caption.clone() };
         let options = self.session.options();
-        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then(|| caption.clone());
+        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then_some(caption);
         let class = if is_box { "wpwl-tick wpwl-control-" } else { "wpwl-control wpwl-control-" };
         let is_card_field = field.name.starts_with("card.") && label.is_some();
         html! {
@@ -65,7 +67,7 @@ impl Form {
                 translate={UNTRANSLATED.contains(&row.key).then_some("no")}
                 aria-invalid="false" aria-required={(!field.optional && !is_card_field).then_some("true")}
                 aria-labelledby={label.map(ToOwned::to_owned)}
-                aria-label={(label.is_none() && !is_box).then_some(caption)}
+                aria-label={(!is_box).then_some(name)}
                 {placeholder}
                 value={is_box.then_some("true")} />
         }
@@ -73,6 +75,7 @@ impl Form {
 
     fn view_select(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
         let caption = self.session.text(field.caption);
+        let name = if label.is_some() { self.session.text(field.row.label) } else { caption.clone() };
         let mut choices: Vec<Html> = Vec::new();
         for (value, name) in &field.choices {
             choices.push(html! { <option value={value.clone()}>{ name }</option> });
@@ -83,7 +86,7 @@ impl Form {
                 id={[&self.handle.container.id(), "-", &field.class].concat()}
                 autocomplete={if field.row.autofill.is_empty() { "off" } else { field.row.autofill }}
                 aria-invalid="false" aria-required={(!field.optional).then_some("true")}
-                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={label.is_none().then(|| caption.clone())}>
+                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={name}>
                 <option value="">{ caption }</option>
                 { choices }
             </select>
@@ -245,7 +248,7 @@ pub fn label_id(container: &HtmlElement, class: &str) -> String {
 /// placed.
 pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
     let session = context.props().session.clone();
-    let focus = Listener::new(form, "focusin", move |_| session.load_later_texts());
+    let focus = Listener::new(form, "focusin", move |_| session.load_later_parts());
     let link = context.link().clone();
     let submit = Listener::with_capture(form, "submit", true, move |event| {
         event.prevent_default();
