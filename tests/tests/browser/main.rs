@@ -46,6 +46,7 @@ mod page_fonts;
 mod page_scripts;
 mod page_state;
 mod paying;
+mod phone_challenge;
 mod pictures;
 mod playground;
 mod popups;

@@ -110,7 +110,7 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField")] {
+    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField"), ("parts", "parts")] {
         let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
@@ -325,6 +325,7 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
+        ("%PARTS%", "js/parts.js"),
         ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),

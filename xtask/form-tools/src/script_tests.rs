@@ -98,6 +98,7 @@ fn the_linter_has_no_complaint() {
         "frame",
         "loader",
         "npm",
+        "parts",
     ]);
     let output = command.current_dir(widget()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
