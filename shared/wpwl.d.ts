@@ -58,6 +58,8 @@ interface WpwlOptions {
   imageStyle?: "svg";
   /** Name of the field that gets the focus when the form is ready. */
   autofocus?: "card.number" | "card.holder" | "card.expiry" | "card.cvv" | (string & {});
+  /** Fonts of your page that the frames of the card number and the security code may use, 4 at most and 256 kB each. The form loads them from your page and hands them to the frames, so your page's policy has to list them in `connect-src`, and another server has to allow your page (CORS). */
+  fonts?: WpwlFont[];
   /** Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page. */
   iframeStyles?: WpwlFrameStyles;
   /** Alternative name of `iframeStyles`. */
@@ -87,6 +89,11 @@ interface WpwlOptions {
    * @default true
    */
   numberFormatting?: boolean;
+  /**
+   * Moves the focus to the next field as soon as the shopper has typed the whole card number or expiry date. Some people who use a screen reader lose their way when the focus moves by itself, so leave it off for them.
+   * @default false
+   */
+  focusNextField?: boolean;
   /**
    * Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.
    * @default false
@@ -520,6 +527,18 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
   val(value: string): WpwlElements;
   height(): number | undefined;
   height(value: number | string): WpwlElements;
+}
+
+/** A font that the frames may use. */
+interface WpwlFont {
+  /** The name that your style sheet uses in `font-family`. */
+  family: string;
+  /** Address of its file. */
+  src: string;
+  /** As in `@font-face`: `400`, `bold`, `100 900`. */
+  weight?: string | number;
+  /** As in `@font-face`: `normal`, `italic`. */
+  style?: string;
 }
 
 /** CSS properties and values for the placeholder in each of the frames. */

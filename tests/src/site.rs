@@ -26,8 +26,8 @@ pub struct MerchantSite {
 #[derive(Debug, Default)]
 struct SiteState {
     pages: Vec<MerchantPage>,
-    /// Further files: path, media type, text.
-    files: Vec<(String, &'static str, String)>,
+    /// Further files: path, media type, content.
+    files: Vec<(String, &'static str, Vec<u8>)>,
     requests: Vec<String>,
     policy: String,
     /// Value of `Cross-Origin-Embedder-Policy`. Empty for a page without isolation.
@@ -166,10 +166,10 @@ impl MerchantSite {
     }
 
     /// Adds a file of this media type at a path of the site, or replaces the file there. Returns its address.
-    pub fn add_file(&self, path: &str, kind: &'static str, text: &str) -> String {
+    pub fn add_file(&self, path: &str, kind: &'static str, content: impl AsRef<[u8]>) -> String {
         let mut state = self.lock_state();
         state.files.retain(|(known, _, _)| known != path);
-        state.files.push((path.to_owned(), kind, text.to_owned()));
+        state.files.push((path.to_owned(), kind, content.as_ref().to_vec()));
         format!("{}{}", self.public, path.trim_start_matches('/'))
     }
 
@@ -209,23 +209,23 @@ async fn serve_request(
         uri.path().strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
     };
     let file = state.files.iter().find(|(path, _, _)| path == uri.path());
-    let (kind, text) = if let Some((_, kind, text)) = file {
-        (*kind, text.clone())
+    let (kind, content) = if let Some((_, kind, content)) = file {
+        (*kind, content.clone())
     } else if let Some(number) = number("/pages/", "").filter(|it| *it < state.pages.len()) {
-        ("text/html; charset=utf-8", state.pages[number].render_html(&site.gateway, number))
+        ("text/html; charset=utf-8", state.pages[number].render_html(&site.gateway, number).into_bytes())
     } else if let Some(number) = number("/styles/", ".css").filter(|it| *it < state.pages.len()) {
-        ("text/css; charset=utf-8", state.pages[number].style.clone())
+        ("text/css; charset=utf-8", state.pages[number].style.clone().into_bytes())
     } else if let Some(number) = number("/options/", ".js").filter(|it| *it < state.pages.len()) {
-        ("text/javascript; charset=utf-8", state.pages[number].script.clone())
+        ("text/javascript; charset=utf-8", state.pages[number].script.clone().into_bytes())
     } else if let Some(package) = PACKAGES.iter().find(|(path, _)| *path == uri.path()) {
-        ("text/javascript; charset=utf-8", read_package(package.1))
+        ("text/javascript; charset=utf-8", read_package(package.1).into_bytes())
     } else {
         let result = r#"<!doctype html><html lang="en"><meta charset="utf-8"><title>Result</title><h1 id="result">Result</h1></html>"#;
-        ("text/html; charset=utf-8", result.to_owned())
+        ("text/html; charset=utf-8", result.into())
     };
     let policy = state.policy.clone();
     let mut response =
-        ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], text).into_response();
+        ([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_SECURITY_POLICY, policy)], content).into_response();
     if let (false, Ok(embedder)) = (state.embedder.is_empty(), HeaderValue::try_from(&state.embedder)) {
         response.headers_mut().insert("cross-origin-embedder-policy", embedder);
         response.headers_mut().insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));

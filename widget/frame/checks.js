@@ -63,6 +63,9 @@ function addAutofill({ form, input, sendToPage }) {
   }
 }
 
+// Returns numbers that begin with this one, of each length up to the longest that there is.
+const listLonger = (number) => Array.from({ length: 19 - number.length }, (_, more) => number.padEnd(number.length + more + 1, "0"));
+
 function makeNumberChecks(frame) {
   // The first six digits decide on the brand. The number of their changes says nothing about them.
   let lastBin, changes = 0;
@@ -73,10 +76,12 @@ function makeNumberChecks(frame) {
       const bin = number.slice(0, 6);
       if (bin !== lastBin) changes++;
       lastBin = bin;
+      // Numbers of 16 digits and more have hardly ever another one.
+      const isWhole = number[15] || !listLonger(number).some((longer) => askDigits(longer, brand, brands, wasm.number));
       return askDigits(number, brand, brands, () => {
         const fitting = listAnswers(wasm.fitting).map((place) => brands[place]);
         const [complete, valid] = [wasm.number() > 0, wasm.number() > 1];
-        return { known: true, brand, bin: bin[5] && changes, complete, valid, brands: fitting };
+        return { known: true, brand, bin: bin[5] && changes, complete, valid, whole: valid && isWhole, brands: fitting };
       });
     },
     submit: (message) => submitCard(message, frame),
@@ -104,7 +109,10 @@ const dateChecks = {
   formatDate: (text) => askText(text, () => String.fromCharCode(...listAnswers((at) => wasm.formatted(at) || -1))),
   describe(text) {
     const now = new Date();
-    return askText(text, () => ({ known: true, valid: wasm.date(now.getFullYear()) > 0, past: wasm.past(now / HALF_DAY) }));
+    return askText(text, () => {
+      const valid = wasm.date(now.getFullYear()) > 0;
+      return { known: true, valid, whole: valid && text.length === 7, past: wasm.past(now / HALF_DAY) };
+    });
   },
   // The gateway refuses the month 00 and the empty year of a text that is no date.
   addToBody(body, text) {
@@ -130,11 +138,25 @@ function stylePlaceholder(style) {
   }
 }
 
+// Maximum number of fonts in a frame, and of the bytes of one.
+const MOST_FONTS = 8;
+const LARGEST_FONT = 256 * 1024;
+
+// Adds fonts of the page. It has loaded their bytes: a frame loads nothing for a page.
+async function addFonts({ fonts }) {
+  for (const { family, weight, style, bytes } of Array.isArray(fonts) ? fonts.slice(0, MOST_FONTS) : []) {
+    if (document.fonts.size >= MOST_FONTS || !(bytes instanceof ArrayBuffer) || bytes.byteLength > LARGEST_FONT) continue;
+    try {
+      document.fonts.add(await new FontFace(family, bytes, { weight, style }).load());
+    } catch (refused) { /* The text keeps the font that it has. */ }
+  }
+}
+
 const CHECKS = { "card.cvv": codeChecks, "card.holder": holderChecks, "card.expiry": dateChecks };
 
 function receiveModule(exports) {
   wasm = exports;
-  return (frame) => ({ stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
+  return (frame) => ({ addFonts, stylePlaceholder, ...(CHECKS[frame.field] || makeNumberChecks(frame)) });
 }
 
 window.tillgate.complete(begin().then(receiveModule));

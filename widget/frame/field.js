@@ -92,6 +92,7 @@ const handlers = {
     document.getElementById("error").textContent = text;
     input.setAttribute("aria-invalid", !!text);
   },
+  fonts: (message) => loadChecks().then(({ addFonts }) => addFonts(message), () => {}),
   ask: () => sendToPage("told", describeField()),
   focus: () => input.focus(),
   // Only the frame of the card number sends. It waits for the checks.

@@ -1,6 +1,7 @@
 // Files that the form needs: the page module, a style sheet, a language.
 
 import { copyBare, globalOf, make, nativeGet, nativeSet } from "./native.js";
+import { readOption } from "./options.js";
 import { base, BUILD } from "./script.js";
 
 // Pauses after which a file is asked for again, in milliseconds. After the last it is lost.
@@ -105,6 +106,15 @@ export function loadChoice() {
   if (styleName !== "none") loadSheet("choice", "%CHOICE_STYLE%", "prepend").catch(Boolean);
 }
 
+// Scripts that only pages with the option of this name load, by their hashes. Without them the form does without.
+var EXTRAS = copyBare({ fonts: "%FONTS%", focusNextField: "%NEXT%" });
+export function loadExtras() {
+  Object.keys(EXTRAS).filter(readOption).forEach(function (name) {
+    loadScript("js/" + name + ".js", EXTRAS[name]).catch(Boolean);
+    delete EXTRAS[name];
+  });
+}
+
 // Loads a style sheet. It comes before all others in the head, so that rules of the merchant with equal weight win.
 function loadSheet(name, hash, place, note) {
   return loadElement(function () {
@@ -176,7 +186,7 @@ var current = { tag: "", locale: "en", laterHash: "" };
 var texts = copyBare(ENGLISH);
 // Promises of the texts. As properties of the object they would be set after the object is made, through a setter that
 // the page may give every object.
-var loaded = null, laterLoaded = null;
+var loaded = null, laterLoaded = null, partsLoaded = null;
 
 // Takes texts of a language, unless another one was asked for meanwhile. Called by the language's scripts, the first of
 // which names the hash of the second.
@@ -208,13 +218,15 @@ export function loadLanguage(wanted) {
 }
 
 // Loads the texts that a form of cards does not say at once, in English if the language's own script is lost, and the
-// rules of style for what it does not show at once. Returns a promise of both, which is kept also if they are lost.
+// rules of style for what it does not show at once, with the script of later parts. Returns a promise of all, which is kept
+// also if they are lost.
 export function loadLaterParts() {
   var sheet = loadLaterStyle();
+  partsLoaded = partsLoaded || loadScript("js/parts.js", "%PARTS%").catch(Boolean);
   laterLoaded = laterLoaded || loaded.then(function () {
     var tag = current.laterHash ? current.tag : "en";
     return loadScript("js/later-" + tag + ".js", current.laterHash || "%LATER%").catch(Boolean);
-  }).then(function () { return sheet; });
+  }).then(function () { return sheet; }).then(function () { return partsLoaded; });
   return laterLoaded;
 }
 

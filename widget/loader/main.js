@@ -3,7 +3,7 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { loadChoice, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
 import { explain, faults, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
@@ -13,7 +13,7 @@ import { removeAbandoned, removeAll, removeCopies } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
 import { base, BUILD, checkout, framesBase, isServedByTrunk, ownScript } from "./script.js";
 import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
-import { framePermissions, issuerPermissions } from "./skeleton.js";
+import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
 var MISSING = "there is no form.paymentWidgets";
@@ -28,6 +28,8 @@ function startLoader() {
   var page = null, inbox = [];
   // The script that shows several ways to pay as one choice, and what the checkout offers.
   var painter = null, offer = null;
+  // The functions of the script of later parts, and the shop's name.
+  var parts = null, shop = "";
   var hasLooked = false, isSettled = false, isRequested = false, isEnded = false;
   // True once the page had a form. From the beginning, if it took the script away before that ran: then it wants no
   // forms that are not there yet.
@@ -43,7 +45,6 @@ function startLoader() {
     // Set by the page module.
     start: null,
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
-    issuerPermissions: issuerPermissions,
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
     loadLaterParts: function (work) {
@@ -71,6 +72,10 @@ function startLoader() {
       showChoice();
     },
     explain: explain, faults: faults,
+    // Opens something with the script of later parts. Nothing if that is lost.
+    openPart: function (name, view) { return parts && parts[name](view, shop); },
+    // Called by that script.
+    takeParts: function (made) { parts = made; },
     // Called by the scripts of a language.
     words: takeTexts,
     go: startPage, look: lookForForms, unload: unload, end: end, script: ownScript,
@@ -104,9 +109,11 @@ function startLoader() {
     if (event.data.type === "ready") {
       noteHello(event.source);
       // Before the page module measures the text of the page for the frames.
-      takeLook(readMember(event.data.config || {}, "look"));
+      var config = event.data.config || {};
+      takeLook(readMember(config, "look"));
+      shop = readMember(config, "shop") || shop;
       // The checkout cannot be paid.
-      if (event.data.config && event.data.config.error) explain(event.data.config.error);
+      if (config.error) explain(config.error);
       watch();
     }
     // The page module shows the choice when it has the forms for this.
@@ -152,6 +159,7 @@ function startLoader() {
     settleForms();
     loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();
+    loadExtras();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
     if (!checkout.id && !readOption("createCheckout")) explain("checkoutId");
     hasLooked = true;
@@ -183,6 +191,7 @@ function startLoader() {
     isEnded = true;
     if (page) page.stop();
     if (painter) painter.end();
+    if (parts) parts.end();
     observer.disconnect();
     endWatch();
     unlisten(window, "message", receive);

@@ -9,15 +9,15 @@ import { addSkeleton } from "./skeleton.js";
 
 // Only cards are known here. The gateway describes all other brands.
 var CARDS = "%CARDS%".split(" ");
-// Cards of these brands are known by their numbers.
-var TOLD = "%TOLD%".split(" ");
+// Cards of the first brands, as many as this, are known by their numbers.
+var TOLD = "%TOLD%";
 export function isCardBrand(brand) { return CARDS.indexOf(brand) > -1 || !brand; }
 
 // Hides the list of brands where the style has room for their marks in the field of the number, unless only the list
 // tells the brand or the merchant wants it.
 function arrangeBrands(form) {
   if (!form.brandGroup) return;
-  var isTold = form.brands.length && form.brands.every(function (brand) { return TOLD.includes(brand); });
+  var isTold = form.brands.length && form.brands.every(function (brand) { return CARDS.indexOf(brand) < TOLD; });
   var isWanted = /^(plain|none)$/.test(readOption("style")) || readOption("brandList") === "true";
   form.brandGroup.classList.toggle("wpwl-brand-quiet", isTold && !isWanted);
 }

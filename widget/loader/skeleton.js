@@ -5,19 +5,11 @@ import { listen, make, nativeCall, nativeGet, randomDigits, setStyle } from "./n
 import { base, checkout, framesBase } from "./script.js";
 
 // Returns the permissions of a frame, of those that this browser knows: it would warn of the others on the console.
-// `target` says which origins get them; without it, that of the frame's address.
-function joinPermissions(names, target) {
+export function framePermissions() {
   var policy = nativeGet(document, "featurePolicy");
   var features = policy && policy.features();
   var isKnown = function (name) { return !features || features.includes(name); };
-  return names.filter(isKnown).map(function (name) { return name + target; }).join("; ");
-}
-
-export function framePermissions() { return joinPermissions(["autofill", "shared-autofill", "payment"], ""); }
-
-// Returns the permissions of an issuer's page, which may ask for a passkey. Its address is not known beforehand.
-export function issuerPermissions() {
-  return joinPermissions(["publickey-credentials-get", "publickey-credentials-create", "payment"], " *");
+  return ["autofill", "shared-autofill", "payment"].filter(isKnown).join("; ");
 }
 
 function makeGroup(id, name, control) {

@@ -70,6 +70,18 @@ interface WpwlElements extends ArrayLike<HTMLElement> {
   height(value: number | string): WpwlElements;
 }
 
+/** A font that the frames may use. */
+interface WpwlFont {
+  /** The name that your style sheet uses in `font-family`. */
+  family: string;
+  /** Address of its file. */
+  src: string;
+  /** As in `@font-face`: `400`, `bold`, `100 900`. */
+  weight?: string | number;
+  /** As in `@font-face`: `normal`, `italic`. */
+  style?: string;
+}
+
 /** CSS properties and values for the placeholder in each of the frames. */
 interface WpwlFrameStyles {
   "card-number-placeholder"?: Record<string, string | number>;

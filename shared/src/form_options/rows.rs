@@ -70,6 +70,8 @@ options! {
         "Format of the brands' images. Accepted without effect, because the form always uses vector images.");
     AUTOFOCUS = new_row("autofocus", Appearance, Suggested(&["", "card.number", "card.holder", "card.expiry", "card.cvv"]),
         "Name of the field that gets the focus when the form is ready.");
+    FONTS = new_row("fonts", Appearance, Object("WpwlFont[]", r#"[{ "family": "Inter", "src": "/fonts/inter.woff2" }]"#),
+        "Fonts of your page that the frames of the card number and the security code may use, 4 at most and 256 kB each. The form loads them from your page and hands them to the frames, so your page's policy has to list them in `connect-src`, and another server has to allow your page (CORS).");
     IFRAME_STYLES = new_row("iframeStyles", Appearance, Object("WpwlFrameStyles", r#"{ "card-number-placeholder": { "color": "gray" } }"#),
         "Styles of the placeholders in the frames of the card number and the security code. All other styles are taken from the frame's element in your page.");
     IFRAME_STYLE = new_row("iframeStyle", Appearance, Object("WpwlFrameStyles", r#"{ "cvv-placeholder": { "color": "gray" } }"#),
@@ -80,6 +82,8 @@ options! {
     MASK_CVV = new_row("maskCvv", Card, Boolean(false), "Shows dots in place of the security code.");
     SHOW_CVV_HINT = new_row("showCVVHint", Card, Boolean(false), "Shows a drawing and a text under the field of the security code that say where it stands on a card of the brand.");
     NUMBER_FORMATTING = new_row("numberFormatting", Card, Boolean(true), "Groups the digits of the card number as they are printed on the card.");
+    FOCUS_NEXT_FIELD = new_row("focusNextField", Card, Boolean(false),
+        "Moves the focus to the next field as soon as the shopper has typed the whole card number or expiry date. Some people who use a screen reader lose their way when the focus moves by itself, so leave it off for them.");
     BRAND_DETECTION = new_row("brandDetection", Card, Boolean(false), "Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.");
     BRAND_DETECTION_PRIORITY = new_row("brandDetectionPriority", Card, Brands,
         "Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands.");

@@ -75,7 +75,6 @@ async fn a_screen_reader_meets_the_fields_in_their_order_with_names_and_errors()
         assert_eq!(
             fields(&lines),
             [
-                "combobox Brand",
                 "Iframe Card Number",
                 "textbox Expiry Date",
                 "textbox Card holder",

@@ -10,7 +10,7 @@ use tillgate_tests::{Browser, run_in_browser};
 use crate::CheckoutFixture;
 
 /// Waits until an expression is true inside a frame, and returns to the page.
-async fn wait_until_in_frame(browser: &Browser, frame: &str, condition: &str) -> anyhow::Result<()> {
+pub async fn wait_until_in_frame(browser: &Browser, frame: &str, condition: &str) -> anyhow::Result<()> {
     browser.query(By::Css(frame)).first().await?.enter_frame().await?;
     let result = browser.wait_until(condition).await;
     browser.enter_default_frame().await?;
@@ -58,7 +58,7 @@ async fn merchants_style_the_placeholders_with_properties_that_can_do_no_harm() 
 async fn the_tab_key_goes_through_the_frames_in_both_directions_and_marks_where_it_is() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("var wpwlOptions = { autofocus: 'card.holder' };")).await?;
+        browser.goto(stage.add_page("var wpwlOptions = { autofocus: 'card.holder', brandList: true };")).await?;
         CardForm::wait_until_ready(&browser).await?;
         let at = async |name: &str| {
             let there = format!("document.activeElement.matches('.wpwl-control-{name}, .wpwl-button-{name}')");

@@ -41,7 +41,7 @@ const SHEETS: [(&str, &str); 3] = [
 const WRONG: &str = "(() => {
     const wrong = [];
     const container = document.querySelector('.wpwl-container').getBoundingClientRect();
-    const fields = [...document.querySelectorAll('.wpwl-form .wpwl-control, .wpwl-form .wpwl-button')].filter(it => !it.closest('[hidden]'));
+    const fields = [...document.querySelectorAll('.wpwl-form .wpwl-control, .wpwl-form .wpwl-button')].filter(it => !it.closest('[hidden], .wpwl-brand-quiet'));
     if (fields.length < 6) wrong.push('only ' + fields.length + ' fields');
     const boxes = fields.map(it => [it.className, it.getBoundingClientRect()]);
     for (const [name, box] of boxes) {

@@ -151,3 +151,50 @@ async fn an_input_method_fills_in_an_account_like_a_keyboard() -> anyhow::Result
     })
     .await
 }
+
+#[tokio::test]
+async fn the_focus_moves_on_from_a_whole_number_and_date_and_stays_where_somebody_corrects() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        for secure in ["", "enableSAQACompliance: true, "] {
+            let options = format!("var wpwlOptions = {{ {secure}focusNextField: true, autofocus: 'card.number' }};");
+            browser.goto(stage.add_page(&options)).await?;
+            CardForm::wait_until_ready(&browser).await?;
+            let press = async |keys: &str| browser.action_chain().send_keys(keys).perform().await;
+            let at = async |name: &str| {
+                let there = format!("document.activeElement.matches('.wpwl-control-{name}:is(input, .wpwl-focus)')");
+                browser.wait_until(&there).await
+            };
+            at("cardNumber").await?;
+            browser.wait_until("!!document.querySelector('.wpwl-brands')").await?;
+            // Numbers of Visa may have 13 digits, and these begin with a valid one.
+            press("4222222222222").await?;
+            browser.wait_until("/wpwl-brand-VISA/.test(document.querySelector('.wpwl-brands').innerHTML)").await?;
+            press("22").await?;
+            at("cardNumber").await?;
+            press(&Key::Backspace.value().to_string().repeat(15)).await?;
+            press("4200000000000000").await?;
+            at("expiry").await?;
+            press("1233").await?;
+            at("cardHolder").await?;
+            if !secure.is_empty() {
+                continue;
+            }
+            // Back to the date, whose month is corrected.
+            browser
+                .action_chain()
+                .key_down(Key::Shift)
+                .send_keys(Key::Tab.value().to_string())
+                .key_up(Key::Shift)
+                .perform()
+                .await?;
+            at("expiry").await?;
+            press(&format!("{}{}0", Key::Home.value(), Key::Delete.value())).await?;
+            browser.wait_until("document.querySelector('.wpwl-control-expiry').value === '02 / 33'").await?;
+            press(&Key::End.value().to_string()).await?;
+            at("expiry").await?;
+        }
+        Ok(())
+    })
+    .await
+}

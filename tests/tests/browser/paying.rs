@@ -225,7 +225,6 @@ async fn a_payment_is_made_with_the_keyboard_alone() -> anyhow::Result<()> {
             anyhow::bail!("the tab key does not lead to {css}")
         };
         // Starts at the top of the page and only moves forward.
-        tab_to(".wpwl-control-brand").await?;
         tab_to(".wpwl-control-cardNumber").await?;
         press("4200000000000000").await?;
         tab_to(".wpwl-control-expiry").await?;

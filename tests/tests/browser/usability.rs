@@ -152,7 +152,7 @@ async fn one_lasting_live_region_tells_what_is_wrong_when_a_field_is_left_and_wh
 #[tokio::test]
 async fn enter_in_the_list_of_brands_chooses_and_sends_nothing() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
-    let script = "var wpwlOptions = { onBeforeSubmitCard() { witness.note('asked', 1); } };";
+    let script = "var wpwlOptions = { brandList: true, onBeforeSubmitCard() { witness.note('asked', 1); } };";
     run_in_browser(move |browser| async move {
         browser.goto(stage.add_page(script)).await?;
         let form = CardForm::wait_until_ready(&browser).await?;

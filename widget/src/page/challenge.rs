@@ -5,16 +5,16 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Function, Promise};
+use js_sys::Promise;
 use tillgate_shared::brand::Flow;
-use tillgate_shared::frame_messages::{NextStep, Page, RelayCall, Source as _};
+use tillgate_shared::frame_messages::{NextStep, Page, RelayCall, Sink as _, Source as _};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{HtmlElement, HtmlIFrameElement};
 
-use super::bridge::{Value, format_number};
+use super::bridge::{Data, OpenPart, Value, make_view};
 use super::callbacks::{self, Callback};
-use super::dom::{self, Listener};
+use super::dom::{self, Listener, Pause};
 use super::engine::form::{Message, Notice, NoticeAction};
 use super::handle::FormHandle;
 use super::leave::{self, Destination};
@@ -26,9 +26,6 @@ use super::text::keys;
 /// Maximum time for the issuer's method page, in milliseconds (EMV 3-D Secure, 3DS Method).
 const METHOD_TIME: i32 = 10_000;
 
-/// Widths and heights of challenge windows in pixels (EMV 3-D Secure, challengeWindowSize 01 to 04).
-const WINDOW_SIZES: [(u16, u16); 4] = [(250, 400), (390, 400), (500, 600), (600, 400)];
-
 /// A challenge that is under way.
 struct Challenge {
     form: Rc<FormHandle>,
@@ -36,14 +33,16 @@ struct Challenge {
     target: HtmlIFrameElement,
     /// The frame of the page in which it is shown, if the merchant wants that.
     page_frame: RefCell<Option<HtmlIFrameElement>>,
-    bar: RefCell<Option<HtmlElement>>,
+    /// The place of the frame, and the ways back from it, once it is shown.
+    part: RefCell<Option<OpenPart>>,
+    is_shown: Cell<bool>,
     method: RefCell<Option<HtmlElement>>,
     /// True if the form stays after a decline: the merchant wants that, and allows it.
     may_stay: bool,
     /// True once its page has said that it is over.
     is_over: Cell<bool>,
-    /// Ends the pause between two questions for the state.
-    wake: RefCell<Option<Function>>,
+    /// The pause between two questions for the state.
+    pause: Pause,
     listeners: RefCell<Vec<Listener>>,
 }
 
@@ -63,11 +62,12 @@ impl Challenges {
             checkout: answer.id.clone(),
             target: form.target_frame(),
             page_frame: RefCell::default(),
-            bar: RefCell::default(),
+            part: RefCell::default(),
+            is_shown: Cell::default(),
             method: RefCell::default(),
             may_stay: !answer.advice.is_empty(),
             is_over: Cell::default(),
-            wake: RefCell::default(),
+            pause: Pause::default(),
             listeners: RefCell::default(),
         });
         self.current.replace(Some(challenge.clone()));
@@ -77,19 +77,17 @@ impl Challenges {
     /// Shows the form again, as it was.
     pub fn restore(&self, session: &Rc<Session>) {
         let Some(challenge) = self.current.take() else { return };
-        challenge.remove_bar();
+        challenge.part.take();
         if let Some(method) = challenge.method.take() {
             method.remove();
         }
-        for class in ["wpwl-challenge", "wpwl-challenge-whole"] {
-            dom::toggle_class(&challenge.form.container, class, false);
-        }
+        dom::toggle_class(&challenge.form.container, "wpwl-challenge", false);
         dom::set_visible(&challenge.target, false);
         challenge.target.set_src("about:blank");
         if let Some(form) = challenge.form.form_node() {
             form.set_visible(true);
         }
-        challenge.wake();
+        challenge.pause.end();
         session.each_form(|form| form.send(Message::Idle));
     }
 
@@ -97,10 +95,11 @@ impl Challenges {
     /// challenge would complete a payment that the page no longer shows.
     pub fn abandon(&self) {
         let Some(challenge) = self.current.take() else { return };
+        challenge.part.take();
         if let Some(frame) = challenge.page_frame.take() {
             frame.set_src("about:blank");
         }
-        challenge.wake();
+        challenge.pause.end();
     }
 
     /// The shopper gives up the challenge. Another card may be used, or the same again.
@@ -108,7 +107,7 @@ impl Challenges {
         let Some(form) = self.current.borrow().as_ref().map(|challenge| challenge.form.clone()) else { return };
         self.restore(session);
         form.send(Message::Notice(Some(Notice::error(session.text(keys::CANCELLED)))));
-        form.focus_pay_button();
+        form.return_focus();
     }
 
     fn is_current(&self, challenge: &Rc<Challenge>) -> bool {
@@ -134,77 +133,46 @@ impl Challenges {
             // In a window of the merchant's it is another window.
             if is_own_frame || !leave::challenge_frame(&session.options()).is_empty() {
                 challenge.is_over.set(true);
-                challenge.wake();
+                challenge.pause.end();
             }
         })
     }
 }
 
 impl Challenge {
-    fn wake(&self) {
-        if let Some(wake) = self.wake.take() {
-            let _ = wake.call0(&JsValue::UNDEFINED);
-        }
-    }
-
-    fn remove_bar(&self) {
-        if let Some(bar) = self.bar.take() {
-            bar.remove();
-        }
-    }
-
-    /// Sets the size of the frame: the merchant's, or the one that the issuer was told. It is never wider than its
-    /// place.
-    fn set_size(&self, session: &Session) {
-        let options = session.options();
-        let size = WINDOW_SIZES.get(usize::from(leave::challenge_window_size(&options, &self.form)) - 1);
-        let [width, height] = &options.challenge_size;
-        let is_whole = size.is_none() && width.is_empty() && height.is_empty();
-        dom::toggle_class(&self.form.container, "wpwl-challenge-whole", is_whole);
-        let pixels = |wanted: &String, usual: Option<u16>, otherwise: &str| match (wanted.is_empty(), usual) {
-            (false, _) => wanted.clone(),
-            (true, Some(pixels)) => format_number(pixels) + "px",
-            (true, None) => otherwise.to_owned(),
-        };
-        if is_whole {
-            for (name, value) in [
-                ("position", "fixed"),
-                ("inset", "0 0 4rem"),
-                ("width", "100%"),
-                ("height", "calc(100% - 4rem)"),
-                ("z-index", "2147483646"),
-            ] {
-                dom::set_style(&self.target, name, value);
-            }
-            return;
-        }
-        dom::set_style(&self.target, "width", &pixels(width, size.map(|size| size.0), "100%"));
-        dom::set_style(&self.target, "height", &pixels(height, size.map(|size| size.1), "600px"));
-        dom::set_style(&self.target, "max-width", "100%");
-    }
-
     /// Shows the issuer's page in the place of the form. The form keeps its values, for a shopper who cancels.
     fn reveal(&self, session: &Rc<Session>) {
+        self.is_shown.set(true);
         dom::toggle_class(&self.form.container, "wpwl-challenge", true);
         if let Some(form) = self.form.form_node() {
             form.set_visible(false);
         }
         dom::set_visible(&self.target, true);
         dom::set_style(&self.target, "display", "block");
-        let bar = dom::make("div", "wpwl-challenge-bar", &[], "");
-        let classes = "wpwl-button wpwl-button-small wpwl-button-cancel";
-        let cancel = dom::make("button", classes, &[("type", "button")], &session.text(keys::CANCEL));
+        let options = session.options();
+        let [width, height] = &options.challenge_size;
+        let (title, label) = (session.text(keys::CHALLENGE), session.text(keys::CANCEL));
+        let texts = [("title", &*title), ("label", &*label), ("width", width), ("height", height)];
+        let mut view = make_view("frame", &self.target, &texts).with("container", &self.form.container);
+        view.set_number("size", leave::challenge_window_size(&options, &self.form).into());
+        self.open_part(session, "challenge", view);
+        callbacks::notify(session, &Callback::ChallengeShown(&self.target), None);
+    }
+
+    /// Opens the part that holds the ways back. Without it, the form offers one in its message.
+    fn open_part(&self, session: &Rc<Session>, name: &str, view: Data) {
         let weak = Rc::downgrade(session);
-        self.listeners.borrow_mut().push(Listener::new(&cancel, "click", move |_| {
+        let cancel = move || {
             if let Some(session) = weak.upgrade() {
                 session.challenges.cancel(&session);
             }
-        }));
-        let _ = bar.append_child(&cancel);
-        let _ = self.form.container.append_child(&bar);
-        self.bar.replace(Some(bar));
-        let _ = self.target.focus();
-        callbacks::notify(session, &Callback::ChallengeShown(&self.target), None);
+        };
+        let part = OpenPart::open(&session.loader, name, view, cancel);
+        if part.is_none() || self.page_frame.borrow().is_some() {
+            let actions = vec![(session.text(keys::CANCEL), NoticeAction::CancelChallenge)];
+            self.form.send(Message::Notice(Some(Notice { text: session.text(keys::CHALLENGE), actions })));
+        }
+        self.part.replace(part);
     }
 }
 
@@ -222,12 +190,13 @@ async fn run(session: Rc<Session>, challenge: Rc<Challenge>, step: Option<NextSt
         return;
     }
     if leave::challenge_frame(&session.options()).is_empty() {
-        show(&session, &challenge, &page);
+        show(&session, &challenge, page);
     } else {
-        challenge.page_frame.replace(leave::find_target_frame(&session.options()));
+        let frame = leave::find_target_frame(&session.options());
+        let view = make_view("frame", &frame.clone().into(), &[]);
+        challenge.page_frame.replace(frame);
         leave::leave_page(&session, &challenge.form, step, &page);
-        let actions = vec![(session.text(keys::CANCEL), NoticeAction::CancelChallenge)];
-        challenge.form.send(Message::Notice(Some(Notice { text: session.text(keys::CHALLENGE), actions })));
+        challenge.open_part(&session, "visit", view);
     }
     wait_for_end(&session, &challenge).await;
 }
@@ -257,23 +226,28 @@ async fn load_method_page(session: &Rc<Session>, challenge: &Rc<Challenge>, page
 
 /// Opens the issuer's page in the form's frame. It is shown a moment after it has loaded, unless it has said by then
 /// that the cardholder need not be asked.
-fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: &Page) {
+fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: Page) {
     challenge.target.set_title(&session.text(keys::CHALLENGE));
-    let _ = challenge.target.set_attribute("allow", &session.loader.issuer_permissions());
-    challenge.set_size(session);
     let (weak, own) = (Rc::downgrade(session), Rc::downgrade(challenge));
     let load = Listener::new(&challenge.target, "load", move |_| {
         let (weak, own) = (weak.clone(), own.clone());
         dom::call_later(100, move || {
             let (Some(session), Some(challenge)) = (weak.upgrade(), own.upgrade()) else { return };
-            let is_shown = challenge.bar.borrow().is_some();
-            if session.challenges.is_current(&challenge) && !challenge.is_over.get() && !is_shown {
+            if session.challenges.is_current(&challenge) && !challenge.is_over.get() && !challenge.is_shown.get() {
                 challenge.reveal(&session);
             }
         });
     });
-    challenge.listeners.borrow_mut().push(load);
-    leave::open_page(session, &challenge.form, page, &Destination::Frame(challenge.target.clone()));
+    let challenge = challenge.clone();
+    // The script with the frame's permissions was loaded with the last texts.
+    session.with_all_texts(move |session| {
+        if !session.challenges.is_current(&challenge) {
+            return;
+        }
+        let _ = session.loader.open_part("permit", &make_view("frame", &challenge.target, &[]).finish());
+        challenge.listeners.borrow_mut().push(load);
+        leave::open_page(session, &challenge.form, &page, &Destination::Frame(challenge.target.clone()));
+    });
 }
 
 /// Waits until the challenge is over: its page says so, or else the gateway.
@@ -292,11 +266,7 @@ async fn wait_for_end(session: &Rc<Session>, challenge: &Rc<Challenge>) {
         if challenge.is_over.get() {
             continue;
         }
-        let pause = Promise::new(&mut |done, _| {
-            challenge.wake.replace(Some(done.clone()));
-            dom::call_later(PAUSE, move || drop(done.call0(&JsValue::UNDEFINED)));
-        });
-        let _ = JsFuture::from(pause).await;
+        challenge.pause.wait(PAUSE).await;
     }
 }
 
@@ -306,8 +276,10 @@ fn finish(session: &Rc<Session>, challenge: &Rc<Challenge>, answer: &RelayAnswer
     if challenge.may_stay && answer.checkout_state == "OPEN" {
         session.challenges.restore(session);
         challenge.form.send(Message::Declined);
-        return challenge.form.focus_pay_button();
+        return challenge.form.return_focus();
     }
+    // The result may open elsewhere, and this page stays.
+    challenge.part.take();
     let page = leave::result_page(session, &challenge.checkout);
     challenge.form.send(Message::Notice(None));
     if leave::leave_page(session, &challenge.form, Some(NextStep::Flow(Flow::Now)), &page) {

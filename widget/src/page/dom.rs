@@ -1,6 +1,10 @@
 //! Helpers for nodes and events: listeners that end, visibility, timers.
 
+use std::cell::RefCell;
+
+use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Event, HtmlElement};
 
 use super::bridge::{Data, Target, document};
@@ -119,6 +123,28 @@ pub fn make_callback(work: impl FnOnce() + 'static) -> JsValue {
     // Compiled once for all kinds of work.
     let work: Box<dyn FnOnce()> = Box::new(work);
     Closure::once_into_js(work)
+}
+
+/// A pause that may end early.
+#[derive(Debug, Default)]
+pub struct Pause(RefCell<Option<Function>>);
+
+impl Pause {
+    /// Waits for `milliseconds`, or until the pause is ended.
+    pub async fn wait(&self, milliseconds: i32) {
+        let promise = Promise::new(&mut |done, _| {
+            self.0.replace(Some(done.clone()));
+            call_later(milliseconds, move || drop(done.call0(&JsValue::UNDEFINED)));
+        });
+        let _ = JsFuture::from(promise).await;
+    }
+
+    /// Ends the pause that is under way.
+    pub fn end(&self) {
+        if let Some(done) = self.0.take() {
+            let _ = done.call0(&JsValue::UNDEFINED);
+        }
+    }
 }
 
 /// Stops a timer.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tillgate_shared::brand::FormKind;
 use tillgate_shared::frame_messages::FrameField;
-use web_sys::{HtmlElement, HtmlIFrameElement};
+use web_sys::{Element, HtmlElement, HtmlIFrameElement};
 use yew::AppHandle;
 
 use super::bridge::{FormNode, PlacedForm, document};
@@ -72,6 +72,8 @@ pub struct FormHandle {
     pub form: RefCell<Option<FormNode>>,
     /// The frames of its fields.
     pub frames: RefCell<Vec<(FrameField, HtmlIFrameElement)>>,
+    /// Element with the focus at the last submit.
+    focused: RefCell<Option<Element>>,
     /// Watches the size of a card's form.
     pub size_observer: RefCell<Option<SizeObserver>>,
     /// The yew app in it.
@@ -97,6 +99,7 @@ impl FormHandle {
             hides_others: Cell::default(),
             form: RefCell::new(placed.form()),
             frames: RefCell::new(number.into_iter().chain(code).collect()),
+            focused: RefCell::default(),
             size_observer: RefCell::default(),
             app: RefCell::default(),
             placed: Some(placed),
@@ -121,6 +124,7 @@ impl FormHandle {
             hides_others: Cell::default(),
             form: RefCell::default(),
             frames: RefCell::default(),
+            focused: RefCell::default(),
             size_observer: RefCell::default(),
             app: RefCell::default(),
         })
@@ -163,12 +167,22 @@ impl FormHandle {
         self.form.borrow().clone()
     }
 
-    /// Sets the focus to the pay button, once it is not locked any more.
-    pub fn focus_pay_button(&self) {
+    /// Notes the element with the focus at a submit. The form is locked afterwards, which takes the focus away.
+    pub fn note_focus(&self) {
+        self.focused.replace(document::active_element());
+    }
+
+    /// Sets the focus to where it was at the submit, or to the pay button, once it is not locked any more. A frame only
+    /// keeps the focus while the button is pressed with a mouse, and would open the keyboard of a phone.
+    pub fn return_focus(&self) {
         use wasm_bindgen::JsCast as _;
-        let button = self.form_node().and_then(|form| form.find("button[name=pay]"));
-        if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
-            dom::call_later(0, move || drop(button.focus()));
+        let noted = self.focused.take().filter(|node| {
+            let tag = node.tag_name();
+            node.is_connected() && tag != "BODY" && tag != "IFRAME"
+        });
+        let node = noted.or_else(|| self.form_node()?.find("button[name=pay]"));
+        if let Some(node) = node.and_then(|node| node.dyn_into::<HtmlElement>().ok()) {
+            dom::call_later(0, move || drop(node.focus()));
         }
     }
 

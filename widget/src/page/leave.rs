@@ -14,6 +14,9 @@ use super::session::Session;
 use super::target::{self, NamedWindow, TAB, WantedTargets};
 use super::{bridge, collect, dom};
 
+/// Screens on which a challenge takes the whole page: phones, upright or lying.
+const SMALL: &str = "(max-width: 499px), (max-height: 399px)";
+
 /// The place in which a page opens.
 #[derive(Debug, Clone)]
 pub enum Destination {
@@ -64,9 +67,20 @@ fn classify_target(name: &str) -> NamedWindow {
 /// Returns true if a challenge stays beside this page: in a frame of the merchant or of the form.
 pub fn keeps_page(options: &Options<Value>) -> bool {
     let name = payment_target(options);
+    name.is_empty() || !classify_target(&name).replaces_page(classify_target(&options.result_target), is_tab())
+}
+
+/// Returns true if the form is in the tab's own page.
+fn is_tab() -> bool {
     let window = web_sys::window();
-    let is_tab = window.as_ref().is_some_and(|window| window.top().ok().flatten().as_ref() == Some(window));
-    name.is_empty() || !classify_target(&name).replaces_page(classify_target(&options.result_target), is_tab)
+    window.as_ref().is_some_and(|window| window.top().ok().flatten().as_ref() == Some(window))
+}
+
+/// Returns true if a challenge needs the whole page: the screen is small. A frame of the shop has the size that the shop
+/// gives it, and may follow its content, of which a page over it is no part.
+fn covers_page() -> bool {
+    let is_small = |window: web_sys::Window| window.match_media(SMALL).ok().flatten().is_some_and(|it| it.matches());
+    is_tab() && web_sys::window().is_some_and(is_small)
 }
 
 /// Returns the name of the merchant's frame for challenges. Empty if they are in the form's own frame, or replace the
@@ -107,7 +121,7 @@ pub fn add_browser_fields(session: &Session, handle: &FormHandle, form: &FormNod
 /// Returns the size of the window for a challenge, 1 to 5.
 pub fn challenge_window_size(options: &Options<Value>, handle: &FormHandle) -> u8 {
     let has_own_window = !payment_target(options).is_empty();
-    target::challenge_window(options.challenge_window, has_own_window, handle.container.client_width())
+    target::challenge_window(options.challenge_window, has_own_window, covers_page(), handle.container.client_width())
 }
 
 /// Takes the shopper to a page, in the window that it belongs to. A page without an address is the result page. Returns

@@ -1,17 +1,17 @@
 //! Windows and frames with a brand's page. A window tells little: a brand's page may cut itself off from the page that
-//! opened it, and then looks closed. So the gateway is asked for the state of the checkout until it knows. A window
-//! that looks closed has been given up once the shopper does something here.
+//! opened it, and then looks closed. So `widget/parts/visit.js` decides by more than a look if the shopper is gone, and
+//! the gateway is asked for the state of the checkout until it knows.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use tillgate_shared::frame_messages::RelayCall;
-use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlIFrameElement, Window};
 
+use super::bridge::{OpenPart, make_view};
 use super::callbacks::{self, Callback};
-use super::dom::{self, Listener};
+use super::dom::{self, Pause};
 use super::engine::form::{Message, Notice, NoticeAction};
 use super::handle::FormHandle;
 use super::leave::{self, Destination};
@@ -21,6 +21,9 @@ use super::text::keys;
 
 /// Time between two questions, in milliseconds.
 pub const PAUSE: i32 = 1500;
+
+/// Same as [`PAUSE`], while a window looks closed and nobody knows yet if it is.
+const SHORT_PAUSE: i32 = 500;
 
 /// A window or frame with a brand's page.
 #[derive(Debug, Clone)]
@@ -62,10 +65,13 @@ struct Visit {
     form: Rc<FormHandle>,
     checkout: String,
     window: BrandWindow,
-    /// True once the shopper has done something in this page.
-    is_back: Cell<bool>,
+    /// True once the shopper has left the brand's page.
+    is_gone: Cell<bool>,
     is_stopped: Cell<bool>,
-    listeners: RefCell<Vec<Listener>>,
+    /// Watches the window or frame.
+    part: RefCell<Option<OpenPart>>,
+    /// The pause between two questions.
+    pause: Pause,
 }
 
 /// The window of a brand that is open, or was opened for a submit that is under way.
@@ -114,23 +120,12 @@ impl Windows {
             form: form.clone(),
             checkout: if answer.id.is_empty() { super::wpwl::checkout_id() } else { answer.id.clone() },
             window,
-            is_back: Cell::default(),
+            is_gone: Cell::default(),
             is_stopped: Cell::default(),
-            listeners: RefCell::default(),
+            part: RefCell::default(),
+            pause: Pause::default(),
         });
-        let page: JsValue = js_sys::global().into();
-        visit.listeners.replace(
-            ["focus", "pointerdown", "keydown"]
-                .map(|kind| {
-                    let visit = Rc::downgrade(&visit);
-                    Listener::new(&page, kind, move |_| {
-                        if let Some(visit) = visit.upgrade() {
-                            visit.is_back.set(true);
-                        }
-                    })
-                })
-                .into(),
-        );
+        visit.watch(session);
         self.visit.replace(Some(visit.clone()));
         let text = session.text_about(if is_frame { keys::PAY_WITH } else { keys::POPUP_OPEN }, brand);
         let show = (session.text(keys::POPUP_SHOW), NoticeAction::ShowWindow);
@@ -162,6 +157,7 @@ impl Windows {
     /// Forgets the brand's page: another payment begins.
     pub fn abandon(&self) {
         let Some(visit) = self.visit.take() else { return };
+        visit.part.take();
         if !visit.is_stopped.replace(true) {
             visit.window.close();
             visit.form.send(Message::Notice(None));
@@ -182,14 +178,31 @@ impl Windows {
 }
 
 impl Visit {
+    /// Has the window or frame watched.
+    fn watch(self: &Rc<Self>, session: &Session) {
+        let view = match &self.window {
+            BrandWindow::Window(window) => make_view("window", window, &[]),
+            BrandWindow::Frame(frame) => make_view("frame", frame, &[]),
+        };
+        let visit = Rc::downgrade(self);
+        let leave = move || {
+            if let Some(visit) = visit.upgrade() {
+                visit.is_gone.set(true);
+                visit.pause.end();
+            }
+        };
+        self.part.replace(OpenPart::open(&session.loader, "visit", view, leave));
+    }
+
     fn stop(&self, session: &Rc<Session>) {
         if self.is_stopped.replace(true) {
             return;
         }
+        self.part.take();
         self.window.close();
         self.form.send(Message::Notice(None));
         self.form.send(Message::Announce(session.text(keys::CANCELLED)));
-        self.form.focus_pay_button();
+        self.form.return_focus();
         callbacks::notify(session, &Callback::WindowClosed, self.form.form_node().as_ref());
     }
 }
@@ -197,12 +210,16 @@ impl Visit {
 /// Asks for the state of the checkout until it is known how the visit ended.
 async fn watch(session: Rc<Session>, visit: Rc<Visit>) {
     while session.windows.is_current(&visit) {
+        // An answer from before the shopper left says nothing about the time after.
+        let was_gone = visit.is_gone.get();
         let answer = session.relay.call(&session.loader, RelayCall::ReadState, &visit.checkout).await;
         if !session.windows.is_current(&visit) {
             return;
         }
+        let looks_closed = visit.window.is_closed() && !visit.is_stopped.get();
         match answer.checkout_state.as_str() {
             "PAID" | "REGISTERED" | "EXPIRED" => {
+                visit.part.take();
                 visit.window.close();
                 let page = leave::result_page(&session, &visit.checkout);
                 let step = tillgate_shared::frame_messages::NextStep::Flow(tillgate_shared::brand::Flow::Now);
@@ -210,12 +227,15 @@ async fn watch(session: Rc<Session>, visit: Rc<Visit>) {
                 return;
             }
             "OPEN" => return visit.stop(&session),
-            _ if visit.window.is_closed() && visit.is_back.get() => visit.stop(&session),
+            "LEFT" if looks_closed => visit.stop(&session),
+            _ if was_gone => visit.stop(&session),
             _ => {}
         }
         if answer.status == 404 {
             return;
         }
-        dom::sleep(PAUSE).await;
+        if was_gone == visit.is_gone.get() {
+            visit.pause.wait(if looks_closed { SHORT_PAUSE } else { PAUSE }).await;
+        }
     }
 }

@@ -132,7 +132,6 @@ impl Session {
         for node in session.nodes.take() {
             node.remove();
         }
-        payment_methods::spinner::remove_sheet();
     }
 
     /// Returns true if the page has unloaded the forms, or shows another checkout.
@@ -174,7 +173,6 @@ impl Session {
         if has_others || payment_methods::wants_relay(&self.options()) {
             self.open_relay();
         }
-        payment_methods::spinner::add_sheet(&self.options());
     }
 
     /// Ends the forms that the loader does not list any more: one that never became ready would hold up `onReady`. A

@@ -95,11 +95,12 @@ pub fn add_parameters(address: &str, parameters: &[(String, String)], encode: im
 }
 
 /// Returns the size of the window for a challenge, 1 to 5 (EMV 3-D Secure, challengeWindowSize): the merchant's, or the
-/// largest that fits into a form of this width in pixels. A window of the merchant's own gets the whole screen.
-pub fn challenge_window(wanted: Option<u8>, has_own_window: bool, width: i32) -> u8 {
+/// largest that fits into a form of this width in pixels. A window of the merchant's own gets the whole screen, and so
+/// does a page on a small one (`covers_page`).
+pub fn challenge_window(wanted: Option<u8>, has_own_window: bool, covers_page: bool, width: i32) -> u8 {
     match wanted {
         Some(size) => size,
-        None if has_own_window => 5,
+        None if has_own_window || covers_page => 5,
         None => match width {
             ..390 => 1,
             390..500 => 2,
@@ -166,9 +167,10 @@ mod tests {
     #[test]
     fn a_challenge_fits_into_the_form() {
         for (width, size) in [(320, 1), (390, 2), (499, 2), (500, 3), (720, 4)] {
-            assert_eq!(challenge_window(None, false, width), size);
+            assert_eq!(challenge_window(None, false, false, width), size);
         }
-        assert_eq!(challenge_window(Some(1), true, 720), 1);
-        assert_eq!(challenge_window(None, true, 720), 5);
+        assert_eq!(challenge_window(Some(1), true, true, 720), 1);
+        assert_eq!(challenge_window(None, true, false, 720), 5);
+        assert_eq!(challenge_window(None, false, true, 328), 5);
     }
 }

@@ -6,10 +6,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
-use web_sys::HtmlDialogElement;
 
-use super::bridge::document;
-use super::dom::{self, Listener};
+use super::bridge::{OpenPart, make_view};
 use super::frames::encode;
 use super::handle::FormHandle;
 use super::session::Session;
@@ -17,9 +15,9 @@ use super::session::Session;
 /// A sheet that is open.
 struct Sheet {
     form: String,
-    dialog: HtmlDialogElement,
+    /// The dialog. Its end returns the focus to where it was.
+    part: OpenPart,
     done: Box<dyn FnOnce(bool)>,
-    _cancel: Listener,
 }
 
 /// The sheet of a wallet.
@@ -41,25 +39,19 @@ impl Sheets {
         let brand = form.brands.first().map(String::as_str).unwrap_or_default();
         let query = ["brand=", &encode(brand), "&form=", &encode(&form.nonce)].concat();
         let source = [&session.loader.base(), "v1/simulator/wallet/", checkout, "?", &query].concat();
-        let attributes =
-            [("title", title), ("width", "360"), ("height", "500"), ("frameborder", "0"), ("src", source.as_str())];
-        let frame = dom::make("iframe", "wpwl-wallet-sheet", &attributes, "");
-        let dialog = dom::make("dialog", "wpwl-wallet", &[("aria-label", title)], "");
-        let _ = dialog.append_child(&frame);
-        session.nodes.borrow_mut().push(dialog.clone());
-        let Some(body) = document::body() else { return done(false) };
-        let _ = body.append_child(&dialog);
-        let dialog: HtmlDialogElement = dialog.unchecked_into();
+        let view = make_view("body", &JsValue::NULL, &[("title", title), ("source", &source)]);
         let (weak, nonce) = (Rc::downgrade(session), form.nonce.clone());
-        // Escape.
-        let cancel = Listener::new(&dialog, "cancel", move |_| {
+        let cancel = move || {
             if let Some(session) = weak.upgrade() {
                 session.sheets.close(&nonce, false);
             }
-        });
-        let sheet = Sheet { form: form.nonce.clone(), dialog: dialog.clone(), done: Box::new(done), _cancel: cancel };
-        self.current.replace(Some(sheet));
-        let _ = dialog.show_modal();
+        };
+        match OpenPart::open(&session.loader, "sheet", view, cancel) {
+            Some(part) => {
+                self.current.replace(Some(Sheet { form: form.nonce.clone(), part, done: Box::new(done) }));
+            }
+            None => done(false),
+        }
     }
 
     /// Closes the sheet of a form. `agreed` is true if there is a token.
@@ -68,9 +60,7 @@ impl Sheets {
             return;
         }
         let Some(sheet) = self.current.take() else { return };
-        // Returns the focus to where it was.
-        sheet.dialog.close();
-        sheet.dialog.remove();
+        drop(sheet.part);
         (sheet.done)(agreed);
     }
 }

@@ -110,12 +110,20 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
-    add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
-    let brands: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
-    let fault = modules::join_modules(&widget.join("fault/fault.js").canonicalize()?)?;
-    let fault = script::minify_js(&fault.replace("%BRANDS%", &brands.join(" "))).context("the script about faults")?;
-    add("js/fault.js", SCRIPT, fault.into_bytes());
+    let brands = Brand::all().iter().map(|brand| brand.code).collect::<Vec<_>>().join(" ");
+    let scripts = [
+        ("choice", "choice"),
+        ("fault", "fault"),
+        ("fonts", "fonts"),
+        ("advance", "focusNextField"),
+        ("parts", "parts"),
+    ];
+    for (folder, name) in scripts {
+        let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
+        let source = source.replace("%BRANDS%", &brands);
+        let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
+        add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
+    }
     let locales = locale::read_all(&widget.join("locales"))?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -315,10 +323,8 @@ fn loader_template(
     files: &BTreeMap<String, BundleFile>,
 ) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
-    let list_codes = |wanted: &dyn Fn(&Brand) -> bool| {
-        let codes: Vec<&str> = Brand::cards().iter().filter(|brand| wanted(brand)).map(|brand| brand.code).collect();
-        codes.join(" ")
-    };
+    let (told, others): (Vec<&Brand>, Vec<&Brand>) = Brand::cards().iter().partition(|brand| brand.is_told_by_number());
+    let cards: Vec<&str> = told.iter().chain(&others).map(|brand| brand.code).collect();
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
@@ -328,16 +334,19 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
+        ("%PARTS%", "js/parts.js"),
         ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%FAULT%", "js/fault.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
+        ("%FONTS%", "js/fonts.js"),
+        ("%NEXT%", "js/focusNextField.js"),
         ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
-        .replace("%CARDS%", &list_codes(&|_| true))
-        .replace("%TOLD%", &list_codes(&Brand::is_told_by_number))
+        .replace("%CARDS%", &cards.join(" "))
+        .replace("\"%TOLD%\"", &told.len().to_string())
         .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", english)

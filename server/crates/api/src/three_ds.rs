@@ -22,6 +22,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 
 use super::AppState;
+use super::client;
 use super::extract::PathId;
 use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integrity, script_tag};
 use super::received::read_form_parameters;
@@ -37,6 +38,8 @@ const SCRIPT: &str = include_str!("three_ds.js");
 
 /// The parameter that says that the time limit of the method page has passed.
 const METHOD_TIMED_OUT: &str = "methodTime";
+/// The parameter with the answer of a passkey.
+const PASSKEY: &str = "passkey";
 /// The parameter with the transaction of a challenge result.
 const TRANSACTION: &str = "transaction";
 /// The parameter with the result that the cardholder, or a test, chooses: one of the page's result codes.
@@ -105,7 +108,7 @@ pub(super) async fn handle_visit(
     advance_visit(&state, &id, Placement::from_query(&query), query.get(METHOD_TIMED_OUT) == "over").await
 }
 
-/// Handles a POST: the result of a challenge. Without `returnCode`, or with one that the challenge page does not offer,
+/// Handles a POST: the result of a challenge, as its code or as the answer of a passkey. Without `returnCode`, or with one that the challenge page does not offer,
 /// it is a visit like [`handle_visit`]: version 1 begins with a POST of the shop's page. A result of another
 /// transaction, or for an ended payment, is rejected with 409.
 pub(super) async fn handle_challenge_result(
@@ -114,13 +117,19 @@ pub(super) async fn handle_challenge_result(
     Query(query): Query<FormQuery>,
     request: Request,
 ) -> Response {
-    let form = match read_form_parameters(request).await {
+    let (parts, body) = request.into_parts();
+    let origin = page_origin(&client::public_url(&state, &parts));
+    let form = match read_form_parameters(Request::from_parts(parts, body)).await {
         Ok(form) => form,
         Err(failure) => return render_error(&state, &failure),
     };
     let place = Placement::from_query(&query);
-    let Some(code) = form.get(RETURN_CODE) else { return advance_visit(&state, &id, place, false).await };
-    let result = match state.gateway.challenge_result(&id, code) {
+    let found = match (form.get(RETURN_CODE), form.get(PASSKEY)) {
+        (Some(code), _) => state.gateway.challenge_result(&id, code),
+        (None, Some(answer)) => state.gateway.passkey_result(&id, &origin, answer).map(Some),
+        (None, None) => Ok(None),
+    };
+    let result = match found {
         Ok(Some(result)) => result,
         Ok(None) => return advance_visit(&state, &id, place, false).await,
         Err(failure) => return render_error(&state, &failure),
@@ -130,6 +139,12 @@ pub(super) async fn handle_challenge_result(
         Ok(ProcessedChallenge { payment, accepted: false }) => render_rejected_result(&state, &payment, place),
         Err(failure) => render_error(&state, &failure),
     }
+}
+
+/// Returns the origin of pages at a public address, in the form that browsers write.
+fn page_origin(public_url: &str) -> String {
+    let scheme = public_url.split_once("://").map_or("https", |(scheme, _)| scheme);
+    format!("{scheme}://{}", host_and_port(public_url)).to_ascii_lowercase()
 }
 
 /// Simulates the issuer's method page, which identifies the browser: records that it has run, and responds with an
@@ -189,6 +204,14 @@ fn render_challenge(state: &AppState, payment: &Payment, place: Placement) -> Re
         h1 { (page.title) }
         @if !page.text.is_empty() { p { (page.text) } }
         (render_summary(state, payment))
+        @if let Some(passkey) = &page.passkey {
+            form #passkey method="post" action=(action) hidden data-create=(passkey.create) data-get=(passkey.get) {
+                (transaction_input)
+                input type="hidden" name=(PASSKEY);
+                button { "Use a passkey" }
+            }
+            p #code role="status" { "This browser has no passkeys here. Answer with a code instead." }
+        }
         form method="post" action=(action) {
             (transaction_input)
             label for="returnCode" { "Answer of the issuer" }
@@ -206,7 +229,8 @@ fn render_challenge(state: &AppState, payment: &Payment, place: Placement) -> Re
         }
         p.note { "This is a simulation in place of the page of the card's issuer. No money moves." }
     };
-    render_document(state, Some(payment), StatusCode::OK, page.title, html! {}, main)
+    let head = script_tag("../threeDSecure.js", SCRIPT);
+    render_document(state, Some(payment), StatusCode::OK, page.title, head, main)
 }
 
 /// Renders the merchant, the amount and the card to which the cardholder agrees: the values sent for 3-D Secure,

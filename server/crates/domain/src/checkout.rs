@@ -71,6 +71,8 @@ pub enum CheckoutStatus {
     Open,
     /// A payment is pending.
     Pending,
+    /// A payment is pending, and its shopper has left the brand's page. Only browsers are told.
+    Left,
     /// A payment is held until an analyst has decided.
     Held,
     /// It is paid.
@@ -107,6 +109,7 @@ impl CheckoutStatus {
         match self {
             Self::Open => "OPEN",
             Self::Pending => "PENDING",
+            Self::Left => "LEFT",
             Self::Held => "HELD",
             Self::Paid => "PAID",
             Self::Registered => "REGISTERED",

@@ -41,6 +41,7 @@ pub use app::App;
 use checkout::reminder::StatusReads;
 use checkout::summary::SavedForms;
 use payment::PaymentsInFlight;
+use payment::page_visits::PageVisits;
 use payment::security_codes::SecurityCodeCache;
 use risk::dry_run::DryRunSlots;
 use risk::velocity::{VelocityLimiter, VelocityLimits};
@@ -71,6 +72,8 @@ pub struct Gateway {
     pub saved_forms: SavedForms,
     /// The attempts whose status was read recently.
     pub status_reads: StatusReads,
+    /// The last visits to the simulated pages of brands.
+    pub page_visits: PageVisits,
     /// The security codes of payments that await authentication.
     pub security_codes: SecurityCodeCache,
     /// Places for reading and writing evidence files, by merchant.

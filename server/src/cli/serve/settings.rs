@@ -16,6 +16,7 @@ use tillgate_domain::ip_text;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
 use tillgate_gateway::payment::PaymentsInFlight;
+use tillgate_gateway::payment::page_visits::PageVisits;
 use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry;
 use tillgate_gateway::risk::dry_run::DryRunSlots;
@@ -166,6 +167,7 @@ impl GatewaySettings {
                 velocity,
                 saved_forms: SavedForms::default(),
                 status_reads: StatusReads::default(),
+                page_visits: PageVisits::default(),
                 security_codes: SecurityCodeCache::default(),
                 evidence_places: create_evidence_places(),
                 refund_turns: create_refund_turns(),

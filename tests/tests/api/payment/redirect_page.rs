@@ -20,7 +20,9 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
     let policy = header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
     assert!(
-        policy.ends_with("'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"),
+        policy.ends_with(
+            "'; script-src 'self'; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
         "{policy}"
     );
     for (name, value) in [
@@ -49,13 +51,59 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
     )
     .await?;
     assert!(transfer.contains("<dt>Account</dt><dd>Tillgate Simulator<br>DE23100000001234567890<br>"), "{transfer}");
-    assert!(!text.contains("script") && !text.contains("shop.example"), "{text}");
+    assert!(text.matches("<script").count() == 1 && !text.contains("shop.example"), "{text}");
+    assert!(text.contains(r#"<script src="../simulator.js" integrity="sha384-"#), "{text}");
+    assert!(text.contains(r#" crossorigin="anonymous" data-visit=""#), "{text}");
     // Markup in the shop's address is escaped.
     let left = read_text(press_button(&shop, &page, "cancel").await?, 200).await?;
     assert!(left.contains("https://shop.example/&quot;&gt;&lt;script&gt;"), "{left}");
     let script = shop.bare_request(Method::GET, "v1/simulator.js").send().await?;
     assert_eq!(script.headers()["content-type"], "text/javascript; charset=utf-8");
     assert!(read_text(script, 200).await?.contains("close()"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_form_learns_that_its_shopper_has_left_the_page_until_the_page_is_visited_again_or_answered()
+-> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let made = shop.create_checkout(&[]).await?;
+    let page = submit_pending(&shop, made.id(), "PAYPAL").await?;
+    let read_state = async || -> anyhow::Result<String> {
+        let path = format!("v1/checkouts/{}/state", made.id());
+        let answer = ApiResponse::read_from(shop.bare_request(Method::GET, &path).send().await?).await?;
+        Ok(answer.json["checkoutState"].as_str().unwrap_or_default().to_owned())
+    };
+    let visit = async || -> anyhow::Result<String> {
+        let text = read_text(shop.client.get(&page).send().await?, 200).await?;
+        let number = text.split_once("data-visit=\"").and_then(|(_, rest)| rest.split_once('"'));
+        Ok(number.map(|(number, _)| number.to_owned()).unwrap_or_default())
+    };
+    let leave = async |visit: &str, site: &'static str| -> anyhow::Result<u16> {
+        let request = shop.client.post(&page).header("content-type", "application/x-www-form-urlencoded");
+        Ok(request.header("sec-fetch-site", site).body(format!("left={visit}")).send().await?.status().as_u16())
+    };
+    assert_eq!(read_state().await?, "PENDING");
+    let first = visit().await?;
+    // Another site reports nothing, and what is no visit changes nothing.
+    assert_eq!((leave(&first, "cross-site").await?, read_state().await?.as_str()), (200, "PENDING"));
+    for other in ["true", "", "-1", "99999999999999999999999", "0"] {
+        assert!([200, 204].contains(&leave(other, "same-origin").await?), "{other}");
+        assert_eq!(read_state().await?, "PENDING", "{other}");
+    }
+    // A page that is loaded again reports the end of its earlier visit afterwards.
+    let second = visit().await?;
+    assert_eq!((leave(&first, "same-origin").await?, read_state().await?.as_str()), (204, "PENDING"));
+    assert_eq!((leave(&second, "same-origin").await?, read_state().await?.as_str()), (204, "LEFT"));
+    // The merchant's server reads the state of the payment alone.
+    assert_eq!(shop.read_status(made.id()).await?.json["checkoutState"], "PENDING");
+    let third = visit().await?;
+    assert_eq!(read_state().await?, "PENDING");
+    assert_eq!((leave(&third, "same-origin").await?, read_state().await?.as_str()), (204, "LEFT"));
+    read_text(press_button(&shop, &page, "success").await?, 200).await?;
+    assert_eq!(read_state().await?, "PAID");
+    // A report that comes late changes nothing.
+    assert_eq!((leave(&third, "same-origin").await?, read_state().await?.as_str()), (204, "PAID"));
     Ok(())
 }
 

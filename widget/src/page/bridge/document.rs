@@ -1,6 +1,5 @@
 //! Functions of the document, whose elements may shadow its properties.
 
-use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement};
 
@@ -21,16 +20,8 @@ extern "C" {
     fn query_selector(this: &DocumentNode, css: &str) -> Option<Element>;
     #[wasm_bindgen(method, final, js_class = "Document", js_name = querySelectorAll)]
     fn query_selector_all(this: &DocumentNode, css: &str) -> web_sys::NodeList;
-    #[wasm_bindgen(method, final, getter, js_class = "Document", js_name = adoptedStyleSheets)]
-    fn adopted_style_sheets(this: &DocumentNode) -> JsValue;
-    #[wasm_bindgen(method, final, setter, js_class = "Document", js_name = adoptedStyleSheets)]
-    fn set_adopted_style_sheets(this: &DocumentNode, sheets: &JsValue);
     #[wasm_bindgen(method, final, getter, js_class = "Document", js_name = baseURI)]
     fn base_uri(this: &DocumentNode) -> String;
-
-    /// An array of the page that the form takes part in.
-    #[wasm_bindgen(js_name = "Array.from")]
-    fn array_from(list: &JsValue) -> Array;
 }
 
 /// Creates an element.
@@ -61,22 +52,4 @@ pub fn count(css: &str) -> u32 {
 /// Returns the address that relative addresses refer to.
 pub fn base_uri() -> String {
     DOCUMENT.with(DocumentNode::base_uri)
-}
-
-/// Adds a style sheet to those that scripts have given the page.
-pub fn adopt_sheet(sheet: &JsValue) {
-    DOCUMENT.with(|document| {
-        let sheets = array_from(&document.adopted_style_sheets());
-        sheets.push(sheet);
-        document.set_adopted_style_sheets(&sheets);
-    });
-}
-
-/// Takes a style sheet away again.
-pub fn remove_sheet(sheet: &JsValue) {
-    DOCUMENT.with(|document| {
-        let sheets = array_from(&document.adopted_style_sheets());
-        let others: Array = sheets.iter().filter(|other| other != sheet).collect();
-        document.set_adopted_style_sheets(&others);
-    });
 }

@@ -1,5 +1,6 @@
 //! Functions of the loader, and the forms that it has placed.
 
+use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlIFrameElement};
 
@@ -28,9 +29,10 @@ extern "C" {
     /// Value of the attribute `allow` of frames with a field.
     #[wasm_bindgen(method, getter, js_name = framePermissions)]
     pub fn frame_permissions(this: &Loader) -> String;
-    /// Returns the value of the attribute `allow` of a frame with an issuer's page.
-    #[wasm_bindgen(method, js_name = issuerPermissions)]
-    pub fn issuer_permissions(this: &Loader) -> String;
+    /// Opens a part of the form with the script of later parts. Returns the function that closes it, or nothing if the
+    /// script is lost.
+    #[wasm_bindgen(method, catch, js_name = openPart)]
+    pub fn open_part(this: &Loader, name: &str, view: &JsValue) -> Result<Option<Function>, JsValue>;
     /// The merchant's options as they are now.
     #[wasm_bindgen(method, js_name = readOptions)]
     pub fn read_options(this: &Loader) -> JsValue;

@@ -11,6 +11,7 @@ mod global;
 mod language;
 mod loader;
 mod node;
+mod part;
 mod value;
 
 pub use call::{call, report_thrown, settle};
@@ -18,4 +19,5 @@ pub use global::{find_global, set_global};
 pub use language::{compare_texts, country_names, format_money};
 pub use loader::{Loader, PlacedForm};
 pub use node::{FormNode, Target, find_all};
+pub use part::{OpenPart, make_view};
 pub use value::{Data, Value, format_number, inherit_from, list_of};

@@ -44,6 +44,7 @@ impl Form {
             return;
         }
         self.is_busy = true;
+        self.handle.note_focus();
         self.fill_hidden_inputs();
         self.session.submitting.replace(Some(self.handle.clone()));
         self.open_window();

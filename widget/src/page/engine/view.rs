@@ -4,6 +4,7 @@
 //! weighs 2 kB on the wire.
 
 use tillgate_shared::field::{FormField, Input};
+use tillgate_shared::frame_messages::Source;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, HtmlElement};
 use yew::prelude::*;
@@ -15,7 +16,7 @@ use crate::page::amount;
 use crate::page::bridge::{FormNode, Value};
 use crate::page::button::Button;
 use crate::page::dom::{self, Listener};
-use crate::page::payment_methods::spinner;
+use crate::page::options::Options;
 use crate::page::session::Session;
 use crate::page::text::keys;
 
@@ -48,8 +49,10 @@ impl Form {
             _ => "text",
         };
         let caption = self.session.text(if row.key == "expiryDate" { "mmyy" } else { field.caption });
+        // A label that the merchant has hidden is no name for every tool.
+        let name = if label.is_some() { self.session.text(row.label) } else { caption.clone() };
         let options = self.session.options();
-        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then(|| caption.clone());
+        let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then_some(caption);
         let class = if is_box { "wpwl-tick wpwl-control-" } else { "wpwl-control wpwl-control-" };
         let is_card_field = field.name.starts_with("card.") && label.is_some();
         html! {
@@ -64,7 +67,7 @@ impl Form {
                 translate={UNTRANSLATED.contains(&row.key).then_some("no")}
                 aria-invalid="false" aria-required={(!field.optional && !is_card_field).then_some("true")}
                 aria-labelledby={label.map(ToOwned::to_owned)}
-                aria-label={(label.is_none() && !is_box).then_some(caption)}
+                aria-label={(!is_box).then_some(name)}
                 {placeholder}
                 value={is_box.then_some("true")} />
         }
@@ -72,6 +75,7 @@ impl Form {
 
     fn view_select(&self, field: &Field, node: &NodeRef, label: Option<&str>) -> Html {
         let caption = self.session.text(field.caption);
+        let name = if label.is_some() { self.session.text(field.row.label) } else { caption.clone() };
         let mut choices: Vec<Html> = Vec::new();
         for (value, name) in &field.choices {
             choices.push(html! { <option value={value.clone()}>{ name }</option> });
@@ -82,7 +86,7 @@ impl Form {
                 id={[&self.handle.container.id(), "-", &field.class].concat()}
                 autocomplete={if field.row.autofill.is_empty() { "off" } else { field.row.autofill }}
                 aria-invalid="false" aria-required={(!field.optional).then_some("true")}
-                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={label.is_none().then(|| caption.clone())}>
+                aria-labelledby={label.map(ToOwned::to_owned)} aria-label={name}>
                 <option value="">{ caption }</option>
                 { choices }
             </select>
@@ -147,7 +151,7 @@ impl Form {
         }
         html! {
             <>
-                <div ~className={["wpwl-spinner spinner ", &spinner::extra_class(&self.session.options())].concat()} aria-hidden="true"></div>
+                <div ~className={["wpwl-spinner spinner ", &spinner_class(&self.session.options())].concat()} aria-hidden="true"></div>
                 if !self.announcement.is_empty() { <div class="wpwl-progress" aria-hidden="true">{ self.announcement.clone() }</div> }
             </>
         }
@@ -228,6 +232,12 @@ fn extra_class(key: &str) -> &'static str {
     }
 }
 
+/// Returns the classes that the merchant gives to the spinner.
+fn spinner_class(options: &Options<Value>) -> String {
+    let class = options.spinner.as_ref().map(|spinner| Source::text(spinner, "className"));
+    class.filter(|class| class != "spinner").unwrap_or_default()
+}
+
 /// Returns the id of a label.
 pub fn label_id(container: &HtmlElement, class: &str) -> String {
     [&container.id(), "-label-", class].concat()
@@ -250,7 +260,7 @@ pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit:
         let target = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok());
         let tag = target.map(|target| target.tag_name()).unwrap_or_default();
         let is_quiet = tag == "SELECT" || (tag == "INPUT" && !session.options().submits_on_enter);
-        if is_quiet && tillgate_shared::frame_messages::Source::text(&key, "key") == "Enter" {
+        if is_quiet && Source::text(&key, "key") == "Enter" {
             event.prevent_default();
         }
     });
@@ -272,7 +282,7 @@ pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, contro
     // An input method replaces its own text: to format that would type it once more. Its end counts as typing.
     let link = context.link().clone();
     let typed = Listener::new(control, "input", move |event| {
-        if !tillgate_shared::frame_messages::Source::flag(&Value(event.into()), "isComposing") {
+        if !Source::flag(&Value(event.into()), "isComposing") {
             link.send_message(Message::Typed(at));
         }
     });

@@ -6,7 +6,6 @@ pub mod brand;
 pub mod card;
 pub mod logos;
 pub mod mark;
-pub mod spinner;
 pub mod stored;
 
 mod card_brand;

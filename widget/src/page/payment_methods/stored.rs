@@ -186,11 +186,14 @@ fn reveal_others(session: &Rc<Session>, stored: &Rc<FormHandle>) {
         form.show_container(true);
         form.send(Message::Restyle);
     }
-    let controls = "select, input:not([type=hidden]), button";
-    let control = others.first().and_then(|form| form.container.query_selector(controls).ok().flatten());
+    let Some(first) = others.first() else { return };
+    let controls = ".wpwl-group:not(.wpwl-brand-quiet) :is(iframe, select, input, button)";
+    let control = first.container.query_selector(controls).ok().flatten();
     if let Some(control) = control.and_then(|control| control.dyn_into::<HtmlElement>().ok()) {
         let _ = control.focus();
     }
+    // The focus goes on into the frame of a card's number.
+    first.send(Message::FocusWanted(0));
 }
 
 impl Form {

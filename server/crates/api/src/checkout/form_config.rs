@@ -41,7 +41,8 @@ pub(crate) fn open_checkout_config(
     let get = |name: &str| checkout.parameters.get(name);
     // The amount as it is charged, regardless of how the merchant formatted it.
     let amount = checkout.amount().map(|amount| amount.to_string());
-    let live = state.gateway.directory.find_entity(&checkout.entity).is_some_and(|entity| entity.live);
+    let entity = state.gateway.directory.find_entity(&checkout.entity);
+    let live = entity.as_ref().is_some_and(|entity| entity.live);
     let offered = state.gateway.payable_brands(checkout, named_brands(brands), shopper.address);
     let mut brands = describe_brands(offered.iter().copied());
     for wallet in offered.iter().filter(|brand| brand.kind == AccountType::Wallet) {
@@ -65,6 +66,10 @@ pub(crate) fn open_checkout_config(
     let Value::Object(mut fields) = fields else { return Map::new() };
     if !look.is_empty() {
         fields.insert("look".to_owned(), look.into());
+    }
+    // A challenge over the whole page says whose payment it is. A text of the page could pretend to be the issuer's.
+    if let Some(entity) = entity.filter(|entity| !entity.name.is_empty()) {
+        fields.insert("shop".to_owned(), entity.name.clone().into());
     }
     fields
 }

@@ -3,7 +3,7 @@
 //! its answers.
 //!
 //! The page works without scripts. A page in a popup severs its link to the page that opened it, as wallets' pages do
-//! (`Cross-Origin-Opener-Policy`). Its only script closes the popup at the end.
+//! (`Cross-Origin-Opener-Policy`). Its script reports that the shopper leaves, and closes the popup at the end.
 
 use std::sync::Arc;
 
@@ -18,12 +18,13 @@ use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::Payment;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::complete::CompletionResult;
+use tillgate_net::page_headers::integrity_value;
 use tillgate_shared::brand::{Brand, Flow};
 
 use crate::AppState;
 use crate::checkout::form::ANY_ORIGIN;
 use crate::extract::PathId;
-use crate::html_page::{HtmlPage, NO_FRAME, STYLE, script_tag};
+use crate::html_page::{HtmlPage, NO_FRAME, STYLE};
 use crate::payment::page::INLINE;
 use crate::payment::page::allows_auto_redirect;
 use crate::payment::page::outcome_sentence;
@@ -32,6 +33,9 @@ use crate::payment::page::shop_return_url;
 use crate::received::read_form_parameters;
 
 const SCRIPT: &str = include_str!("brand_page.js");
+
+/// The parameter by which the script reports the number of a visit that the shopper has ended.
+const LEFT: &str = "left";
 
 /// The content of the page.
 enum PageStage {
@@ -76,7 +80,7 @@ fn is_inline(request: &Request) -> bool {
 
 /// Gives the payment the result of the shopper's answer. The parameter `answer` is the posted value of a button; any
 /// other value, or none, changes nothing. If the payment has ended already with another result, the page says so with
-/// 409.
+/// 409. `left` is the number of a visit that the shopper has ended, and gets no page.
 async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String, request: Request) -> Response {
     let is_inline = is_inline(&request);
     let form = match read_form_parameters(request).await {
@@ -84,6 +88,15 @@ async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String
         Err(failure) => return render_error(&failure),
     };
     let (gateway, address) = (&state.gateway, page.address);
+    if let Some(visit) = form.get(LEFT).and_then(|number| number.parse().ok()) {
+        return match gateway.load_payment_of_page(address, &id) {
+            Ok(payment) => {
+                gateway.end_page_visit(&payment, visit);
+                StatusCode::NO_CONTENT.into_response()
+            }
+            Err(failure) => render_error(&failure),
+        };
+    }
     let unchanged =
         |payment| CompletionResult { payment: Arc::new(payment), has_requested_result: false, changed: false };
     let answer = form.get("answer").and_then(|word| page.find_answer(word));
@@ -164,11 +177,14 @@ fn render_page(state: &AppState, payment: &Payment, stage: &PageStage, context: 
         && (context.pressed || allows_auto_redirect(state, payment));
     let redirect = back.filter(|_| auto_redirect);
     let popup = payment.checkout.is_some() && brand.is_some_and(|brand| brand.flow == Flow::Popup);
+    let (script, hash) = (context.page.address.script_source(), integrity_value(SCRIPT.as_bytes()));
+    let visit = matches!(stage, PageStage::AwaitsAnswer).then(|| state.gateway.begin_page_visit(payment));
     let head = html! {
         @if let Some(back) = &redirect {
             @let refresh = html! { meta http-equiv="refresh" content={ "0;url=" (back) }; };
-            @if popup { noscript { (refresh) } (script_tag(&context.page.address.script_source(), SCRIPT)) } @else { (refresh) }
+            @if popup { noscript { (refresh) } script src=(script) integrity=(hash) crossorigin="anonymous" data-close defer {} } @else { (refresh) }
         }
+        @if let Some(visit) = visit { script src=(script) integrity=(hash) crossorigin="anonymous" data-visit=(visit) defer {} }
     };
     let status = if matches!(stage, PageStage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };
     if !context.inline {
@@ -225,7 +241,7 @@ pub(crate) fn render_document(
     main: Markup,
     ancestors: &str,
 ) -> Response {
-    let directives = "script-src 'self'; form-action 'self'";
+    let directives = "script-src 'self'; form-action 'self'; connect-src 'self'";
     let page = HtmlPage { title, language: "en", rtl: false, style: STYLE, head, main, directives, ancestors };
     let mut response = page.render_response(status);
     response.headers_mut().insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));

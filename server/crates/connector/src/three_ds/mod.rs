@@ -29,8 +29,15 @@ pub trait ThreeDsAuthenticator: Send + Sync {
     /// Returns the proof of an authentication whose challenge has ended.
     fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof;
 
-    /// Returns the page of a challenge of this authentication type.
-    fn challenge_page(&self, auth_type: Option<AuthType>) -> ChallengePage;
+    /// Returns the page of a challenge of this authentication type. A simulation reads the kind of page that the merchant
+    /// requests from `parameters`. `transaction` is the id of the transaction.
+    fn challenge_page(&self, auth_type: Option<AuthType>, parameters: &Parameters, transaction: &str) -> ChallengePage;
+
+    /// Checks a passkey's answer to the page of a challenge, which is on this origin, such as `https://pay.example`.
+    ///
+    /// # Errors
+    /// A text that names the part of the answer that is wrong.
+    fn check_passkey(&self, transaction: &str, origin: &str, answer: &str) -> Result<(), &'static str>;
 }
 
 /// The entry of a card in a directory.
@@ -61,7 +68,7 @@ pub struct ThreeDsRequest<'a> {
 }
 
 /// A page of the gateway that replaces the issuer's. The cardholder chooses the answer there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ChallengePage {
     /// The heading.
     pub title: &'static str,
@@ -69,6 +76,17 @@ pub struct ChallengePage {
     pub text: &'static str,
     /// Every answer, in the page's order.
     pub answers: &'static [ChallengeAnswer],
+    /// The questions for a passkey, if the page asks for one. The other answers are beside it.
+    pub passkey: Option<PasskeyChallenge>,
+}
+
+/// The questions of an issuer's page for a passkey, in base64url (WebAuthn).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasskeyChallenge {
+    /// The question with which the passkey is made.
+    pub create: String,
+    /// The question with which it is used.
+    pub get: String,
 }
 
 /// An answer on the page of a challenge. The page posts the code of its result.
@@ -81,13 +99,18 @@ pub struct ChallengeAnswer {
 }
 
 impl ChallengePage {
+    /// Returns the result of a cardholder who is authenticated.
+    pub fn find_success(&self) -> Option<ChallengeResult> {
+        let results = self.answers.iter().map(|answer| answer.result);
+        results.into_iter().find(|result| result.status == TransactionStatus::Authenticated)
+    }
+
     /// Returns the result of the answer with a posted code. Any other success code counts as the first answer that
     /// authenticates the cardholder. `None` for any other code.
     pub fn find_result(&self, code: &str) -> Option<ChallengeResult> {
-        let results = || self.answers.iter().map(|answer| answer.result);
         let is_success = ResultCode::find(code).is_some_and(|code| code.is_success());
-        let passed = || results().find(|result| is_success && result.status == TransactionStatus::Authenticated);
-        results().find(|result| result.code.code() == code).or_else(passed)
+        let passed = || self.find_success().filter(|_| is_success);
+        self.answers.iter().map(|answer| answer.result).find(|result| result.code.code() == code).or_else(passed)
     }
 }
 

@@ -76,6 +76,17 @@ impl Gateway {
         self.complete_payment(&self.load_payment_of_page(address, page)?, result, |_| true).await
     }
 
+    /// Notes that the shopper of a payment sees the page that replaces the brand's. Returns the number of this visit.
+    pub fn begin_page_visit(&self, payment: &Payment) -> u64 {
+        self.page_visits.begin_visit(&payment.id)
+    }
+
+    /// Notes that the shopper of a payment has ended a visit to the page without an answer. The form asks for this where
+    /// a window tells nothing.
+    pub fn end_page_visit(&self, payment: &Payment, visit: u64) {
+        self.page_visits.end_visit(&payment.id, visit);
+    }
+
     /// Ends a payment whose shopper has not returned, as timed out. At an external connector, where the shopper may
     /// still pay, it is reversed first: only the inquiry is made due now. Deletes the timer of a payment that no longer
     /// awaits its shopper.
@@ -108,7 +119,7 @@ impl Gateway {
     }
 
     /// Returns the status of a checkout for the shopper's browser. It does not reveal the payment's result code. A
-    /// payment that is held for review is `Paid`.
+    /// payment that is held for review is `Paid`, and a pending one whose shopper has left the brand's page is `Left`.
     ///
     /// # Errors
     /// 404 for an unknown checkout.
@@ -120,6 +131,7 @@ impl Gateway {
             Some(attempt) => match checkout.status_at(&attempt, now) {
                 // The shopper goes on to the shop, and does not learn that the payment is suspicious.
                 CheckoutStatus::Held => CheckoutStatus::Paid,
+                CheckoutStatus::Pending if self.page_visits.has_left(&attempt.id) => CheckoutStatus::Left,
                 status => status,
             },
             None => CheckoutStatus::from_tokenisation_state(checkout.state_at(now)),

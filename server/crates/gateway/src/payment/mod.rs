@@ -45,6 +45,7 @@ pub(super) mod intake;
 pub mod listing;
 pub mod messages;
 pub mod order;
+pub mod page_visits;
 pub mod pay;
 pub mod query;
 mod record;

@@ -31,6 +31,7 @@ use self::host::{ConnectionFault, TestHost};
 use super::PaymentsInFlight;
 use crate::checkout::reminder::StatusReads;
 use crate::checkout::summary::SavedForms;
+use crate::payment::page_visits::PageVisits;
 use crate::payment::pay::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::security_codes::SecurityCodeCache;
@@ -97,6 +98,7 @@ impl TestShop {
             velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), clock.now()),
             saved_forms: SavedForms::default(),
             status_reads: StatusReads::default(),
+            page_visits: PageVisits::default(),
             security_codes: SecurityCodeCache::default(),
             evidence_places: create_evidence_places(),
             refund_turns: create_refund_turns(),

@@ -8,7 +8,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::parameter::Parameters;
 
-use super::{Simulator, directory, issuer};
+use super::{Simulator, directory, issuer, passkey};
 
 #[async_trait]
 impl ThreeDsAuthenticator for Simulator {
@@ -35,7 +35,15 @@ impl ThreeDsAuthenticator for Simulator {
         )
     }
 
-    fn challenge_page(&self, auth_type: Option<AuthType>) -> ChallengePage {
-        issuer::challenge_page(auth_type)
+    fn challenge_page(&self, auth_type: Option<AuthType>, parameters: &Parameters, transaction: &str) -> ChallengePage {
+        let page = issuer::challenge_page(auth_type);
+        match directory::wants_passkey(parameters) {
+            true => issuer::with_passkey(page, passkey::passkey_challenge(transaction)),
+            false => page,
+        }
+    }
+
+    fn check_passkey(&self, transaction: &str, origin: &str, answer: &str) -> Result<(), &'static str> {
+        passkey::check_passkey(transaction, origin, answer)
     }
 }

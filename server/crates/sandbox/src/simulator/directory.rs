@@ -1,7 +1,7 @@
 //! Simulated directories of the schemes. They know the cards of `test_data/three_ds.rs` and no others.
 //!
 //! A merchant may request a flow for any card: by `customParameters[3DS2_enrolled]` and `customParameters[3DS2_flow]`,
-//! or by the single digit `threeDSecure.challengeIndicator=4`.
+//! or by the single digit `threeDSecure.challengeIndicator=4`. The flow `passkey` is a challenge with a passkey.
 
 use tillgate_domain::three_ds::ThreeDsVersion;
 use tillgate_shared::parameter::Parameters;
@@ -28,7 +28,7 @@ pub fn find_flow(number: &str, parameters: &Parameters) -> Option<ThreeDsFlow> {
     let known = CARDS.iter().find(|card| card.number == number).map(|card| card.flow);
     // `04` of the protocol is a request to the issuer. The single digit `4` requests a simulated challenge, with any
     // card.
-    if is(FLOW, "challenge") || is(INDICATOR, "4") {
+    if is(FLOW, "challenge") || is(INDICATOR, "4") || wants_passkey(parameters) {
         return Some(if known.is_some_and(ThreeDsFlow::has_method) { ChallengeMethod } else { Challenge });
     }
     if is(FLOW, "frictionless") {
@@ -44,6 +44,11 @@ pub fn find_flow(number: &str, parameters: &Parameters) -> Option<ThreeDsFlow> {
     })
 }
 
+/// Returns true if the merchant requests a challenge whose page asks for a passkey.
+pub fn wants_passkey(parameters: &Parameters) -> bool {
+    parameters.get(FLOW).is_some_and(|sent| sent.eq_ignore_ascii_case("passkey"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::ThreeDsFlow::Version1;
@@ -55,7 +60,9 @@ mod tests {
         const METHOD: &str = "4200000000000091";
         const OLD: &str = "4711100000000000";
         type Sent = &'static [(&'static str, &'static str)];
-        let cases: [(&str, Sent, Option<ThreeDsFlow>); 20] = [
+        let cases: [(&str, Sent, Option<ThreeDsFlow>); 22] = [
+            (PLAIN, &[(FLOW, "passkey")], Some(Challenge)),
+            (METHOD, &[(FLOW, "Passkey")], Some(ChallengeMethod)),
             (PLAIN, &[], None),
             (PLAIN, &[(ENROLLED, "true")], Some(Frictionless)),
             (PLAIN, &[(ENROLLED, "true"), (FLOW, "challenge")], Some(Challenge)),

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use tillgate_connector::three_ds::request::{AuthType, ChallengePreference, ThreeDsMessage};
-use tillgate_connector::three_ds::{ChallengeAnswer, ChallengePage, ChallengeResult};
+use tillgate_connector::three_ds::{ChallengeAnswer, ChallengePage, ChallengeResult, PasskeyChallenge};
 use tillgate_domain::three_ds::{
     AuthenticationResult, Proof, ThreeDsVersion, TransactionStatus, TransactionStatusReason, scheme_eci,
 };
@@ -145,7 +145,17 @@ pub fn challenge_page(auth_type: Option<AuthType>) -> ChallengePage {
             "The issuer asks you outside of this page. This page stands in for the other device.",
         ],
     };
-    ChallengePage { title, text, answers: &CHALLENGE_ANSWERS }
+    ChallengePage { title, text, answers: &CHALLENGE_ANSWERS, passkey: None }
+}
+
+/// Returns the page that asks for a passkey in the first place. A browser without passkeys answers as on other pages.
+pub fn with_passkey(page: ChallengePage, challenge: PasskeyChallenge) -> ChallengePage {
+    ChallengePage {
+        title: "Confirm with a passkey",
+        text: "The issuer asks for a passkey of this device. It is made for this payment, and used at once.",
+        passkey: Some(challenge),
+        ..page
+    }
 }
 
 #[cfg(test)]

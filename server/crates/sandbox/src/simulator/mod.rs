@@ -17,6 +17,7 @@ mod bank;
 mod card;
 mod directory;
 mod issuer;
+mod passkey;
 mod risk;
 mod sandbox;
 mod test_tables;

@@ -119,8 +119,8 @@ fn three_ds_card_table() -> TestTable {
                `billing.*`. A channel that requires 3-D Secure declines a card that is not enrolled (000.400.102), whose \
                issuer does not take part (000.400.101) or whose system is out of order (000.400.103), and any card that is not \
                in this list (000.400.109). On other channels such a card pays without 3-D Secure. With any card, \
-               `customParameters[3DS2_enrolled]=true` makes it enrolled, `customParameters[3DS2_flow]=challenge` or \
-               `frictionless` selects the next step, and `threeDSecure.challengeIndicator=4` requests a challenge. The amount that \
+               `customParameters[3DS2_enrolled]=true` makes it enrolled, `customParameters[3DS2_flow]=challenge`, \
+               `passkey` (a challenge that asks for a passkey) or `frictionless` selects the next step, and `threeDSecure.challengeIndicator=4` requests a challenge. The amount that \
                the shopper confirms is `risk.amount` if you send it."
             .to_owned(),
         columns: &["card.number", "paymentBrand", "Simulates", "threeDSecure.eci"],

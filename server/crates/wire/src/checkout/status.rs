@@ -56,12 +56,14 @@ pub struct UnpaidCheckoutFields<'a> {
 
 /// State of a checkout for the form.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[schemars(rename = "CheckoutState")]
 pub struct CheckoutStateFields<'a> {
     /// Id of the checkout.
     id: &'a str,
-    #[serde(flatten)]
-    state: StateField,
+    /// State of the checkout. LEFT: a payment is pending, and its shopper has left the brand's page.
+    #[schemars(extend("enum" = ["OPEN", "PENDING", "LEFT", "PAID", "REGISTERED", "EXPIRED"]))]
+    checkout_state: &'static str,
 }
 
 impl From<CheckoutStatus> for StateField {
@@ -98,6 +100,6 @@ impl<'a> UnpaidCheckoutFields<'a> {
 impl<'a> CheckoutStateFields<'a> {
     /// Creates the state of the checkout with this id.
     pub fn new(id: &'a str, status: CheckoutStatus) -> Self {
-        Self { id, state: status.into() }
+        Self { id, checkout_state: status.as_str() }
     }
 }

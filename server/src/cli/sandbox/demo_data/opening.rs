@@ -9,6 +9,7 @@ use tillgate_domain::payment::TimeLimits;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
 use tillgate_gateway::payment::PaymentsInFlight;
+use tillgate_gateway::payment::page_visits::PageVisits;
 use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry::Registry;
 use tillgate_gateway::risk::dry_run::DryRunSlots;
@@ -56,6 +57,7 @@ pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow:
         velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),
         saved_forms: SavedForms::default(),
         status_reads: StatusReads::default(),
+        page_visits: PageVisits::default(),
         security_codes: SecurityCodeCache::default(),
         evidence_places: create_evidence_places(),
         refund_turns: create_refund_turns(),
