@@ -1,6 +1,6 @@
 // Files that the form needs: the page module, a style sheet, a language.
 
-import { copyBare, globalOf, make, nativeGet, nativeSet } from "./native.js";
+import { copyBare, globalOf, make, nativeGet, nativeSet, readMember } from "./native.js";
 import { base, BUILD } from "./script.js";
 
 // Pauses after which a file is asked for again, in milliseconds. After the last it is lost.
@@ -150,7 +150,7 @@ var current = { tag: "", locale: "en", laterHash: "" };
 var texts = copyBare(ENGLISH);
 // Promises of the texts. As properties of the object they would be set after the object is made, through a setter that
 // the page may give every object.
-var loaded = null, laterLoaded = null;
+var loaded = null, laterLoaded = null, debitLoaded = null;
 
 // Takes texts of a language, unless another one was asked for meanwhile. Called by the language's scripts, the first of
 // which names the hash of the second.
@@ -189,6 +189,14 @@ export function loadLaterTexts() {
     return loadScript("js/later-" + tag + ".js", current.laterHash || "%LATER%").catch(Boolean);
   });
   return laterLoaded;
+}
+
+// Loads the script that completes forms of direct debits, once. The later texts name its hash, with which pages of cards
+// have nothing to do.
+export function loadDebit() {
+  var hash = readMember(texts, "debitScript");
+  debitLoaded = debitLoaded || hash && loadScript("js/debit.js", hash).catch(Boolean);
+  return debitLoaded;
 }
 
 // Removes everything that was put into the page. Nothing comes any more.

@@ -3,7 +3,7 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
+import { loadChoice, loadDebit, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
 import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
@@ -46,7 +46,7 @@ function startLoader() {
     issuerPermissions: issuerPermissions,
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
-    loadLaterTexts: function (work) { loadLaterTexts().then(work); },
+    loadLaterTexts: function (work) { loadLaterTexts().then(loadDebitScript).then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -60,6 +60,8 @@ function startLoader() {
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
     },
     showChoice: showChoice,
+    // Set by the script of direct debits, which completes their forms.
+    debit: null,
     // Called by the script of the choice.
     takeChoice: function (made) {
       if (painter) painter.end();
@@ -91,7 +93,10 @@ function startLoader() {
     if (page) page.restyle();
     if (painter) runSoon(painter.restyle);
   }
-  function showChoice() { if (painter && page && offer && !isEnded) painter.show(offer, tools); }
+  function showChoice() {
+    if (loader.debit) loader.debit(offer);
+    if (painter && page && offer && !isEnded) painter.show(offer, tools);
+  }
 
   // Frames speak from their own origin. The page module reads what they say.
   function receive(event) {
@@ -213,6 +218,11 @@ function isRelay(source) {
 
 // Returns true if the merchant wants one choice of all ways to pay.
 function hasLayout() { return /^(accordion|tabs)$/.test(readOption("methodLayout")); }
+
+// Loads the script of direct debits if the page has a form of one.
+function loadDebitScript() {
+  return listForms().some(function (form) { return /SEPA/.test(form.brands); }) && loadDebit();
+}
 
 // Options with which a form of cards says more from the beginning.
 var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];

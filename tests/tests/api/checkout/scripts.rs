@@ -48,6 +48,7 @@ fn expected_paths() -> BTreeSet<String> {
         "js/static.min.js",
         "js/plain/static.min.js",
         "js/choice.js",
+        "js/debit.js",
         "frame/frame.js",
         "frame/frame.wasm",
         "frame/plain.js",

@@ -21,6 +21,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("static/js/locale-", "Texts of the form in one language"),
     ("static/js/later-", "Further texts in one language, for other forms and what a card form says later"),
     ("static/js/choice.js", "Shows several ways to pay as one choice, where the merchant's page asks for it"),
+    ("static/js/debit.js", "Groups and checks the IBAN in forms of direct debits"),
     ("static/frame/frame.wasm", "Checks of card number and code in their frames"),
     ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
     ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),
