@@ -16,6 +16,11 @@ interface WpwlOptions {
    */
   style?: "card" | "plain" | "logos" | "none";
   /**
+   * Ground of the forms. `auto` has none, and its colours follow the text of your page. `light` and `dark` have a ground and a text colour of their own, whatever the page looks like. Has no effect with `style: "none"`.
+   * @default "auto"
+   */
+  theme?: "auto" | "light" | "dark";
+  /**
    * Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.
    * @default "stacked"
    */
@@ -87,8 +92,13 @@ interface WpwlOptions {
    * @default false
    */
   brandDetection?: boolean;
-  /** Order of preference if a number fits several brands. Default: the order of the offered brands. */
+  /** Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands. */
   brandDetectionPriority?: string[];
+  /**
+   * Shows the list of brands above the card number. By default, the marks of the brands stand in the field of the number, and the list is shown only if the number does not tell every offered brand, or with another style than `card` and `logos`.
+   * @default false
+   */
+  brandList?: boolean;
   /**
    * Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.
    * @default "regex"
@@ -273,6 +283,14 @@ interface WpwlErrorMessages {
   accountHolderError?: string;
   /** "Please check the IBAN or account number." */
   accountNumberError?: string;
+  /** "Please enter the IBAN." */
+  accountNumberErrorEmpty?: string;
+  /** "This IBAN is too short." */
+  accountNumberErrorShort?: string;
+  /** "This IBAN is not valid. Please compare it character by character." */
+  accountNumberErrorDigits?: string;
+  /** "No IBAN begins with these letters. Please check the first two." */
+  accountNumberErrorCountry?: string;
   /** "Please check the BIC or bank code." */
   accountBankError?: string;
   /** "Please enter the name of your bank." */
@@ -343,7 +361,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   register?: string;
   /** "Account holder" */
   accountHolder?: string;
-  /** "IBAN or account number" */
+  /** "IBAN" */
   accountNumber?: string;
   /** "BIC or bank code" */
   accountBank?: string;
@@ -405,8 +423,12 @@ interface WpwlLabels extends WpwlErrorMessages {
   removeSure?: string;
   /** "It has been removed." */
   removed?: string;
-  /** "You authorise the shop to collect this payment from your account by SEPA Direct Debit, and your bank to carry it out. Within eight weeks of the debit you can ask your bank for a refund." */
+  /** "You authorise {creditor} to send instructions to your bank to debit your account by SEPA Direct Debit, and your bank to debit your account in accordance with these instructions. You are entitled to a refund from your bank under the terms of your agreement with it. A refund must be claimed within eight weeks of the date on which your account was debited." */
   mandate?: string;
+  /** "Mandate reference: {reference}" */
+  mandateReference?: string;
+  /** "You will receive the mandate reference separately." */
+  mandateLater?: string;
   /** "Cancel" */
   cancel?: string;
   /** "Please continue in the window of {brand}." */

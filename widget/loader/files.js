@@ -8,12 +8,15 @@ var PAUSES = [500, 2000];
 var folder = base + "v1/static/" + BUILD + "/";
 // Elements and rules that were put into the page.
 var elements = [], adopted = null;
-// The measures until the style sheet arrives, and the look of the checkout's channel.
-var measures = "", look = "";
+// The measures until the style sheet arrives, the wanted ground, and the look of the checkout's channel.
+var measures = "", theme = "", look = "";
+// Text and ground of the themes that do not follow the page. The page module reads the colour of the text.
+var THEMES = copyBare({ light: "color:#1d2433;background:#fff", dark: "color:#eceff6;background:#171a21" });
 var styleName = "", styleLink = null;
-var hasChoice = false, isEnded = false;
+var hasChoice = false, hasLaterStyle = false, isEnded = false;
 
-// Puts an element at the beginning or end of the head. If its file does not come, another one follows a little later.
+// Puts an element into the head: with `append` at its end, with `prepend` at its beginning, and with `after` behind the
+// sheet of the style. If its file does not come, another one follows a little later.
 function loadElement(create, place, attempt) {
   var pause = PAUSES[attempt];
   return new Promise(function (done, failed) {
@@ -30,7 +33,9 @@ function loadElement(create, place, attempt) {
         else loadElement(create, place, attempt + 1).then(done, failed);
       }, pause);
     };
-    nativeGet(document, "head")[place](element);
+    // Frameworks that replace the head take sheets away.
+    if (place === "after" && nativeGet(styleLink, "isConnected")) styleLink.after(element);
+    else nativeGet(document, "head")[place === "append" ? place : "prepend"](element);
   });
 }
 
@@ -72,17 +77,19 @@ export function loadPageModule() {
   return empty ? loadScript("js/static.min.js", "%PAGE%") : loadScript("js/plain/static.min.js", "%TWIN%");
 }
 
-// Loads the wanted style sheet.
-export function loadStyle(wanted, whenLoaded) {
+// Loads the wanted style sheet, and puts the forms on the wanted ground.
+export function loadStyle(wanted, ground, whenLoaded) {
   var name = wanted === "none" || wanted === "plain" ? wanted : "card";
-  if (styleName === name) return;
+  var colors = name === "none" ? "" : THEMES[ground];
+  theme = colors ? ":where(.wpwl-container){padding:1rem;border-radius:.75rem;" + colors + "}" : "";
+  if (styleName === name) return adoptRules(measures);
   styleName = name;
   if (styleLink) styleLink.remove();
   // The merchant brings all of the style, except that hidden parts stay hidden.
   if (name === "none") return adoptRules(".wpwl-container [hidden]{display:none}");
   // Until the sheet arrives, its measures alone: nothing may jump.
   adoptRules(name === "card" ? "%SKELETON%" : "");
-  loadSheet(name, name === "card" ? "%CARD%" : "%BARE%", function (link) { styleLink = link; }).then(function () {
+  loadSheet(name, name === "card" ? "%CARD%" : "%BARE%", "prepend", function (link) { styleLink = link; }).then(function () {
     if (styleName === name) adoptRules("");
     whenLoaded();
     // If it does not come, the measures stay: a bare form pays too.
@@ -95,18 +102,26 @@ export function loadChoice() {
   if (hasChoice) return;
   hasChoice = true;
   loadScript("js/choice.js", "%CHOICE%").catch(Boolean);
-  if (styleName !== "none") loadSheet("choice", "%CHOICE_STYLE%").catch(Boolean);
+  if (styleName !== "none") loadSheet("choice", "%CHOICE_STYLE%", "prepend").catch(Boolean);
 }
 
-// Loads a style sheet. It comes first in the head, so that rules of the merchant with equal weight win.
-function loadSheet(name, hash, note) {
+// Loads a style sheet. It comes before all others in the head, so that rules of the merchant with equal weight win.
+function loadSheet(name, hash, place, note) {
   return loadElement(function () {
     var link = makePinned("link", hash);
     if (note) note(link);
     link.rel = "stylesheet";
     link.href = folder + "css/" + name + ".css";
     return link;
-  }, "prepend", 0);
+  }, place, 0);
+}
+
+// Loads the rules for what a form of cards does not show at once. They weigh as much as those of the style, and follow
+// them.
+function loadLaterStyle() {
+  if (hasLaterStyle || styleName === "none") return null;
+  hasLaterStyle = true;
+  return loadSheet("later", "%LATER_STYLE%", "after").catch(Boolean);
 }
 
 // True once the sheet of marks is on its way.
@@ -116,7 +131,7 @@ export function showMark(brand) {
   if (hasMarks || styleName === "none" || "%MARKED%".split(" ").includes(brand)) return;
   hasMarks = true;
   // If it does not come, there are names, as forms without a style sheet have them.
-  loadSheet("marks", "%MARKS%").catch(Boolean);
+  loadSheet("marks", "%MARKS%", "prepend").catch(Boolean);
 }
 
 // Takes the look of the checkout's channel, as rules that weigh nothing: the page's own win.
@@ -129,7 +144,7 @@ export function takeLook(rules) {
 // Replaces the few rules that come without a file. Browsers that cannot take them do without.
 function adoptRules(wanted) {
   measures = wanted;
-  var rules = wanted + look;
+  var rules = wanted + theme + look;
   if (!rules && !adopted) return;
   try {
     var known = Array.from(nativeGet(document, "adoptedStyleSheets"));
@@ -181,13 +196,14 @@ export function loadLanguage(wanted) {
   return loaded;
 }
 
-// Loads the texts that a form of cards does not say at once, in English if the language's own script is lost. Returns a
-// promise of them, which is kept also if they are lost.
-export function loadLaterTexts() {
+// Loads the texts that a form of cards does not say at once, in English if the language's own script is lost, and the
+// rules of style for what it does not show at once. Returns a promise of both, which is kept also if they are lost.
+export function loadLaterParts() {
+  var sheet = loadLaterStyle();
   laterLoaded = laterLoaded || loaded.then(function () {
     var tag = current.laterHash ? current.tag : "en";
     return loadScript("js/later-" + tag + ".js", current.laterHash || "%LATER%").catch(Boolean);
-  });
+  }).then(function () { return sheet; });
   return laterLoaded;
 }
 
@@ -202,7 +218,7 @@ export function loadDebit() {
 // Removes everything that was put into the page. Nothing comes any more.
 export function removeFiles() {
   isEnded = true;
-  look = "";
+  theme = look = "";
   adoptRules("");
   elements.forEach(function (element) { element.remove(); });
 }

@@ -3,8 +3,8 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadDebit, loadLanguage, loadLaterTexts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
-import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { loadChoice, loadDebit, loadLanguage, loadLaterParts, loadPageModule, loadStyle } from "./files.js";
+import { readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -46,7 +46,7 @@ function startLoader() {
     issuerPermissions: issuerPermissions,
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
-    loadLaterTexts: function (work) { loadLaterTexts().then(loadDebitScript).then(work); },
+    loadLaterParts: function (work) { loadLaterParts().then(loadDebitScript).then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -129,7 +129,7 @@ function startLoader() {
     // Browsers read it while frames are made, which takes longer than anything else here.
     if (!placeAll(isParsed, requestPageModule)) return;
     // From far away the sheet is there before the frames, so the page has time for it.
-    loadStyle(readOption("style"), restyle);
+    loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();
     // The choice needs the names of all brands.
     var hasChoice = hasLayout() && listForms().length > 1;
@@ -142,7 +142,7 @@ function startLoader() {
     if (isEnded) return;
     placeForms(true);
     settleForms();
-    loadStyle(readOption("style"), restyle);
+    loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
     hasLooked = true;
@@ -224,14 +224,14 @@ function loadDebitScript() {
   return listForms().some(function (form) { return /SEPA/.test(form.brands); }) && loadDebit();
 }
 
-// Options with which a form of cards says more from the beginning.
+// Options with which a form of cards says and shows more from the beginning.
 var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];
 
-// Loads the texts that the forms of cards need, and begins to load those of other forms.
+// Loads the texts that the forms of cards need, and begins to load texts and rules of other forms.
 function loadTexts() {
   var loaded = loadLanguage(readOption("locale"));
-  if (TALKATIVE.some(readOption)) return loadLaterTexts();
-  if (listForms().some(function (form) { return !form.isCard; })) loadLaterTexts();
+  if (TALKATIVE.some(readOption) || readOption("style") === "logos") return loadLaterParts();
+  if (listForms().some(function (form) { return !form.isCard; })) loadLaterParts();
   return loaded;
 }
 

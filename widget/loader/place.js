@@ -3,12 +3,24 @@
 // finds it where it was, and the next loader needs it.
 
 import { copyBare, kindOf, make, nativeCall, nativeGet, nativeSet, randomDigits, runSoon, setStyle } from "./native.js";
+import { readOption } from "./options.js";
 import { checkout, framesBase, ownScript } from "./script.js";
 import { addSkeleton } from "./skeleton.js";
 
 // Only cards are known here. The gateway describes all other brands.
 var CARDS = "%CARDS%".split(" ");
+// Cards of these brands are known by their numbers.
+var TOLD = "%TOLD%".split(" ");
 export function isCardBrand(brand) { return CARDS.indexOf(brand) > -1 || !brand; }
+
+// Hides the list of brands where the style has room for their marks in the field of the number, unless only the list
+// tells the brand or the merchant wants it.
+function arrangeBrands(form) {
+  if (!form.brandGroup) return;
+  var isTold = form.brands.length && form.brands.every(function (brand) { return TOLD.includes(brand); });
+  var isWanted = /^(plain|none)$/.test(readOption("style")) || readOption("brandList") === "true";
+  form.brandGroup.classList.toggle("wpwl-brand-quiet", isTold && !isWanted);
+}
 
 // Returns the text that lists the brands of a placeholder.
 export function brandListOf(placeholder) {
@@ -58,6 +70,7 @@ function makeForms(placeholder, isOneOfSeveral) {
   var others = listForms().filter(function (other) { return other.isCard; }).length;
   var complete = function () { form.codeWrapper.append(form.code); };
   addSkeleton(form, others + 1, isOneOfSeveral || others > 0);
+  arrangeBrands(form);
   // Nothing is dearer to make than a frame: on a slow processor, two of them would be a long task.
   if (performance.now() - begun < SLOW) complete();
   else runSoon(complete);
@@ -144,6 +157,7 @@ export function settleForms() {
       removeForms(entry);
       addForms(entry, false);
     } else if (!hasStandingForm(entry)) insertForms(entry);
+    entry.forms.forEach(arrangeBrands);
     hidePlaceholder(entry.placeholder);
     return true;
   });

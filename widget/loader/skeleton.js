@@ -63,6 +63,7 @@ export function addSkeleton(form, number, isNumbered) {
   var groups = ["brand", "cardNumber", "expiry", "cardHolder", "cvv", "submit"].map(function (name) {
     return makeGroup(id, name, name === "cardNumber" && form.number);
   });
+  form.brandGroup = groups[0];
   groups[0].append(make("div", "wpwl-brand wpwl-brand-card", { "aria-hidden": "true" }));
   form.codeWrapper = groups[4].lastChild;
   form.form = makeCardForm(id, form.readResult(), groups);

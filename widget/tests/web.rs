@@ -32,7 +32,7 @@ export function mount(options, brands) {
   const loader = {
     version: 1, base: location.origin + "/", framesBase: location.origin + "/", build: "0", checkoutId: "1.a", purpose: "payment", framePermissions: "",
     readTexts: () => new Proxy({}, { getOwnPropertyDescriptor: (_, key) => key === "dir" ? undefined : ({ value: `The text of ${key}`, configurable: true }), get: (_, key) => key === "dir" ? undefined : `The text of ${String(key)}` }),
-    readOptions: () => window.wpwlOptions, loadLaterTexts: work => work && work(), readLocale: () => "en",
+    readOptions: () => window.wpwlOptions, loadLaterParts: work => work && work(), readLocale: () => "en",
     listForms: () => [placed], findRelay: () => null, openRelay: () => frame("relay"),
     runSoon: (work) => setTimeout(work), showMark() {}, showChoice() {}, issuerPermissions: () => "",
     releaseForm() {}, completeForm() { container.dataset.complete = "true"; }, fail(error) { throw error; },

@@ -127,6 +127,12 @@ impl Brand {
         self.scheme.is_none_or(|scheme| scheme.other_ranges == OtherRanges::Unknown || scheme.match_rank(digits) > 0)
     }
 
+    /// Returns true if the number of a card tells that it may be of this brand, so that nobody has to say so. False for
+    /// brands without known ranges, and for those that may be issued outside of theirs.
+    pub fn is_told_by_number(&self) -> bool {
+        self.scheme.is_some_and(|scheme| scheme.other_ranges != OtherRanges::Unknown)
+    }
+
     /// Returns the possible lengths of its card numbers, ascending: 12 to 19 without a known scheme.
     pub fn number_lengths(&self) -> &'static [u8] {
         self.scheme.map_or(scheme::ANY_LENGTH, |scheme| scheme.number_lengths)

@@ -50,6 +50,8 @@ options! {
         "Language of the form, alone or with a country: `de`, `de-AT`. BCP 47 names are accepted as well (`cs`, `da`, `zh`). A country without separate texts gets the texts of its language, and an unknown language gets English.");
     STYLE = new_row("style", Appearance, OneOf(&["card", "plain", "logos", "none"]),
         "Style of the form: `card` is complete, `plain` has only layout and states, and `none` has no style sheet. `logos` first lets the shopper choose from the brands' logos.");
+    THEME = new_row("theme", Appearance, OneOf(&["auto", "light", "dark"]),
+        "Ground of the forms. `auto` has none, and its colours follow the text of your page. `light` and `dark` have a ground and a text colour of their own, whatever the page looks like. Has no effect with `style: \"none\"`.");
     METHOD_LAYOUT = new_row("methodLayout", Appearance, OneOf(&["stacked", "accordion", "tabs"]),
         "Layout of several ways to pay. `stacked` shows their forms below each other. `accordion` and `tabs` make them one choice with one pay button; the page remembers the choice for the tab's session.");
     LABELS = new_row("labels", Appearance, Texts(TextKind::Labels), "Your own texts for labels, placeholders and buttons, by key. `pin`, `applyNow`, `nextStep`, `learnMore`, `ddmmyyyy` and `cvvHelp` are accepted, but no form shows them.");
@@ -80,7 +82,9 @@ options! {
     NUMBER_FORMATTING = new_row("numberFormatting", Card, Boolean(true), "Groups the digits of the card number as they are printed on the card.");
     BRAND_DETECTION = new_row("brandDetection", Card, Boolean(false), "Selects the brand by the card number while the shopper types. A brand that the shopper selected stays selected while the number fits it.");
     BRAND_DETECTION_PRIORITY = new_row("brandDetectionPriority", Card, Brands,
-        "Order of preference if a number fits several brands. Default: the order of the offered brands.");
+        "Order of preference if a number fits several brands, as that of a card with two brands does: the first is selected until the shopper chooses another. Default: the order of the offered brands.");
+    BRAND_LIST = new_row("brandList", Card, Boolean(false),
+        "Shows the list of brands above the card number. By default, the marks of the brands stand in the field of the number, and the list is shown only if the number does not tell every offered brand, or with another style than `card` and `logos`.");
     BRAND_DETECTION_TYPE = new_row("brandDetectionType", Card, OneOf(&["regex", "binlist", "bin"]),
         "Method of brand detection; with `binlist` or `bin`, `onDetectBin` is called as well.");
     DISABLE_CARD_EXPIRY_DATE_VALIDATION = new_row("disableCardExpiryDateValidation", Card, Boolean(false), "Accepts an expiry date in the past.");

@@ -57,7 +57,7 @@ async fn every_brand_has_a_mark_and_none_is_an_empty_box_although_the_page_forbi
 async fn a_card_page_loads_the_other_marks_only_once_it_shows_one() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        stage.open_forms(&browser, "VISA MASTER MADA", "").await?;
+        stage.open_forms(&browser, "VISA MASTER MADA", "brandList: true").await?;
         browser.wait_until("document.querySelector('.wpwl-brand-card').checkVisibility()").await?;
         assert_eq!(browser.evaluate(&describe_tiles(CARD_MARK)).await?, json!(["VISA "]));
         let form = CardForm::wait_until_ready(&browser).await?;

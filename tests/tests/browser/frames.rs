@@ -153,7 +153,7 @@ async fn the_code_can_be_masked_and_keeps_its_keypad() -> anyhow::Result<()> {
 async fn where_the_code_stands_is_shown_under_its_field_and_told_to_screen_readers() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("var wpwlOptions = { showCVVHint: true };")).await?;
+        browser.goto(stage.add_page("var wpwlOptions = { brandList: true, showCVVHint: true };")).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
         let shown = "(it => it.checkVisibility() && it.textContent)(document.querySelector('.wpwl-cvv-hint'))";
         browser.wait_until(&format!("/three digits on the back/.test({shown})")).await?;

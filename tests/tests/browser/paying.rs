@@ -279,7 +279,6 @@ async fn another_brand_and_fields_that_the_merchant_put_in_are_paid_with() -> an
     run_in_desktop_browser(move |browser| async move {
         browser.goto(stage.add_page(script)).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
-        form.select_brand("AMEX").await?;
         form.enter_number("377777777777770").await?;
         form.enter_expiry("12 / 33").await?;
         form.enter_security_code("1234").await?;

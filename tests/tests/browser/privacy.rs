@@ -43,7 +43,7 @@ async fn check_page_data(browser: &Browser, when: &str) -> anyhow::Result<()> {
 async fn card_data_is_nowhere_in_the_merchants_page_messages_or_network() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("var wpwlOptions = { brandDetection: true };")).await?;
+        browser.goto(stage.add_page("var wpwlOptions = { brandDetection: true, brandList: true };")).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
         form.select_brand("AMEX").await?;
         form.enter_number(NUMBER).await?;

@@ -87,7 +87,7 @@ async fn a_date_that_is_over_or_none_is_pointed_at_and_nothing_is_sent() -> anyh
 async fn a_code_must_have_the_length_of_its_brand() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
-        browser.goto(stage.add_page("")).await?;
+        browser.goto(stage.add_page("var wpwlOptions = { brandList: true };")).await?;
         let form = CardForm::wait_until_ready(&browser).await?;
         form.fill_fields().await?;
         form.clear_frame_field(CODE_FRAME).await?;

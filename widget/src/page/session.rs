@@ -251,20 +251,20 @@ impl Session {
         text::find_text(own, &Value(self.loader.read_texts()), key)
     }
 
-    /// Loads the texts that a form of cards does not say at once, if that has not begun.
-    pub fn load_later_texts(&self) {
-        self.loader.load_later_texts(&JsValue::UNDEFINED);
+    /// Loads the texts and rules of style that a form of cards does not need at once, if that has not begun.
+    pub fn load_later_parts(&self) {
+        self.loader.load_later_parts(&JsValue::UNDEFINED);
     }
 
-    /// Calls `work` when all texts have come or are lost, unless the session ends before.
-    pub fn with_all_texts(self: &Rc<Self>, work: impl FnOnce(&Rc<Self>) + 'static) {
+    /// Calls `work` when the later texts and rules have come or are lost, unless the session ends before.
+    pub fn with_later_parts(self: &Rc<Self>, work: impl FnOnce(&Rc<Self>) + 'static) {
         let session = self.clone();
         let work = move || {
             if !session.has_ended() {
                 work(&session);
             }
         };
-        self.loader.load_later_texts(&dom::make_callback(work));
+        self.loader.load_later_parts(&dom::make_callback(work));
     }
 
     /// Returns a text with the name of a brand in it.

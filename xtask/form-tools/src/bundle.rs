@@ -111,7 +111,6 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add("css/choice.css", STYLE, script::strip_css(&read_text(&widget.join("style/choice.css"))?).into_bytes());
     let choice = modules::join_modules(&widget.join("choice/choice.js").canonicalize()?)?;
     add("js/choice.js", SCRIPT, script::minify_js(&choice).context("the script of the choice")?.into_bytes());
     let debit = debit_script(&widget)?;
@@ -171,12 +170,12 @@ pub fn insert_countries(source: &str) -> String {
     source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
 }
 
-/// Adds the style sheets. The rules of other forms than those of cards, and of marks, follow in both styles.
+/// Adds the style sheets. The rules of marks follow in both styles.
 fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
-    let others = read_text(&folder.join("forms.css"))? + &read_text(&folder.join("marks.css"))? + &marks.first_rules();
-    for style in ["card", "plain"] {
-        let source = read_text(&folder.join(format!("{style}.css")))? + &others;
-        add(&format!("css/{style}.css"), STYLE, script::strip_css(&source).into_bytes());
+    let first_marks = read_text(&folder.join("marks.css"))? + &marks.first_rules();
+    for (name, more) in [("card", first_marks.as_str()), ("plain", &first_marks), ("later", ""), ("choice", "")] {
+        let source = read_text(&folder.join(format!("{name}.css")))? + more;
+        add(&format!("css/{name}.css"), STYLE, script::strip_css(&source).into_bytes());
     }
     add(MARKS, STYLE, marks.later_sheet().into_bytes());
     Ok(())
@@ -327,7 +326,10 @@ fn loader_template(
     files: &BTreeMap<String, BundleFile>,
 ) -> Result<String> {
     let source = modules::join_modules(&widget.join("loader/main.js").canonicalize()?)?;
-    let cards: Vec<&str> = Brand::cards().iter().map(|brand| brand.code).collect();
+    let list_codes = |wanted: &dyn Fn(&Brand) -> bool| {
+        let codes: Vec<&str> = Brand::cards().iter().filter(|brand| wanted(brand)).map(|brand| brand.code).collect();
+        codes.join(" ")
+    };
     let card = read_text(&widget.join("style/card.css"))?;
     let skeleton = text_between(&card, "/* skeleton:", "/* end */").context("card.css has no skeleton")?;
     let skeleton = script::strip_css(skeleton);
@@ -337,13 +339,15 @@ fn loader_template(
         ("%LATER%", ENGLISH_LATER),
         ("%CARD%", "css/card.css"),
         ("%BARE%", "css/plain.css"),
+        ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
         ("%MARKS%", MARKS),
     ];
     let source = insert_hashes(source, &pins, files)?
         .replace("%LOCALES%", &locale::list_names(locales))
-        .replace("%CARDS%", &cards.join(" "))
+        .replace("%CARDS%", &list_codes(&|_| true))
+        .replace("%TOLD%", &list_codes(&Brand::is_told_by_number))
         .replace("%MARKED%", &marks.first_codes().join(" "))
         .replace("\"%WIRE%\"", &frame_messages::VERSION.to_string())
         .replace("\"%ENGLISH%\"", english)

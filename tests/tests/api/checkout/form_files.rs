@@ -208,6 +208,7 @@ async fn the_form_inside_the_binary_is_complete() -> anyhow::Result<()> {
         "js/later-en.js",
         "css/card.css",
         "css/plain.css",
+        "css/later.css",
         "css/marks.css",
     ];
     let files = files.map(str::to_owned);

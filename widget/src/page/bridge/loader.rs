@@ -37,10 +37,10 @@ extern "C" {
     /// The texts that have come: those of the page's language, and English ones in the place of others.
     #[wasm_bindgen(method, js_name = readTexts)]
     pub fn read_texts(this: &Loader) -> JsValue;
-    /// Loads the texts that a form of cards does not say at once, and calls the function `work`, if it is one, when
-    /// they have come or are lost.
-    #[wasm_bindgen(method, js_name = loadLaterTexts)]
-    pub fn load_later_texts(this: &Loader, work: &JsValue);
+    /// Loads the texts and rules of style that a form of cards does not need at once, and calls the function `work`, if
+    /// it is one, when they have come or are lost.
+    #[wasm_bindgen(method, js_name = loadLaterParts)]
+    pub fn load_later_parts(this: &Loader, work: &JsValue);
     /// The page's locale, as far as there are texts for it.
     #[wasm_bindgen(method, js_name = readLocale)]
     pub fn read_locale(this: &Loader) -> String;

@@ -216,7 +216,7 @@ impl Form {
     }
 
     fn frame_focused(&self, at: usize, is: bool) {
-        self.session.load_later_texts();
+        self.session.load_later_parts();
         let Some(Place::Frame { element, .. }) = self.fields.get(at).map(|field| &field.place) else { return };
         dom::toggle_class(element, "wpwl-focus", is);
         let callback = if is { Callback::FrameFocused(element) } else { Callback::FrameLeft(element) };

@@ -28,7 +28,7 @@ impl Form {
             return;
         }
         self.notice = None;
-        self.session.load_later_texts();
+        self.session.load_later_parts();
         if self.refuse_incomplete_form() || self.ask_doubted_frames(context) {
             return;
         }

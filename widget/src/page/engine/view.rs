@@ -238,7 +238,7 @@ pub fn label_id(container: &HtmlElement, class: &str) -> String {
 /// placed.
 pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
     let session = context.props().session.clone();
-    let focus = Listener::new(form, "focusin", move |_| session.load_later_texts());
+    let focus = Listener::new(form, "focusin", move |_| session.load_later_parts());
     let link = context.link().clone();
     let submit = Listener::with_capture(form, "submit", true, move |event| {
         event.prevent_default();

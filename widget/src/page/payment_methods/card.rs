@@ -46,6 +46,11 @@ impl Skeleton {
         self.groups.iter().find(|(known, _)| known == name).map(|(_, group)| group)
     }
 
+    /// Returns true if the loader has hidden the list of brands.
+    pub fn hides_brand_list(&self) -> bool {
+        self.group("brand").is_some_and(|group| group.class_name().contains("wpwl-brand-quiet"))
+    }
+
     /// Returns the label or the wrapper of a group.
     fn part(&self, name: &str, part: &str) -> Option<Element> {
         self.group(name)?.query_selector(&[":scope > .wpwl-", part].concat()).ok()?
@@ -95,6 +100,8 @@ pub struct CardPart {
     pub(super) detected: Vec<String>,
     /// Brands of a card with two of them, between which the shopper chooses.
     pub(super) choices: Vec<String>,
+    /// True while the number tells the brand.
+    pub(super) is_told: bool,
     /// Count of the changes of the first digits that the merchant was last told.
     pub(super) bin: Option<u32>,
     /// True if the gateway has refused the brand, so that the shopper knows already that it is not offered.
@@ -152,6 +159,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>) {
         is_chosen_by_hand: false,
         detected: Vec::new(),
         choices: Vec::new(),
+        is_told: false,
         bin: None,
         is_withdrawn: false,
         shown_brand: String::new(),

@@ -29,7 +29,9 @@ impl Form {
         }
         let found = detect::order_brands(&state.brands, &options.brand_detection_priority);
         let next = detect::select_brand(&found, &self.brand, part.is_chosen_by_hand);
-        part.choices = if options.brand_detection && state.bin.is_some() { state.brands.clone() } else { Vec::new() };
+        part.is_told = !state.brands.is_empty();
+        let offers_choice = options.brand_detection || part.skeleton.hides_brand_list();
+        part.choices = if offers_choice && state.bin.is_some() { state.brands.clone() } else { Vec::new() };
         if let Some(brand) = next {
             self.set_brand(&brand);
         }

@@ -5,12 +5,15 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use super::billing;
 use super::card::CardPart;
+use super::{billing, mark};
 use crate::page::dom::Listener;
 use crate::page::engine::form::{Form, Message, Part};
 use crate::page::engine::view::label_id;
 use crate::page::text::keys;
+
+/// Maximum number of marks in the field of the number.
+const MARKS: usize = 4;
 
 impl Form {
     pub(in crate::page) fn view_card(&self, part: &CardPart) -> Html {
@@ -44,7 +47,7 @@ impl Form {
                 { billing }
                 { group("createRegistration", store) }
                 { into(skeleton.wrapper("submit"), submit) }
-                { group("cardNumber", self.view_brand_choice(part)) }
+                { into(skeleton.wrapper("cardNumber"), self.view_brands(part)) }
                 { group("cvv", self.view_code_hint()) }
                 { create_portal(self.view_notice(), self.handle.container.clone().into()) }
             </>
@@ -73,24 +76,36 @@ impl Form {
         }
     }
 
-    /// Returns the choice between the brands of one card, which stands beside its number. The merchant may have hidden
-    /// the list of brands.
-    fn view_brand_choice(&self, part: &CardPart) -> Html {
-        if part.choices.len() < 2 {
+    /// Returns the marks in the field of the number: those of the offered brands, that of the card's brand once the
+    /// number tells it, or the choice between the brands of one card.
+    fn view_brands(&self, part: &CardPart) -> Html {
+        if part.choices.len() > 1 {
+            return self.view_brand_choice(part);
+        }
+        if !part.skeleton.hides_brand_list() {
             return Html::default();
         }
+        let mut marks: Vec<Html> = Vec::new();
+        for brand in part.cards.iter().filter(|brand| !part.is_told || brand.code == self.brand).take(MARKS) {
+            marks.push(mark::view_mark(&self.session, true, &brand.code, &brand.name));
+        }
+        html! { <div class="wpwl-brands">{ marks }</div> }
+    }
+
+    /// Returns the choice between the brands of one card (Regulation (EU) 2015/751, article 8).
+    fn view_brand_choice(&self, part: &CardPart) -> Html {
         let mut choices: Vec<Html> = Vec::new();
         for brand in part.cards.iter().filter(|brand| part.choices.contains(&brand.code)) {
             // Without a form of its own it is not posted: the list is.
             choices.push(html! {
                 <label class="wpwl-brand-option">
                     <input type="radio" name={self.handle.nonce.clone()} form="" value={brand.code.clone()} checked={brand.code == self.brand} />
-                    { brand.name.clone() }
+                    { mark::view_mark(&self.session, false, &brand.code, &brand.name) }
                 </label>
             });
         }
         html! {
-            <div class="wpwl-brand-choice" role="radiogroup" aria-label={self.session.text("brand")}>{ choices }</div>
+            <div class="wpwl-brands wpwl-brand-choice" role="radiogroup" aria-label={self.session.text("brand")}>{ choices }</div>
         }
     }
 

@@ -50,7 +50,7 @@ impl Session {
                 let config = Rc::new(*config);
                 self.take_config(&config);
                 self.relay.open(frame, &self.loader);
-                self.with_all_texts(move |session| {
+                self.with_later_parts(move |session| {
                     session.awaits_relay.set(false);
                     payment_methods::offer(session, &config);
                     session.announce_forms();
