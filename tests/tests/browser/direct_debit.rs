@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use thirtyfour::prelude::*;
-use tillgate_tests::{Browser, run_in_browser, run_in_new_browser};
+use tillgate_tests::{Browser, MerchantPage, run_in_browser, run_in_new_browser};
 
 use crate::forms::{click_element, enter_text};
 use crate::network::block_requests;
@@ -204,7 +204,7 @@ async fn the_mandate_names_the_merchant_and_the_reference_that_its_server_sent()
 async fn without_its_script_the_form_has_all_fields_and_the_gateway_checks_them() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_new_browser(&[], move |browser| async move {
-        block_requests(&browser, &["*/js/debit.js"]).await?;
+        block_requests(&browser, &["*://*:*/*debit.js"]).await?;
         stage.open_forms(&browser, "SEPA", "").await?;
         assert_eq!(list_fields(&browser).await?, "holder iban bic country");
         enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
@@ -250,14 +250,18 @@ async fn axe_finds_nothing_in_a_direct_debit_of_any_style_direction_and_state() 
             let place = format!("{style}-{locale}-{look}");
             browser.resize_page(if locale == "en" { 800 } else { 360 }, 900).await?;
             browser.set_color_scheme(look).await?;
-            let options = format!("style: '{style}', locale: '{locale}'");
-            stage.open_forms(&browser, "SEPA", &options).await?;
-            let page = format!(
-                "document.documentElement.lang = '{locale}';
-                 document.documentElement.dir = '{locale}' === 'ar' ? 'rtl' : 'ltr';
-                 document.documentElement.style.colorScheme = '{look}';"
+            // axe-core does not know the background that browsers give a dark page.
+            let script = format!(
+                "var wpwlOptions = {{ style: '{style}', locale: '{locale}', onReady() {{ witness.note('ready', 1); }} }};
+                 const page = document.documentElement;
+                 page.lang = '{locale}';
+                 page.dir = '{locale}' === 'ar' ? 'rtl' : 'ltr';
+                 page.style.colorScheme = '{look}';
+                 if ('{look}' === 'dark') Object.assign(page.style, {{ background: '#101418', color: '#f2f4f8' }});"
             );
-            browser.execute(page, vec![]).await?;
+            let page = MerchantPage::for_checkout(&stage.checkout).with_script(&script).with_brands("SEPA");
+            browser.goto(stage.site.add_page(page)).await?;
+            browser.wait_for_observation("ready").await?;
             assert_eq!(browser.run_axe().await?, Vec::<String>::new(), "{place}");
             enter_text(&browser, IBAN, "GB29 NWBK 6016 1331 9268 1").await?;
             click_element(&browser, ".wpwl-button-pay").await?;
