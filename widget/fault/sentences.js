@@ -55,6 +55,7 @@ const FAULTS = [
   ["there is no form.paymentWidgets", `Write: ${FORM}`],
   ["a frame does not answer", "The gateway %BASE% cannot be reached, or frame-src of a policy forbids it. Write: frame-src %BASE%"],
   ["the page module did not come", "The gateway %BASE% cannot be reached, or script-src of a policy forbids it. Write: script-src %BASE%"],
+  ["two scripts", "The page has several scripts paymentWidgets.js, and the form is that of the last one. Remove the others."],
   ["checkoutId", "The script's address has no checkoutId, and wpwlOptions no createCheckout. Write: "
     + '<script src="%BASE%/v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"></script>'],
 ];

@@ -3,16 +3,17 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
-import { explain, faults, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { loadChoice, loadDebit, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle } from "./files.js";
+import { explain, faults, readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
-import { givenOptions, readOption, reportError } from "./options.js";
+import { givenOptions, readOption } from "./options.js";
 import { findRelay, hasForms, listForms, openRelay, placeAll, settleForms } from "./place.js";
 import { removeAbandoned, removeAll, removeCopies } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
+import { reportError } from "./report.js";
 import { base, BUILD, checkout, framesBase, isServedByTrunk, ownScript } from "./script.js";
-import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
+import { beginTurn, hasRival, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
 import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
@@ -50,7 +51,7 @@ function startLoader() {
     loadLaterParts: function (work) {
       // A fault may be explained before the page's scripts have run.
       if (!isSettled) loadTexts();
-      loadLaterParts().then(work);
+      loadLaterParts().then(loadDebitScript).then(work);
     },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
@@ -65,6 +66,8 @@ function startLoader() {
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
     },
     showChoice: showChoice,
+    // Set by the script of direct debits, which completes their forms.
+    debit: null,
     // Called by the script of the choice.
     takeChoice: function (made) {
       if (painter) painter.end();
@@ -101,7 +104,10 @@ function startLoader() {
     if (page) page.restyle();
     if (painter) runSoon(painter.restyle);
   }
-  function showChoice() { if (painter && page && offer && !isEnded) painter.show(offer, tools); }
+  function showChoice() {
+    if (loader.debit) loader.debit(offer);
+    if (painter && page && offer && !isEnded) painter.show(offer, tools);
+  }
 
   // Frames speak from their own origin. The page module reads what they say.
   function receive(event) {
@@ -228,6 +234,8 @@ function startLoader() {
   listen(document, "securitypolicyviolation", noteViolation);
   listen(window, "submit", rejectClone, true);
   observer.observe(document, OBSERVED);
+  // Shops that show one checkout after another add scripts later.
+  if (nativeGet(document, "readyState") === "loading" && hasRival()) explain("two scripts");
   lookForForms();
 }
 
@@ -238,6 +246,11 @@ function isRelay(source) {
 
 // Returns true if the merchant wants one choice of all ways to pay.
 function hasLayout() { return /^(accordion|tabs)$/.test(readOption("methodLayout")); }
+
+// Loads the script of direct debits if the page has a form of one.
+function loadDebitScript() {
+  return listForms().some(function (form) { return /SEPA/.test(form.brands); }) && loadDebit();
+}
 
 // Options with which a form of cards says and shows more from the beginning.
 var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];

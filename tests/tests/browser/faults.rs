@@ -139,6 +139,24 @@ async fn a_script_without_a_checkout_and_a_page_without_a_form_get_the_line_to_w
 }
 
 #[tokio::test]
+async fn a_second_script_in_the_page_is_named_and_the_last_one_pays() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        let other =
+            format!("<script src=\"{}v1/paymentWidgets.js?checkoutId=1.a\"></script>", stage.gateway.public_url());
+        let page = MerchantPage::for_checkout(&stage.checkout).with_markup_before(&other).with_script(LISTEN);
+        browser.goto(stage.site.add_page(page)).await?;
+        wait_for_sentence(&browser, "The page has several scripts paymentWidgets.js").await?;
+        let form = CardForm::wait_until_ready(&browser).await?;
+        form.fill_fields().await?;
+        form.press_pay_button().await?;
+        stage.wait_until_paid(&browser).await?;
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_page_without_a_fault_loads_no_script_about_faults() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {

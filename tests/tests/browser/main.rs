@@ -18,6 +18,7 @@ mod callbacks;
 mod challenge_frame;
 mod coming_back;
 mod contract;
+mod direct_debit;
 mod dom_clobbering;
 mod every_property;
 mod faults;

@@ -210,7 +210,7 @@ const FATE: &str = "
     const told = (promise) => promise.then(() => 'runs', () => 'refused');
     const { src, integrity } = document.querySelector('script[src]');
     const script = new Promise((runs, refused) => {
-        const element = Object.assign(document.createElement('script'), { src, integrity, onload: runs, onerror: refused });
+        const element = Object.assign(document.createElement('script'), { crossOrigin: '', src, integrity, onload: runs, onerror: refused });
         document.head.append(element);
     });
     const module = async () => {

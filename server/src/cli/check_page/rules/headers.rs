@@ -36,7 +36,7 @@ fn check_referrer(page: &ServedPage, findings: &mut Findings) {
     let header = page.header("referrer-policy");
     let known = |word: &&str| REFERRER_POLICIES.iter().any(|policy| policy.eq_ignore_ascii_case(word));
     // The last value that a browser knows counts, and a `meta` follows the header.
-    let from_header = header.split(',').map(str::trim).filter(known).next_back();
+    let from_header = header.split(',').map(str::trim).rfind(known);
     let policy = page.document.meta("referrer").map(str::trim).filter(|word| known(word)).or(from_header);
     let leaks =
         |policy: &&str| ["unsafe-url", "no-referrer-when-downgrade"].iter().any(|it| it.eq_ignore_ascii_case(policy));
@@ -90,7 +90,7 @@ fn check_permissions(page: &ServedPage, frames: &Url, findings: &mut Findings) {
 /// name the permission. The last of several entries counts.
 fn find_permission<'a>(header: &'a str, name: &str) -> Option<&'a str> {
     let entries = header.split(',').filter_map(|entry| entry.trim().split_once('='));
-    let value = entries.filter(|(known, _)| *known == name).map(|(_, value)| value.trim()).last()?;
+    let value = entries.filter(|(known, _)| *known == name).map(|(_, value)| value.trim()).next_back()?;
     let list = value.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(list, _)| list);
     Some(list.unwrap_or(value))
 }
