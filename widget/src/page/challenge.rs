@@ -240,7 +240,7 @@ fn show(session: &Rc<Session>, challenge: &Rc<Challenge>, page: Page) {
     });
     let challenge = challenge.clone();
     // The script with the frame's permissions was loaded with the last texts.
-    session.with_all_texts(move |session| {
+    session.with_later_parts(move |session| {
         if !session.challenges.is_current(&challenge) {
             return;
         }
