@@ -84,7 +84,8 @@ async fn after_a_cancelled_or_closed_window_the_shopper_goes_on_with_another_bra
 const SILENT: &str = "addEventListener('focus', event => event.stopImmediatePropagation(), true)";
 
 #[tokio::test]
-async fn a_closed_window_is_noticed_although_it_had_cut_itself_off_and_the_shopper_does_nothing() -> anyhow::Result<()> {
+async fn a_closed_window_is_noticed_although_it_had_cut_itself_off_and_the_shopper_does_nothing() -> anyhow::Result<()>
+{
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
         stage.open_forms(&browser, "PAYPAL VISA", OPTIONS).await?;
@@ -137,8 +138,8 @@ async fn a_window_that_has_kept_its_link_is_over_as_soon_as_it_is_closed() -> an
 }
 
 #[tokio::test]
-async fn a_window_that_looks_closed_from_the_beginning_is_over_once_the_shopper_is_back_in_the_page() -> anyhow::Result<()>
-{
+async fn a_window_that_looks_closed_from_the_beginning_is_over_once_the_shopper_is_back_in_the_page()
+-> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_browser(move |browser| async move {
         stage.open_forms(&browser, "PAYPAL VISA", OPTIONS).await?;
@@ -179,7 +180,8 @@ async fn escape_cancels_a_brands_page_inside_the_form_from_the_page_and_from_the
                 let cancel = ".wpwl-container-virtualAccount-PAYPAL > .wpwl-message button:last-of-type";
                 browser.query(By::Css(cancel)).first().await?.send_keys(Key::Escape + "").await?;
             }
-            let count = format!("witness.all().filter(it => it.kind === 'cancelled').length === {}", 1 + u8::from(in_frame));
+            let count =
+                format!("witness.all().filter(it => it.kind === 'cancelled').length === {}", 1 + u8::from(in_frame));
             browser.wait_until(&count).await?;
             browser.wait_until("document.activeElement.matches('.wpwl-button-brand-PAYPAL')").await?;
         }

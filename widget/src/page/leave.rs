@@ -121,12 +121,7 @@ pub fn add_browser_fields(session: &Session, handle: &FormHandle, form: &FormNod
 /// Returns the size of the window for a challenge, 1 to 5.
 pub fn challenge_window_size(options: &Options<Value>, handle: &FormHandle) -> u8 {
     let has_own_window = !payment_target(options).is_empty();
-    target::challenge_window(
-        options.challenge_window,
-        has_own_window,
-        covers_page(),
-        handle.container.client_width(),
-    )
+    target::challenge_window(options.challenge_window, has_own_window, covers_page(), handle.container.client_width())
 }
 
 /// Takes the shopper to a page, in the window that it belongs to. A page without an address is the result page. Returns

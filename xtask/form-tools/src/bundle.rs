@@ -110,7 +110,8 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField"), ("parts", "parts")] {
+    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField"), ("parts", "parts")]
+    {
         let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());

@@ -46,7 +46,10 @@ pub const BACK: (&str, &str) = ("shopperResultUrl", "https://shop.example/back?b
 /// Returns the answers on the page of a sandbox challenge.
 pub fn challenge_answers() -> &'static [ChallengeAnswer] {
     let route = Registry::default().select_route(&Channel::default(), ProcessingMode::Internal);
-    route.authenticator.map(|authenticator| authenticator.challenge_page(None, &Parameters::default(), "").answers).unwrap_or_default()
+    route
+        .authenticator
+        .map(|authenticator| authenticator.challenge_page(None, &Parameters::default(), "").answers)
+        .unwrap_or_default()
 }
 
 /// Returns the parameter with a valid security code for a card of this brand.

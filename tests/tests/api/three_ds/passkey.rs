@@ -39,7 +39,8 @@ async fn an_answer_that_is_no_passkeys_pays_nothing_and_the_code_still_does() ->
     let transaction = challenge_transaction(&page).to_owned();
     let parts = json!({"publicKey": "AAAA", "created": "e30", "clientData": "e30", "authenticatorData": "AAAA", "signature": ""});
     for answer in ["{}", "null", "", "[1]", "\u{0}", &parts.to_string(), &"x".repeat(20_000)] {
-        let (status, text) = post_to_page(&shop, &address, &[("passkey", answer), ("transaction", &transaction)]).await?;
+        let (status, text) =
+            post_to_page(&shop, &address, &[("passkey", answer), ("transaction", &transaction)]).await?;
         assert!((400..500).contains(&status) || (status == 200 && text.contains("Use a passkey")), "{status} {text}");
         assert_result(&read_payment(&shop, paid.id()).await?, 200, "000.200.000");
     }

@@ -21,7 +21,10 @@ const PURPOSES: &[(&str, &str)] = &[
     ("static/js/locale-", "Texts of the form in one language"),
     ("static/js/later-", "Further texts in one language, for other forms and what a card form says later"),
     ("static/js/choice.js", "Shows several ways to pay as one choice, where the merchant's page asks for it"),
-    ("static/js/parts.js", "Opens issuers' pages and wallets, watches brands' windows, and draws the merchant's spinner"),
+    (
+        "static/js/parts.js",
+        "Opens issuers' pages and wallets, watches brands' windows, and draws the merchant's spinner",
+    ),
     ("static/js/fonts.js", "Hands fonts of the merchant's page to the frames, where the page asks for it"),
     (
         "static/js/focusNextField.js",

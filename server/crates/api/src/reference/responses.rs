@@ -309,7 +309,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "ignored[n]",
         "To the browser, in a sandbox only: a parameter of the form that a browser may not set and that had no effect.",
     ),
-    ("checkoutState", "State of a checkout: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED; to the browser also LEFT."),
+    (
+        "checkoutState",
+        "State of a checkout: OPEN, PENDING, HELD, PAID, REGISTERED or EXPIRED; to the browser also LEFT.",
+    ),
     ("everything else you sent", "Returned under its own name, nested at the dots, except for secrets."),
     (
         "plan.*",

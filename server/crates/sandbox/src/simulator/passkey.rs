@@ -109,9 +109,8 @@ mod tests {
     const TRANSACTION: &str = "11111111-1111-4111-8111-111111111111";
 
     fn client_data(kind: &str, challenge: &str, origin: &str) -> String {
-        URL_SAFE_NO_PAD.encode(
-            json!({"type": kind, "challenge": challenge, "origin": origin, "crossOrigin": true}).to_string(),
-        )
+        URL_SAFE_NO_PAD
+            .encode(json!({"type": kind, "challenge": challenge, "origin": origin, "crossOrigin": true}).to_string())
     }
 
     /// Makes the answer of a browser with a passkey for this host, with these flags.
@@ -150,14 +149,8 @@ mod tests {
                 make_answer(TRANSACTION, "https://evil.example", "pay.example", 0b101),
                 "passkey.clientData is of another origin",
             ),
-            (
-                make_answer(TRANSACTION, ORIGIN, "evil.example", 0b101),
-                "passkey.authenticatorData is of another host",
-            ),
-            (
-                make_answer(TRANSACTION, ORIGIN, "pay.example", 0b001),
-                "passkey.authenticatorData lacks a verified user",
-            ),
+            (make_answer(TRANSACTION, ORIGIN, "evil.example", 0b101), "passkey.authenticatorData is of another host"),
+            (make_answer(TRANSACTION, ORIGIN, "pay.example", 0b001), "passkey.authenticatorData lacks a verified user"),
         ] {
             assert_eq!(check(&answer), Err(error));
         }
