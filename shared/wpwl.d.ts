@@ -290,6 +290,14 @@ interface WpwlErrorMessages {
   accountHolderError?: string;
   /** "Please check the IBAN or account number." */
   accountNumberError?: string;
+  /** "Please enter the IBAN." */
+  accountNumberErrorEmpty?: string;
+  /** "This IBAN is too short." */
+  accountNumberErrorShort?: string;
+  /** "This IBAN is not valid. Please compare it character by character." */
+  accountNumberErrorDigits?: string;
+  /** "No IBAN begins with these letters. Please check the first two." */
+  accountNumberErrorCountry?: string;
   /** "Please check the BIC or bank code." */
   accountBankError?: string;
   /** "Please enter the name of your bank." */
@@ -360,7 +368,7 @@ interface WpwlLabels extends WpwlErrorMessages {
   register?: string;
   /** "Account holder" */
   accountHolder?: string;
-  /** "IBAN or account number" */
+  /** "IBAN" */
   accountNumber?: string;
   /** "BIC or bank code" */
   accountBank?: string;
@@ -422,8 +430,12 @@ interface WpwlLabels extends WpwlErrorMessages {
   removeSure?: string;
   /** "It has been removed." */
   removed?: string;
-  /** "You authorise the shop to collect this payment from your account by SEPA Direct Debit, and your bank to carry it out. Within eight weeks of the debit you can ask your bank for a refund." */
+  /** "You authorise {creditor} to send instructions to your bank to debit your account by SEPA Direct Debit, and your bank to debit your account in accordance with these instructions. You are entitled to a refund from your bank under the terms of your agreement with it. A refund must be claimed within eight weeks of the date on which your account was debited." */
   mandate?: string;
+  /** "Mandate reference: {reference}" */
+  mandateReference?: string;
+  /** "You will receive the mandate reference separately." */
+  mandateLater?: string;
   /** "Cancel" */
   cancel?: string;
   /** "Please continue in the window of {brand}." */

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 use tokio::task::LocalSet;
 
-use crate::driver::{start_chromium, start_firefox};
+use crate::driver::{start_chromium, start_firefox, start_webkit};
 use crate::pool::{Chromium, ChromiumKind};
 use crate::wait::poll_until;
 
@@ -94,6 +94,18 @@ where
     Fut: Future<Output = anyhow::Result<()>> + 'static,
 {
     let (driver, _process) = start_firefox().await?;
+    run_and_quit(Browser { driver }, test).await
+}
+
+/// Runs `test` like [`run_in_firefox`], in WebKit. Its driver types into no element of a frame: click it, and send keys.
+///
+/// # Errors
+/// If the test fails, or if WebKit cannot be started.
+pub async fn run_in_webkit<Fut>(test: impl FnOnce(Browser) -> Fut) -> anyhow::Result<()>
+where
+    Fut: Future<Output = anyhow::Result<()>> + 'static,
+{
+    let (driver, _webkit) = start_webkit().await?;
     run_and_quit(Browser { driver }, test).await
 }
 

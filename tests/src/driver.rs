@@ -1,5 +1,5 @@
 //! chromedriver, started once per test binary. It starts a Chromium with a fresh profile, or opens a session with a
-//! running one. This module starts Firefox too, which needs no driver.
+//! running one. This module starts Firefox too, which needs no driver, and WebKit, which has one of its own.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, OnceLock};
@@ -13,6 +13,7 @@ use thirtyfour::{Capabilities, LoggingPrefsLogLevel, WebDriver, WebDriverBuilder
 use crate::firefox::Firefox;
 use crate::process::Process;
 use crate::wait::PATIENCE;
+use crate::webkit::WebKit;
 
 /// Polling interval of tests that wait for an element.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -72,6 +73,17 @@ pub async fn start_firefox() -> anyhow::Result<(WebDriver, Firefox)> {
     // The library requires an address, but nothing is sent to it.
     let builder = WebDriver::builder("http://firefox.invalid", Capabilities::new()).client(marionette);
     Ok((open_session(builder).await?, firefox))
+}
+
+/// Starts a new browser with WebKit and opens a session with it. The browser ends with the session, and its driver when
+/// the returned [`WebKit`] is dropped.
+///
+/// # Errors
+/// If it does not start.
+pub async fn start_webkit() -> anyhow::Result<(WebDriver, WebKit)> {
+    let webkit = WebKit::start().await?;
+    let builder = WebDriver::builder(webkit.driver.as_str(), Capabilities::new());
+    Ok((open_session(builder).await?, webkit))
 }
 
 /// Opens a session. Queries for elements and scripts wait for up to [`PATIENCE`], requests for twice as long.

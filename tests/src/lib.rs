@@ -27,10 +27,11 @@ mod site;
 mod stored_times;
 mod tcp_forwarder;
 mod wait;
+mod webkit;
 
 pub use acquirer::{AcquirerHostClient, HostReply, HostRequest, TestAcquirerHost};
 pub use api_response::{ApiResponse, encode_form};
-pub use browser::{Browser, run_in_browser, run_in_desktop_browser, run_in_firefox, run_in_new_browser};
+pub use browser::{Browser, run_in_browser, run_in_desktop_browser, run_in_firefox, run_in_new_browser, run_in_webkit};
 pub use card_form::CardForm;
 pub use devtools::Tab;
 pub use gateway::{TestGateway, binary_path};

@@ -1,17 +1,8 @@
 // The ways to pay that a checkout offers, of the forms in the page.
 
 import { readMember } from "../loader/native.js";
-import { givenOptions, readOption } from "../loader/options.js";
-
-// Returns a text of the form: the merchant's own, or else that of the language.
-function findText(key, tools) {
-  const options = givenOptions();
-  for (const name of ["errorMessages", "labels"]) {
-    const own = readMember(readMember(options, name) || {}, key);
-    if (typeof own === "string") return own;
-  }
-  return tools.readTexts()[key] || key;
-}
+import { readOption } from "../loader/options.js";
+import { findText } from "./texts.js";
 
 // Returns true if a form is in the page, and not hidden by the page module in favour of another one.
 function isShown(container) {

@@ -1,6 +1,7 @@
 // The frame of the card number or of the security code. This script makes it usable before the checks are there.
 
 import { input, isNumber, startField } from "./field.js";
+import { showGroups, skipSpace } from "./spaces.js";
 
 // Digits of other scripts. Those of Devanagari and Bengali do not begin at a multiple of 16.
 const FOREIGN = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\u09e6-\u09ef\uff10-\uff19]/g;
@@ -22,24 +23,10 @@ function formatNumber(number, checks) {
   return [...groups, number.slice(at)].filter(Boolean).join(" ");
 }
 
-// Puts spaces between the groups. The caret stays behind the digit that it was behind.
 function arrangeText(checks, options) {
-  let before = keepDigits(input.value.slice(0, input.selectionStart)).length;
+  const before = keepDigits(input.value.slice(0, input.selectionStart)).length;
   const value = readValue();
-  const shown = isNumber && options.formatting !== false ? formatNumber(value, checks) : value;
-  if (shown === input.value) return;
-  input.value = shown;
-  let place = 0;
-  for (; before > 0 && place < shown.length; place++) if (shown[place] !== " ") before--;
-  if (document.activeElement === input) input.setSelectionRange(place, place);
-}
-
-// Lets Backspace behind a space, and Delete before one, remove the digit beyond it.
-function skipSpace({ inputType }) {
-  const { selectionStart: at, selectionEnd, value } = input;
-  if (at !== selectionEnd) return;
-  if (inputType === "deleteContentBackward" && value[at - 1] === " ") input.setSelectionRange(at - 1, at - 1);
-  if (inputType === "deleteContentForward" && value[at] === " ") input.setSelectionRange(at + 1, at + 1);
+  showGroups(input, isNumber && options.formatting !== false ? formatNumber(value, checks) : value, before);
 }
 
 input.autocomplete = isNumber ? "cc-number" : "cc-csc";

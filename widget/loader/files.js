@@ -1,6 +1,6 @@
 // Files that the form needs: the page module, a style sheet, a language.
 
-import { copyBare, globalOf, make, nativeGet, nativeSet } from "./native.js";
+import { copyBare, globalOf, make, nativeGet, nativeSet, readMember } from "./native.js";
 import { readOption } from "./options.js";
 import { base, BUILD } from "./script.js";
 
@@ -175,7 +175,7 @@ var current = { tag: "", locale: "en", laterHash: "" };
 var texts = copyBare(ENGLISH);
 // Promises of the texts. As properties of the object they would be set after the object is made, through a setter that
 // the page may give every object.
-var loaded = null, laterLoaded = null, partsLoaded = null;
+var loaded = null, laterLoaded = null, partsLoaded = null, debitLoaded = null;
 
 // Takes texts of a language, unless another one was asked for meanwhile. Called by the language's scripts, the first of
 // which names the hash of the second.
@@ -207,8 +207,8 @@ export function loadLanguage(wanted) {
 }
 
 // Loads the texts that a form of cards does not say at once, in English if the language's own script is lost, and the
-// rules of style for what it does not show at once, with the script of later parts. Returns a promise of all, which is kept
-// also if they are lost.
+// rules of style for what it does not show at once, with the script of later parts. Returns a promise of all, which is
+// kept also if they are lost.
 export function loadLaterParts() {
   var sheet = loadLaterStyle();
   partsLoaded = partsLoaded || loadScript("js/parts.js", "%PARTS%").catch(Boolean);
@@ -217,6 +217,14 @@ export function loadLaterParts() {
     return loadScript("js/later-" + tag + ".js", current.laterHash || "%LATER%").catch(Boolean);
   }).then(function () { return sheet; }).then(function () { return partsLoaded; });
   return laterLoaded;
+}
+
+// Loads the script that completes forms of direct debits, once. The later texts name its hash, with which pages of cards
+// have nothing to do.
+export function loadDebit() {
+  var hash = readMember(texts, "debitScript");
+  debitLoaded = debitLoaded || hash && loadScript("js/debit.js", hash).catch(Boolean);
+  return debitLoaded;
 }
 
 // Removes everything that was put into the page. Nothing comes any more.

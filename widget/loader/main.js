@@ -3,8 +3,8 @@
 // loader is at work. It ends once the page has the script of another checkout, be it still on its way: no shopper can
 // pay an order that the page no longer shows.
 
-import { loadChoice, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle, readLocale, readTexts } from "./files.js";
-import { removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { loadChoice, loadDebit, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle } from "./files.js";
+import { readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption, reportError } from "./options.js";
@@ -47,7 +47,7 @@ function startLoader() {
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
-    loadLaterParts: function (work) { loadLaterParts().then(work); },
+    loadLaterParts: function (work) { loadLaterParts().then(loadDebitScript).then(work); },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -61,6 +61,8 @@ function startLoader() {
       if (!isEnded) showFailure(String(error && error.message), "WidgetError");
     },
     showChoice: showChoice,
+    // Set by the script of direct debits, which completes their forms.
+    debit: null,
     // Called by the script of the choice.
     takeChoice: function (made) {
       if (painter) painter.end();
@@ -96,7 +98,10 @@ function startLoader() {
     if (page) page.restyle();
     if (painter) runSoon(painter.restyle);
   }
-  function showChoice() { if (painter && page && offer && !isEnded) painter.show(offer, tools); }
+  function showChoice() {
+    if (loader.debit) loader.debit(offer);
+    if (painter && page && offer && !isEnded) painter.show(offer, tools);
+  }
 
   // Frames speak from their own origin. The page module reads what they say.
   function receive(event) {
@@ -222,6 +227,11 @@ function isRelay(source) {
 
 // Returns true if the merchant wants one choice of all ways to pay.
 function hasLayout() { return /^(accordion|tabs)$/.test(readOption("methodLayout")); }
+
+// Loads the script of direct debits if the page has a form of one.
+function loadDebitScript() {
+  return listForms().some(function (form) { return /SEPA/.test(form.brands); }) && loadDebit();
+}
 
 // Options with which a form of cards says and shows more from the beginning.
 var TALKATIVE = ["billingAddress", "forceCardHolderEqualsBillingName", "registrations", "showCVVHint"];

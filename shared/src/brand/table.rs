@@ -45,7 +45,7 @@ const fn direct_debit(code: &'static str, name: &'static str) -> Brand {
     new_brand(code, name, AccountType::Bank, Now, PaymentMethod::DirectDebit, FormKind::DirectDebit).with_fields(&[
         "accountHolder",
         "accountNumber",
-        "accountBank",
+        "accountBank?",
         "country?",
     ])
 }

@@ -260,8 +260,8 @@ fn a_brands_method_and_form_follow_its_account() {
 fn each_brand_has_the_form_that_merchants_know_it_by() {
     for (code, form, fields) in [
         ("VISA", "card", &[][..]),
-        ("SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank", "country?"]),
-        ("DIRECTDEBIT_SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank", "country?"]),
+        ("SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank?", "country?"]),
+        ("DIRECTDEBIT_SEPA", "directDebit", &["accountHolder", "accountNumber", "accountBank?", "country?"]),
         ("IDEAL", "onlineTransfer", &[]),
         ("EPS", "onlineTransfer", &[]),
         ("SADAD", "onlineTransfer", &[]),

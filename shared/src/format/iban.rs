@@ -12,6 +12,22 @@ const MAX: usize = 31;
 /// Number of characters at either end of an IBAN that may be shown.
 const SHOWN: usize = 4;
 
+/// Countries whose accounts have IBANs (ISO 13616), each with the number of characters, for the form. A country whose
+/// IBANs are longer than the specification allows is left out.
+pub const LENGTHS: &str = "\
+    AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 \
+    ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 \
+    LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PL28 PS29 PT25 QA29 RO24 \
+    RS22 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30";
+
+/// Countries of the European Economic Area. A direct debit of an account there needs no BIC (regulation (EU) 260/2012).
+pub const EEA: &str = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK";
+
+/// Returns true if an IBAN, in either case, says by itself which bank has the account: its country is one of [`EEA`].
+pub fn names_bank(iban: &str) -> bool {
+    iban.get(..2).is_some_and(|country| EEA.split(' ').any(|known| known.eq_ignore_ascii_case(country)))
+}
+
 /// An IBAN with valid format, length and check digits, in capitals.
 ///
 /// It is a secret like a card number: no `Display`, a `Debug` that shows a mask, and zeroed on drop.
@@ -82,17 +98,6 @@ pub fn check(value: &str) -> Result<(), Cow<'static, str>> {
     }
 }
 
-/// Returns true for an IBAN in capitals with right check digits (ISO 7064, MOD 97-10), whatever its country wants of
-/// its form. Fields of the form are checked by this, which is small, and by the gateway with [`check`].
-pub fn has_check_digits(value: &str) -> bool {
-    let value = value.as_bytes();
-    let digits = |byte: &u8| if byte.is_ascii_digit() { u32::from(byte - b'0') } else { u32::from(byte - b'A') + 10 };
-    let add = |rest: u32, digit: u32| (rest * if digit > 9 { 100 } else { 10 } + digit) % 97;
-    let is_capital = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
-    let turned = value.iter().skip(4).chain(value.iter().take(4));
-    has_shape(value) && value.iter().all(is_capital) && turned.map(digits).fold(0, add) == 1
-}
-
 /// Returns true if a text without spaces is an IBAN, in either case, with the check digits and the form of a country
 /// that the registry knows.
 pub(crate) fn is_registered(value: &str) -> bool {
@@ -148,13 +153,53 @@ mod tests {
         }
     }
 
+    /// Returns the account with this country and right check digits before it.
+    fn with_check_digits(country: &str, account: &str) -> String {
+        let digits: String = format!("{account}{country}00")
+            .chars()
+            .map(|c| c.to_digit(36).map(|value| value.to_string()).unwrap_or_default())
+            .collect();
+        let rest = digits.bytes().fold(0_u32, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
+        format!("{country}{:02}{account}", 98 - rest)
+    }
+
+    /// Returns the lengths of IBANs that the registry allows a country, of those within the specification's limit.
+    fn registered_lengths(country: &str) -> Vec<usize> {
+        let has_account = |length: usize| {
+            // Banks are named by letters or digits, and a few accounts end in letters.
+            ["", "A", "AA", "AAAA"].iter().any(|start| {
+                ["", "A0", "AAA"].iter().any(|end| {
+                    let digits = "0".repeat(length - 4 - start.len() - end.len());
+                    is_registered(&with_check_digits(country, &format!("{start}{digits}{end}")))
+                })
+            })
+        };
+        (15..=MAX).filter(|length| has_account(*length)).collect()
+    }
+
     #[test]
-    fn check_digits_alone_tell_most_mistakes() {
-        for good in ["DE89370400440532013000", "NO9386011117947", "MT84MALT011000012345MTLCAST001S"] {
-            assert!(has_check_digits(good), "{good}");
-        }
-        for bad in ["DE88370400440532013000", "de89370400440532013000", "DE8937040044", "", "DE8937040044053201300é"] {
-            assert!(!has_check_digits(bad), "{bad}");
+    fn the_form_knows_the_countries_and_lengths_of_the_registry() {
+        let letters = || ('A'..='Z').map(String::from);
+        let all = letters().flat_map(|first| letters().map(move |second| first.clone() + &second));
+        let found = all.flat_map(|country| {
+            registered_lengths(&country).into_iter().map(move |length| format!("{country}{length}"))
+        });
+        assert_eq!(found.collect::<Vec<_>>().join(" "), LENGTHS);
+        assert!(EEA.split(' ').all(|country| LENGTHS.contains(country)));
+    }
+
+    #[test]
+    fn only_an_account_in_the_economic_area_names_its_bank() {
+        for (iban, names) in [
+            ("DE89370400440532013000", true),
+            ("no9386011117947", true),
+            ("GB29NWBK60161331926819", false),
+            ("CH9300762011623852957", false),
+            ("", false),
+            ("D", false),
+            ("é", false),
+        ] {
+            assert_eq!(names_bank(iban), names, "{iban}");
         }
     }
 
@@ -170,17 +215,9 @@ mod tests {
     #[test]
     fn a_right_checksum_does_not_help_a_wrong_length() {
         // The check digits are correct (mod 97 is 1), the length is that of another country.
-        let with_check = |country: &str, account: &str| {
-            let digits: String = format!("{account}{country}00")
-                .chars()
-                .map(|c| c.to_digit(36).map(|value| value.to_string()).unwrap_or_default())
-                .collect();
-            let rest = digits.bytes().fold(0_u32, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
-            format!("{country}{:02}{account}", 98 - rest)
-        };
-        assert_eq!(with_check("DE", "370400440532013000"), "DE89370400440532013000");
-        let short = with_check("DE", "3704004405320130");
+        assert_eq!(with_check_digits("DE", "370400440532013000"), "DE89370400440532013000");
+        let short = with_check_digits("DE", "3704004405320130");
         assert!(check(&short).is_err_and(|message| message.contains("of its country")), "{short}");
-        assert_eq!(check(&with_check("ZZ", "3704004405320130")), Ok(()), "nobody knows what it must look like");
+        assert_eq!(check(&with_check_digits("ZZ", "3704004405320130")), Ok(()), "nobody knows what it must look like");
     }
 }

@@ -89,6 +89,8 @@ pub struct Config {
     pub require_code: bool,
     /// True if the shopper has to sign a mandate.
     pub mandate: bool,
+    /// Name of the merchant to whom the shopper gives a mandate, for people.
+    pub creditor: String,
 }
 
 impl Config {
@@ -114,6 +116,7 @@ impl Config {
             nameless: data.flag("nameless"),
             require_code: data.flag("requireCvv"),
             mandate: data.flag("mandate"),
+            creditor: data.text("creditor"),
         }
     }
 

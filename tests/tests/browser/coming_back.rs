@@ -51,7 +51,6 @@ async fn pay_by_brand(browser: &Browser, brand: &str) -> anyhow::Result<()> {
     } else {
         enter_text(browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
         enter_text(browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-        enter_text(browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
     }
     click_element(browser, ".wpwl-button-pay").await
 }

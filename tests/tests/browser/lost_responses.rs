@@ -67,7 +67,6 @@ async fn a_payment_whose_answer_is_lost_is_made_once_and_leads_to_its_result() -
                 "SEPA" => {
                     enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
                     enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-                    enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
                 }
                 _ => {}
             }
@@ -110,7 +109,6 @@ async fn a_submit_that_nobody_answers_is_given_up_and_the_button_lives_again() -
             } else {
                 enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
                 enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
-                enter_text(&browser, ".wpwl-control-accountBank", "MARKDEF1100").await?;
             }
             capture_timers(&browser, frame).await?;
             proxy.schedule_fault("POST", "/payment", ProxyFault::RequestDropped);

@@ -17,6 +17,7 @@ mod callbacks;
 mod challenge_frame;
 mod coming_back;
 mod contract;
+mod direct_debit;
 mod dom_clobbering;
 mod every_property;
 mod fields;
@@ -66,6 +67,7 @@ mod three_ds;
 mod usability;
 mod validation;
 mod wallets;
+mod webkit;
 mod widget;
 
 use anyhow::Context as _;

@@ -1,5 +1,5 @@
 //! Screenshots for documentation and review, made on request and not in an ordinary run: the form in every language on
-//! one sheet, and the themes and marks of docs/theme.md.
+//! one sheet, the themes and marks of docs/theme.md, and the ways to pay of docs/methods.md.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, MerchantPage, run_in_browser};
 
 use crate::CheckoutFixture;
+use crate::forms::{click_element, enter_text};
 use crate::one_click::fixture_with_stored_accounts;
 
 fn workspace_folder() -> PathBuf {
@@ -169,6 +170,58 @@ async fn marks_pictures() -> anyhow::Result<()> {
             let row = browser.find(By::Css(".wpwl-logos")).await?;
             let file = workspace_folder().join(format!("docs/images/marks-{name}.png"));
             std::fs::write(file, row.screenshot_as_png().await?)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Pictures of docs/methods.md: name, brands, options, and CSS of what is clicked first.
+const METHODS: [(&str, &str, &str, &str); 6] = [
+    ("card", "VISA MASTER AMEX", "{ showAmount: true, showOneClickWidget: false }", ""),
+    ("two-brands", "VISA CARTEBANCAIRE", "{ locale: 'fr', showAmount: true, showOneClickWidget: false }", ""),
+    ("stored", "VISA MASTER", "{ registrations: { hideInitialPaymentForms: true } }", ""),
+    ("debit", "DIRECTDEBIT_SEPA", "{ showAmount: true, showOneClickWidget: false }", ""),
+    ("accordion", "VISA MASTER IDEAL PAYPAL DIRECTDEBIT_SEPA", "{ methodLayout: 'accordion', showAmount: true }", ""),
+    (
+        "tabs",
+        "VISA MASTER IDEAL DIRECTDEBIT_SEPA",
+        "{ methodLayout: 'tabs', locale: 'de', theme: 'dark', showOneClickWidget: false }",
+        ".wpwl-tab:nth-of-type(2)",
+    ),
+];
+
+#[tokio::test]
+#[ignore = "makes docs/images/methods-*.png: cargo xtask test -- --ignored method_pictures"]
+async fn method_pictures() -> anyhow::Result<()> {
+    let (stage, _) = fixture_with_stored_accounts(&[("registrationsDeletable", "true")]).await?;
+    run_in_browser(move |browser| async move {
+        browser.resize_page(440, 900).await?;
+        for (name, brands, options, click) in METHODS {
+            let page = MerchantPage::for_checkout(&stage.checkout).with_brands(brands);
+            browser.goto(stage.site.add_page(page.with_script(&bare_script("", options)))).await?;
+            browser
+                .wait_until("!document.querySelector('.wpwl-loading') && document.querySelector('.wpwl-button')")
+                .await?;
+            if options.contains("methodLayout") {
+                browser.wait_until("document.querySelector('.wpwl-methods[aria-owns], .wpwl-tabs')").await?;
+            }
+            match name {
+                "card" | "two-brands" => {
+                    let form = CardForm::wait_until_ready(&browser).await?;
+                    form.enter_number(if name == "card" { "5454545454545454" } else { "4975000000000000" }).await?;
+                    form.enter_expiry("01 / 34").await?;
+                    form.enter_holder("Jane Jones").await?;
+                }
+                "debit" => {
+                    enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+                    enter_text(&browser, ".wpwl-control-accountNumber", "DE23100000001234567890").await?;
+                }
+                _ if !click.is_empty() => click_element(&browser, click).await?,
+                _ => {}
+            }
+            let file = workspace_folder().join(format!("docs/images/methods-{name}.png"));
+            std::fs::write(file, take_screenshot(&browser).await?)?;
         }
         Ok(())
     })

@@ -55,12 +55,15 @@ pub mod keys {
     }
 }
 
+/// Key of the contract for every fault of an account's number.
+const ACCOUNT_ERROR: &str = "accountNumberError";
+
 /// Returns the key of the contract whose text a merchant's page replaces, for a key that the contract does not know.
 fn contract_key(key: &str) -> Option<&'static str> {
     match key {
         "cardNumberEmpty" | "cardBrandError" => Some("cardNumberError"),
         "cvvEmpty" | "cvvShort" => Some("cvvError"),
-        _ => None,
+        _ => key.starts_with(ACCOUNT_ERROR).then_some(ACCOUNT_ERROR),
     }
 }
 
@@ -137,6 +140,8 @@ mod tests {
         let own = json!({ "errorMessages": { "cardNumberError": "Check it" } });
         assert_eq!(find(own, json!({ "cardNumberEmpty": "Bitte eingeben" }), "cardNumberEmpty"), "Check it");
         assert_eq!(find(json!({}), json!({ "cardNumberEmpty": "Bitte" }), "cardNumberEmpty"), "Bitte");
+        let own = json!({ "errorMessages": { "accountNumberError": "Check it" } });
+        assert_eq!(find(own, json!({ "accountNumberErrorShort": "Zu kurz" }), "accountNumberErrorShort"), "Check it");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
+use tillgate_shared::format::iban;
 use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
@@ -116,13 +117,16 @@ pub fn write_bundle(
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
     }
-    let locales = locale::read_all(&widget.join("locales"))?;
+    let debit = debit_script(&widget)?;
+    let debit_hash = script::sha256_base64(debit.as_bytes());
+    add("js/debit.js", SCRIPT, debit.into_bytes());
+    let locales = locale::read_all(&widget.join("locales"), &debit_hash)?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
         add(&name, SCRIPT, locale.script.clone().into_bytes());
         add(&format!("js/later-{}.js", locale.tag()), SCRIPT, locale.later.clone().into_bytes());
     }
-    let (english, later) = locale::english_texts(&widget.join("locales"))?;
+    let (english, later) = locale::english_texts(&widget.join("locales"), &debit_hash)?;
     add(ENGLISH_LATER, SCRIPT, later.into_bytes());
     let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
     let field_document = |entry| {
@@ -157,6 +161,17 @@ pub fn write_bundle(
         })),
     });
     write_manifest(out, &manifest)
+}
+
+/// Joins the script of direct debits, with the countries of IBANs.
+fn debit_script(widget: &Path) -> Result<String> {
+    let source = insert_countries(&modules::join_modules(&widget.join("debit/debit.js").canonicalize()?)?);
+    script::minify_js(&source).context("the script of direct debits")
+}
+
+/// Inserts the countries of IBANs into a script.
+pub fn insert_countries(source: &str) -> String {
+    source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
 }
 
 /// Adds the style sheets. The rules of marks follow in both styles.

@@ -37,11 +37,11 @@ impl Locale {
     }
 }
 
-/// Reads all languages except English, sorted by their tags.
+/// Reads all languages except English, sorted by their tags. `debit_hash` is the hash of the script of direct debits.
 ///
 /// # Errors
 /// If a file is missing or malformed, or its keys differ from those of English.
-pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
+pub fn read_all(folder: &Path, debit_hash: &str) -> Result<Vec<Locale>> {
     let english = read_table(&folder.join("en.toml"))?;
     let mut locales = Vec::new();
     let mut languages: Vec<&Language> = LANGUAGES.iter().filter(|language| language.tag != "en").collect();
@@ -58,7 +58,7 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
         if language.right_to_left {
             texts.insert("dir".to_owned(), json!("rtl"));
         }
-        let later = make_script(language.tag, join_tables(&table, &LATER)?, None);
+        let later = make_script(language.tag, later_texts(&table, debit_hash)?, None);
         let script = make_script(language.tag, texts, Some(&script::sha256_base64(later.as_bytes())));
         locales.push(Locale { language, script, later });
     }
@@ -69,10 +69,18 @@ pub fn read_all(folder: &Path) -> Result<Vec<Locale>> {
 ///
 /// # Errors
 /// If the file is malformed, or lacks a table.
-pub fn english_texts(folder: &Path) -> Result<(String, String)> {
+pub fn english_texts(folder: &Path, debit_hash: &str) -> Result<(String, String)> {
     let table = read_table(&folder.join("en.toml"))?;
     let first = ascii_json(&Value::Object(join_tables(&table, &FIRST)?));
-    Ok((first, make_script("en", join_tables(&table, &LATER)?, None)))
+    Ok((first, make_script("en", later_texts(&table, debit_hash)?, None)))
+}
+
+/// Returns the texts of [`LATER`], and the hash of the script of direct debits among them: pages that need that script
+/// load these texts anyway, and in the loader it would weigh on every page of cards.
+fn later_texts(table: &toml::Table, debit_hash: &str) -> Result<Map<String, Value>> {
+    let mut texts = join_tables(table, &LATER)?;
+    texts.insert("debitScript".to_owned(), json!(debit_hash));
+    Ok(texts)
 }
 
 /// Returns the texts of several tables.
@@ -191,7 +199,8 @@ mod tests {
     use super::*;
 
     fn read_locales() -> Vec<Locale> {
-        read_all(&crate::workspace_root().join("widget/locales")).expect("every language says what English says")
+        read_all(&crate::workspace_root().join("widget/locales"), "hash")
+            .expect("every language says what English says")
     }
 
     fn parse_table(text: &str) -> toml::Table {

@@ -4,6 +4,8 @@
 
 mod bindings;
 mod bundle;
+#[cfg(test)]
+mod debit_tests;
 mod es5;
 mod fields;
 mod glue;

@@ -94,6 +94,7 @@ fn the_linter_has_no_complaint() {
         "--deny-warnings",
         "advance",
         "choice",
+        "debit",
         "fonts",
         "frame",
         "loader",

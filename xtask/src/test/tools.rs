@@ -52,7 +52,7 @@ const CLIENT_GENERATOR: PythonProgram =
 pub type Environment = Vec<(&'static str, OsString)>;
 
 /// Installs the missing tools of the tests: node, FTP clients, servers for files, generators of clients, the packages
-/// of the npm registry, and if `browsers` is true Chromium and Firefox. Returns the variables with the paths of tools.
+/// of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
@@ -62,6 +62,8 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
         missing.extend(missing_chromium());
         // Firefox needs no driver.
         missing.extend((!["firefox", "firefox-esr"].into_iter().any(is_on_path)).then_some("firefox-esr"));
+        let webkit = [("WebKitWebDriver", "webkit2gtk-driver"), ("Xvfb", "xvfb")];
+        missing.extend(webkit.into_iter().filter(|(program, _)| !is_on_path(program)).map(|(_, package)| package));
     }
     if !is_on_path("node") || !is_on_path("npm") {
         missing.push("npm");

@@ -3,6 +3,7 @@
 
 use super::{CompletenessCheck, Presence};
 use crate::brand::{AccountType, Brand, FormKind, detect};
+use crate::format::iban;
 use crate::parameter::ParameterError;
 
 /// Parameters that every card needs.
@@ -113,6 +114,11 @@ impl CompletenessCheck<'_> {
     fn require_bank_account(&mut self) {
         self.require("bankAccount.holder");
         self.require_either("bankAccount.iban", "bankAccount.number");
-        self.require_either("bankAccount.bic", "bankAccount.bankCode");
+        // The form asks for the bank only if the IBAN does not name it. A merchant's server sends it in any case, as
+        // the specification says.
+        let is_named = self.parameters.get("bankAccount.iban").is_some_and(iban::names_bank);
+        if !(is_named && self.requirements.collected_by_form) {
+            self.require_either("bankAccount.bic", "bankAccount.bankCode");
+        }
     }
 }

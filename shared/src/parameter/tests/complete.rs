@@ -211,6 +211,25 @@ fn a_direct_debit_names_account_bank_and_holder() {
 }
 
 #[test]
+fn a_form_names_the_bank_only_if_the_iban_does_not() {
+    let by_form = Requirements { collected_by_form: true, ..Requirements::default() };
+    for (account, requirements, is_named) in [
+        (("bankAccount.iban", "DE89370400440532013000"), by_form, true),
+        (("bankAccount.iban", "de89370400440532013000"), by_form, true),
+        (("bankAccount.iban", "GB29NWBK60161331926819"), by_form, false),
+        (("bankAccount.iban", "D"), by_form, false),
+        (("bankAccount.number", "532013000"), by_form, false),
+        (("bankAccount.iban", "DE89370400440532013000"), Requirements::default(), false),
+    ] {
+        let debit = [("paymentBrand", "SEPA"), ("bankAccount.holder", "Jane Doe"), account];
+        let card = ["card.number", "card.cvv", "card.expiryMonth", "card.expiryYear"].map(|name| (name, ""));
+        let errors = check_complete(&card_payment(&[&card[..], &debit].concat()), Operation::Payment, &requirements);
+        let names: Vec<&str> = errors.iter().map(|error| error.name.as_str()).collect();
+        assert_eq!(names, if is_named { &[][..] } else { &["bankAccount.bic"] }, "{account:?}");
+    }
+}
+
+#[test]
 fn other_brands_ask_for_no_bank_account() {
     for brand in ["SOFORTUEBERWEISUNG", "IDEAL", "BOLETO", "PREPAYMENT"] {
         assert!(faulty_names(&[("paymentBrand", brand)]).is_empty(), "{brand}");

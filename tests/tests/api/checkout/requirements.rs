@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
+use serde_json::json;
 use tillgate_tests::{MerchantClient, TestGateway};
 
 use crate::checkout::presence::{
@@ -196,6 +197,28 @@ async fn a_mandate_of_the_merchants_is_signed_or_nobody_is_debited() -> anyhow::
         let made = shop.create_checkout(&[mandate]).await?;
         let path = format!("v1/checkouts/{}/payment", made.id());
         assert_errors(&shop.post_as_browser(&path, &debit).await?, &[SIGNED.0]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_browser_leaves_out_the_bank_only_if_the_iban_names_it() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let debit = |iban| [("paymentBrand", "SEPA"), ("bankAccount.holder", "Jane Jones"), ("bankAccount.iban", iban)];
+    for (iban, is_named) in [
+        ("DE89370400440532013000", true),
+        ("NO9386011117947", true),
+        ("GB29NWBK60161331926819", false),
+        ("CH9300762011623852957", false),
+    ] {
+        let made = shop.create_checkout(&[]).await?;
+        let answer = shop.post_as_browser(&format!("v1/checkouts/{}/payment", made.id()), &debit(iban)).await?;
+        if is_named {
+            let status = shop.read_status(made.id()).await?;
+            assert_eq!((status.result_code(), &status.json["bankAccount"]["country"]), (PAID, &json!(iban[..2])));
+        } else {
+            assert_errors(&answer, &["bankAccount.bic"]);
+        }
     }
     Ok(())
 }

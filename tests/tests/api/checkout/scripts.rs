@@ -51,6 +51,7 @@ fn expected_paths() -> BTreeSet<String> {
         "js/parts.js",
         "js/focusNextField.js",
         "js/fonts.js",
+        "js/debit.js",
         "frame/frame.js",
         "frame/frame.wasm",
         "frame/plain.js",

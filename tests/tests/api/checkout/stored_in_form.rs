@@ -76,7 +76,7 @@ async fn the_form_is_told_what_a_shopper_knows_an_account_by_and_nothing_more() 
     );
     assert_eq!(
         config["brands"]["SEPA"]["fields"],
-        json!(["accountHolder", "accountNumber", "accountBank", "country?"])
+        json!(["accountHolder", "accountNumber", "accountBank?", "country?"])
     );
     let plain = shop.create_checkout(&[]).await?;
     assert_eq!(read_configuration(&shop, plain.id(), "IDEAL").await?["registrations"], json!([]));

@@ -37,7 +37,8 @@ impl Form {
             Place::Input(_) => {
                 let is_card_holder = matches!(self.part, Part::Card(_)) && field.row.key == field::CARD_HOLDER.key;
                 let optional = field.optional || (is_card_holder && options.allow_empty_holder);
-                fault::check_value(field.row, &field.value(&self.node()?), optional, context)
+                let value = field.value(&self.node()?);
+                field.find_later_fault().or_else(|| fault::check_value(field.row, &value, optional, context))
             }
         }
     }

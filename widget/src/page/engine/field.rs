@@ -7,7 +7,7 @@ use web_sys::{HtmlElement, HtmlIFrameElement, HtmlInputElement, HtmlSelectElemen
 use yew::prelude::*;
 
 use super::fault::{Fault, tidy_value};
-use crate::page::bridge::FormNode;
+use crate::page::bridge::{self, FormNode, Value};
 
 /// The place where a field is filled in.
 #[derive(Debug)]
@@ -152,6 +152,13 @@ impl Field {
             Some(input) => tidy_value(self.row, &input.value()),
             None => control.dyn_ref::<HtmlSelectElement>().map(HtmlSelectElement::value).unwrap_or_default(),
         }
+    }
+
+    /// Returns the fault that a script has found which only some forms load. It puts a function at the control.
+    pub fn find_later_fault(&self) -> Option<Fault> {
+        let control = Value(self.control()?.into());
+        let key = bridge::call(&control.function("findFault")?, &control.0, &[]).ok()?.as_string()?;
+        (!key.is_empty()).then(|| Fault::of_account(self.row, &key))
     }
 
     /// Sets the value of an input of the page.

@@ -354,7 +354,7 @@ impl Form {
                 self.listeners.extend(super::view::input_listeners(context, at, field, &control));
             }
         }
-        if let (Some(button), Part::Card(_)) = (self.button(), &self.part) {
+        if let Some(button) = self.button() {
             // A press of the button must not leave the field first: a hint that appeared then would move the button
             // away, and the click would be lost.
             self.listeners.push(Listener::new(&button, "mousedown", |event| event.prevent_default()));

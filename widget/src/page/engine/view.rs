@@ -119,12 +119,12 @@ impl Form {
     }
 
     /// Returns a group with a box to tick and its meaning.
-    pub(in crate::page) fn view_box(&self, at: usize) -> Html {
+    pub(in crate::page) fn view_box(&self, at: usize, meaning: &str) -> Html {
         let Some(field) = self.fields.get(at) else { return Html::default() };
         let Place::Input(node) = &field.place else { return Html::default() };
         html! {
             <div ~className={["wpwl-group wpwl-group-", &field.class, " wpwl-clearfix"].concat()}>
-                <label class="wpwl-agree">{ self.view_input(field, node, None) }<span>{ self.session.text(field.row.label) }</span></label>
+                <label class="wpwl-agree">{ self.view_input(field, node, None) }<span>{ meaning }</span></label>
                 { self.view_hint(field) }
             </div>
         }

@@ -35,6 +35,8 @@ pub struct BrandPart {
     has_modes: bool,
     /// True if the shopper has to sign a mandate.
     signs_mandate: bool,
+    /// Name of the merchant to whom the mandate is given.
+    creditor: String,
     /// True while the checkout does not offer the brand.
     is_gone: bool,
 }
@@ -68,6 +70,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>, offered: &OfferedBran
         has_modes: offered.fields.iter().any(|key| key == "paymentMode"),
         offered: offered.clone(),
         signs_mandate: config.mandate,
+        creditor: config.creditor.clone(),
         is_gone: false,
     };
     session.mount(form, Setup { fields, part: Part::Brand(Box::new(part)) }, &form.container);
@@ -171,12 +174,11 @@ impl Form {
 
     /// Returns what the shopper agrees to by a direct debit.
     fn view_mandate(&self, part: &BrandPart) -> Html {
+        let text = self.session.text_about(keys::MANDATE, &part.creditor);
         match self.find_field(field::MANDATE.key) {
             _ if part.offered.form != FormKind::DirectDebit => Html::default(),
-            Some(at) if part.signs_mandate => self.view_box(at),
-            _ => {
-                html! { <div class="wpwl-group wpwl-group-mandate wpwl-clearfix">{ self.session.text(keys::MANDATE) }</div> }
-            }
+            Some(at) if part.signs_mandate => self.view_box(at, &text),
+            _ => html! { <div class="wpwl-group wpwl-group-mandate wpwl-clearfix">{ text }</div> },
         }
     }
 
@@ -249,22 +251,11 @@ impl Form {
         }
     }
 
-    /// Follows what was typed into one field in others: the IBAN tells the country, and two names make the holder's.
+    /// Follows what was typed into one field in others: two names make the holder's.
     pub(in crate::page) fn follow_typing(&mut self, at: usize) {
         let (Some(field), Some(form)) = (self.fields.get(at), self.node()) else { return };
-        match field.row.key {
-            "accountNumber" => {
-                let value = field.value(&form);
-                let country = self.find_field("country").and_then(|at| self.fields.get(at));
-                if let (true, Some(country)) = (field::looks_like_iban(&value), country) {
-                    let code = value.get(..2).unwrap_or_default();
-                    if country.choices.iter().any(|(known, _)| known == code) {
-                        country.set_value(code);
-                    }
-                }
-            }
-            "givenName" | "surname" if matches!(self.part, Part::Card(_)) => self.join_holder(&form),
-            _ => {}
+        if matches!(field.row.key, "givenName" | "surname") && matches!(self.part, Part::Card(_)) {
+            self.join_holder(&form);
         }
     }
 

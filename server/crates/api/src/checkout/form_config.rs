@@ -127,7 +127,8 @@ pub(crate) fn offers_registrations(checkout: &Checkout) -> bool {
 
 /// Returns the configuration that the relay frame of an open checkout gets in addition to that of every frame: the
 /// stored accounts, whether the shopper may delete them, and the data that the forms must ask for (holder of a stored
-/// account, names, security code of a stored card, mandate). All fields are always present.
+/// account, names, security code of a stored card, mandate with its creditor and reference). All fields are always
+/// present.
 pub(crate) fn relay_config(state: &AppState, checkout: &Checkout, shopper: &Shopper) -> Map<String, Value> {
     let is = |name: &str| checkout.parameters.get(name) == Some("true");
     let entity = state.gateway.directory.find_entity(&checkout.entity);
@@ -145,7 +146,25 @@ pub(crate) fn relay_config(state: &AppState, checkout: &Checkout, shopper: &Shop
         // Stored cards require their security code, even if the page does not ask for it.
         ("requireCvv".to_owned(), state.gateway.requires_stored_code(checkout).into()),
         ("mandate".to_owned(), requires_mandate(checkout).into()),
+        ("creditor".to_owned(), creditor_name(state, checkout).into()),
+        ("mandateReference".to_owned(), mandate_reference(checkout).into()),
     ])
+}
+
+/// Returns the name of the merchant that a checkout belongs to, for the mandate of a direct debit: channels collect for
+/// their merchant. Empty if the merchant is gone.
+pub(crate) fn creditor_name(state: &AppState, checkout: &Checkout) -> String {
+    let directory = &state.gateway.directory;
+    let merchant =
+        directory.find_entity(&checkout.entity).and_then(|entity| directory.find_entity(entity.merchant_or_self()));
+    merchant.map(|merchant| merchant.name.clone()).unwrap_or_default()
+}
+
+/// Returns the reference of the mandate that the merchant has sent with the checkout: the mandate's id, or else its
+/// reference. `None` if the shopper learns it later.
+fn mandate_reference(checkout: &Checkout) -> Option<&str> {
+    let names = ["bankAccount.mandate.id", "bankAccount.mandate.reference"];
+    names.into_iter().find_map(|name| checkout.parameters.get(name))
 }
 
 /// Describes a stored account with only what the shopper needs to recognise it (contract, 2.4). An unknown brand counts

@@ -30,6 +30,7 @@ const PURPOSES: &[(&str, &str)] = &[
         "static/js/focusNextField.js",
         "Moves the focus on from a whole number or date, where the merchant's page asks for it",
     ),
+    ("static/js/debit.js", "Groups and checks the IBAN in forms of direct debits"),
     ("static/frame/frame.wasm", "Checks of card number and code in their frames"),
     ("static/frame/frame.js", "Loads frame.wasm, and sends card data from the frame to the gateway"),
     ("static/frame/plain.js", "The same as frame.js where WebAssembly is forbidden"),

@@ -37,7 +37,7 @@ use self::page::{PlainForms, style_with_look};
 use self::texts::FormTexts;
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
-use crate::checkout::form_config::named_brands;
+use crate::checkout::form_config::{creditor_name, named_brands};
 use crate::html_page::{HtmlPage, report_directive};
 use crate::received::read_form_parameters;
 use crate::{AppState, client};
@@ -101,6 +101,7 @@ impl<'a> PlainFormRequest<'a> {
             any_card,
             action: self.form_action(),
             result,
+            creditor: creditor_name(self.state, checkout),
             mandate: requires_mandate(checkout).then(|| self.now.date().to_string()),
             typed,
             errors,

@@ -59,6 +59,8 @@ pub(super) struct PlainForms<'a> {
     pub(super) result: &'a str,
     /// The current date, if a mandate has to be signed.
     pub(super) mandate: Option<String>,
+    /// The name of the merchant to whom the mandate is given.
+    pub(super) creditor: String,
     /// The previous input to show again.
     pub(super) typed: &'a Parameters,
     /// Errors of the previous input.
@@ -146,11 +148,20 @@ impl PlainForms<'_> {
                     (self.render_field(brand.code, field, !key.ends_with('?'), submitted))
                 }
             }
-            @if let (Some(day), FormKind::DirectDebit) = (&self.mandate, brand.form) {
-                (self.render_checkbox(brand.code, &MANDATE, day, submitted))
+            @if brand.form == FormKind::DirectDebit {
+                (self.render_mandate(brand.code, submitted))
             }
         };
         self.render_form(brand.code, &fields, &button)
+    }
+
+    /// Renders the mandate of a direct debit, with a box to tick if it has to be signed.
+    fn render_mandate(&self, form: &str, submitted: bool) -> Markup {
+        let text = self.texts.get(MANDATE.label).replace("{creditor}", &self.creditor);
+        match &self.mandate {
+            Some(day) => self.render_checkbox(form, &MANDATE, &text, day, submitted),
+            None => html! { p { (text) } },
+        }
     }
 
     /// Renders a form with its fields, the shop's address if it is known, and a button. It submits to the whole window.
@@ -210,14 +221,14 @@ impl PlainForms<'_> {
 
     /// Renders a required checkbox with its label, never checked, and with its error if this form was the `submitted`
     /// one. `value` is what it posts.
-    fn render_checkbox(&self, form: &str, field: &FormField, value: &str, submitted: bool) -> Markup {
+    fn render_checkbox(&self, form: &str, field: &FormField, text: &str, value: &str, submitted: bool) -> Markup {
         let id = format!("{form}-{}", field.key);
         let wrong = submitted && self.errors.iter().any(|error| error.field == field.key);
         html! {
             p {
                 label.tick for=(id) {
                     input id=(id) type="checkbox" name=(field.name) value=(value) required aria-describedby=[wrong.then(|| format!("{id}-error"))];
-                    (self.texts.get(field.label))
+                    (text)
                 }
                 @if wrong { span.error id={ (id) "-error" } { (self.texts.get(field.error)) } }
             }
