@@ -19,7 +19,7 @@ const LOOK: &str = "(() => {
     const grounds = [root, getComputedStyle(document.body)].map(it => it.backgroundColor.match(/[\\d.]+/g).map(Number));
     const isGroundDark = grounds.some(([red, green, blue, alpha = 1]) => alpha > 0 && red + green + blue < 200);
     const isDark = document.querySelector('.wpwl-dark') || prefersDark || isGroundDark;
-    const form = document.querySelector('.wpwl-form, .wpwl-container') || document.body;
+    const form = document.querySelector('.wpwl-form[dir], .wpwl-container [dir]') || document.querySelector('.wpwl-container') || document.body;
     return [style, isDark ? 'dark' : 'light', getComputedStyle(form).direction];
 })()";
 

@@ -11,7 +11,7 @@ mod administration;
 mod customers;
 mod deliveries;
 mod money;
-mod passkeys;
+pub mod passkeys;
 mod payments;
 mod reviews;
 mod rules;

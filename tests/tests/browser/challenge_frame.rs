@@ -69,10 +69,11 @@ async fn the_challenge_opens_where_the_merchant_wants_it() -> anyhow::Result<()>
 async fn the_challenge_has_the_size_that_the_merchant_wants_or_the_form_has_room_for() -> anyhow::Result<()> {
     for (width, options, size, code) in [
         (1000, "", json!([500, 600]), "03"),
-        (320, "locale: 'ar',", json!([250, 400]), "01"),
-        (420, "", json!([390, 400]), "02"),
+        (320, "locale: 'ar',", json!([320, 844]), "05"),
+        (420, "", json!([420, 844]), "05"),
+        (420, "browser: { threeDChallengeWindow: 1 },", json!([250, 400]), "01"),
         (1000, "browser: { threeDChallengeWindow: 2 },", json!([390, 400]), "02"),
-        (1000, "browser: { threeDChallengeWindow: 5 },", json!([1000, 836]), "05"),
+        (1000, "browser: { threeDChallengeWindow: 5 },", json!([1000, 844]), "05"),
         (1000, "threeDIframeSize: { width: '100%', height: '580px' },", json!([512, 580]), "03"),
         (1000, "threeDIframeSize: { width: 300, height: 450 }, style: 'none',", json!([300, 450]), "04"),
     ] {

@@ -31,6 +31,7 @@ mod hostile;
 mod hostile_pages;
 mod input_methods;
 mod isolation;
+mod issuer_passkey;
 mod last_script;
 mod later_texts;
 mod lifecycle;

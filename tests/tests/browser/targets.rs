@@ -110,11 +110,12 @@ async fn enter_challenge(browser: &Browser) -> anyhow::Result<()> {
     .await
 }
 
-/// Pays a new checkout in a form that is in a frame of the shop, and returns the place in which the result arrives.
+/// Pays a new checkout in a form that is in a frame of the shop with this attribute, and returns the place in which the
+/// result arrives.
 async fn pay_in_holder(
     stage: &CheckoutFixture,
     browser: &Browser,
-    options: &str,
+    (options, attribute): (&str, &str),
     number: &str,
 ) -> anyhow::Result<String> {
     let result = format!("{}result", stage.site.public);
@@ -125,7 +126,7 @@ async fn pay_in_holder(
     let page = stage.site.add_page(page);
     browser.goto(format!("{}shop", stage.site.public)).await?;
     let frames = format!(
-        r#"<iframe name="holder" title="Form" src="{page}" width="700" height="560"></iframe>
+        r#"<iframe name="holder" title="Form" src="{page}" width="700" height="560" {attribute}></iframe>
         <iframe name="mine" title="Mine" src="about:blank"></iframe>"#
     );
     browser.execute("document.body.innerHTML = arguments[0]", vec![json!(frames)]).await?;
@@ -191,7 +192,24 @@ async fn check_arrivals(number: &'static str, arrivals: &'static [(&str, &str)])
     stage.site.set_policy(WITH_FRAMES);
     run_in_browser(move |browser| async move {
         for (options, expected) in arrivals {
-            assert_eq!(pay_in_holder(&stage, &browser, options, number).await?, *expected, "{options} {number}");
+            assert_eq!(pay_in_holder(&stage, &browser, (options, ""), number).await?, *expected, "{options} {number}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_frame_that_may_not_navigate_the_tab_goes_on_itself_with_a_challenge_and_without() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::with_options(&["--3d", "when-enrolled"], &[]).await?;
+    stage.site.set_policy(WITH_FRAMES);
+    run_in_browser(move |browser| async move {
+        let sandbox = r#"sandbox="allow-scripts allow-same-origin allow-forms""#;
+        for options in ["", "paymentTarget: '_top'", "paymentTarget: '_self'"] {
+            for number in [WITHOUT_CHALLENGE, "4200000000000018", "4200000000000042"] {
+                let arrived = pay_in_holder(&stage, &browser, (options, sandbox), number).await?;
+                assert_eq!(arrived, "holder", "{options} {number}");
+            }
         }
         Ok(())
     })

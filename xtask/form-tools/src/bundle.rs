@@ -111,7 +111,7 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add_further_scripts(&widget, &mut add)?;
+    add_lazy_scripts(&widget, &mut add)?;
     let debit = debit_script(&widget)?;
     let debit_hash = script::sha256_base64(debit.as_bytes());
     add("js/debit.js", SCRIPT, debit.into_bytes());
@@ -169,19 +169,9 @@ pub fn insert_countries(source: &str) -> String {
     source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
 }
 
-/// Adds the style sheets. The rules of marks follow in both styles.
-fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
-    let first_marks = read_text(&folder.join("marks.css"))? + &marks.first_rules();
-    for (name, more) in [("card", first_marks.as_str()), ("plain", &first_marks), ("later", ""), ("choice", "")] {
-        let source = read_text(&folder.join(format!("{name}.css")))? + more;
-        add(&format!("css/{name}.css"), STYLE, script::strip_css(&source).into_bytes());
-    }
-    add(MARKS, STYLE, marks.later_sheet().into_bytes());
-    Ok(())
-}
-
-/// Adds the scripts that only some pages load, or only later.
-fn add_further_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+/// Adds the scripts that only some pages load, each by its entry module.
+fn add_lazy_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+    // The script about faults names the nearest brand.
     let brands = Brand::all().iter().map(|brand| brand.code).collect::<Vec<_>>().join(" ");
     let scripts = [
         ("choice", "choice"),
@@ -196,6 +186,17 @@ fn add_further_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, V
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
     }
+    Ok(())
+}
+
+/// Adds the style sheets. The rules of marks follow in both styles.
+fn add_styles(folder: &Path, marks: &BrandMarks, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+    let first_marks = read_text(&folder.join("marks.css"))? + &marks.first_rules();
+    for (name, more) in [("card", first_marks.as_str()), ("plain", &first_marks), ("later", ""), ("choice", "")] {
+        let source = read_text(&folder.join(format!("{name}.css")))? + more;
+        add(&format!("css/{name}.css"), STYLE, script::strip_css(&source).into_bytes());
+    }
+    add(MARKS, STYLE, marks.later_sheet().into_bytes());
     Ok(())
 }
 

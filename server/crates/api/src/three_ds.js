@@ -14,7 +14,17 @@ if (on) {
     goOn();
   });
 } else if (back) {
-  back.click();
+  back.addEventListener("click", (event) => {
+    event.preventDefault();
+    const windows = { _self: self, _parent: parent, _top: top };
+    try {
+      windows[back.target].location.href = back.href;
+    } catch {
+      // A frame that may not navigate the window around it goes on itself.
+      location.href = back.href;
+    }
+  });
+  if ("auto" in back.dataset) back.click();
 } else if (parent !== window && document.querySelector("#ended")) {
   parent.postMessage({ threeDSecure: "ended" }, "*");
 }

@@ -299,11 +299,11 @@ fn render_final_page(
         @if let Some(back) = back.as_ref().filter(|_| auto_redirect) {
             noscript { meta http-equiv="refresh" content={ "0;url=" (back) }; }
         }
-        @if inline || (auto_redirect && back.is_some()) { (script_tag("../threeDSecure.js", SCRIPT)) }
+        @if inline || back.is_some() { (script_tag("../threeDSecure.js", SCRIPT)) }
     };
     let main = html! {
         div #ended data-inline[inline] { (main) }
-        @if let Some(back) = &back { p { a #back href=(back) target=(place.result_target()) { "Back to " (host_and_port(back)) } } }
+        @if let Some(back) = &back { p { a #back href=(back) target=(place.result_target()) data-auto[auto_redirect] { "Back to " (host_and_port(back)) } } }
     };
     render_document(state, Some(payment), status, title, head, main)
 }

@@ -22,7 +22,7 @@ struct BrowserResponse {
 impl BrowserResponse {
     /// Returns true if a browser leaves this page without an action of the shopper.
     fn has_automatic_redirect(&self) -> bool {
-        let script = ["simulator.js", "threeDSecure.js"].iter().any(|script| self.text.contains(script));
+        let script = ["data-close", "data-auto"].iter().any(|script| self.text.contains(script));
         !self.location.is_empty() || self.text.contains("http-equiv=\"refresh\"") || script
     }
 

@@ -36,7 +36,7 @@ async fn every_answer_of_the_issuers_page_ends_the_payment_with_its_code() -> an
         assert_eq!(found, 200, "{left}");
         let path = format!("/v1/payments/{}", paid.id()).replace('/', "%2F");
         let back = format!("https://shop.example/back?basket=7&amp;id={}&amp;resourcePath={path}#top", paid.id());
-        assert!(left.contains(&format!(r#"<a id="back" href="{back}" target="_top">"#)), "{left}");
+        assert!(left.contains(&format!(r#"<a id="back" href="{back}" target="_top" data-auto>"#)), "{left}");
         let read = read_payment(&shop, paid.id()).await?;
         let passes = ended.code.is_success();
         assert_result(&read, if passes { 200 } else { 400 }, ended.code.code());

@@ -6,6 +6,7 @@ mod challenge;
 mod exemptions;
 mod form;
 mod parameters;
+mod passkey;
 
 use reqwest::{Method, Response};
 use tillgate_connector::three_ds::ChallengeAnswer;

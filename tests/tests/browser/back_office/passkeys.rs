@@ -13,7 +13,7 @@ const MAIL: &str = "maria@kiln.example";
 const PASSWORD: &str = "a long walk by the sea 7";
 
 /// Adds an authenticator that verifies its user to the browser. Returns its id.
-async fn add_authenticator(browser: &Browser) -> anyhow::Result<String> {
+pub async fn add_authenticator(browser: &Browser) -> anyhow::Result<String> {
     browser.cdp().send_raw("WebAuthn.enable", json!({})).await?;
     let options = json!({
         "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
