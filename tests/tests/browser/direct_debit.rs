@@ -201,6 +201,36 @@ async fn the_mandate_names_the_merchant_and_the_reference_that_its_server_sent()
 }
 
 #[tokio::test]
+async fn a_page_that_changes_every_object_or_copies_the_field_changes_neither_faults_nor_mandate() -> anyhow::Result<()>
+{
+    run_in_browser(|browser| async move {
+        for copies in [false, true] {
+            let stage = CheckoutFixture::new().await?;
+            let names = "['findFault', 'debit', 'debitScript', 'mandateReference', 'creditor']";
+            let hostile = format!(
+                "}}; {names}.forEach(name => Object.defineProperty(Object.prototype, name, {{
+                     configurable: true, get() {{ return () => 'accountNumberErrorShort'; }}, set() {{}},
+                 }})); void {{"
+            );
+            stage.open_forms(&browser, "SEPA", if copies { "" } else { &hostile }).await?;
+            let mandate = read_text(&browser, "find('.wpwl-group-mandate').textContent").await?;
+            assert!(mandate.contains("Kiln & Tide") && mandate.contains("separately"), "{mandate}");
+            if copies {
+                let copy = "document.querySelector('.wpwl-wrapper-accountNumber').innerHTML += ''";
+                browser.execute(copy, vec![]).await?;
+            }
+            enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+            enter_text(&browser, IBAN, GERMAN).await?;
+            click_element(&browser, ".wpwl-button-pay").await?;
+            let status = stage.wait_until_paid(&browser).await?;
+            assert_eq!(status.json["bankAccount"]["last4Digits"], "7890", "{}", status.text);
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn without_its_script_the_form_has_all_fields_and_the_gateway_checks_them() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     run_in_new_browser(&[], move |browser| async move {

@@ -209,7 +209,7 @@ async fn method_pictures() -> anyhow::Result<()> {
             match name {
                 "card" | "two-brands" => {
                     let form = CardForm::wait_until_ready(&browser).await?;
-                    form.enter_number(if name == "card" { "5454545454545454" } else { "4975000000000000" }).await?;
+                    form.enter_number(if name == "card" { "5454545454545454" } else { "4975000000000003" }).await?;
                     form.enter_expiry("01 / 34").await?;
                     form.enter_holder("Jane Jones").await?;
                 }
