@@ -31,7 +31,7 @@ async fn the_form_says_what_is_wrong_and_pays_in_webkit() -> anyhow::Result<()> 
         stage.open_forms(&browser, "VISA MASTER", "").await?;
         click_element(&browser, ".wpwl-button-pay").await?;
         for kind in ["cardNumberError", "expiryMonthError", "cvvError"] {
-            browser.query(By::Css(&format!(".wpwl-hint-{kind}"))).and_displayed().first().await?;
+            browser.query(By::Css(format!(".wpwl-hint-{kind}"))).and_displayed().first().await?;
         }
         assert_eq!(browser.run_axe().await?, Vec::<String>::new());
         fill_in_card(&browser, "5454545454545454").await?;
