@@ -12,14 +12,14 @@ use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tillgate_shared::brand::Brand;
-use tillgate_shared::format::iban;
 use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
 use super::marks::BrandMarks;
-use super::{es5, fields, glue, locale, modules, packed, script};
+use super::{es5, fields, glue, lazy_scripts, locale, modules, packed, script};
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+/// Media type of a script.
+pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// A script with [`script::byte_literal`].
 const SCRIPT_WITH_BYTES: &str = "text/javascript; charset=x-user-defined";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -111,10 +111,7 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add_late_scripts(&widget, &mut add)?;
-    let debit = debit_script(&widget)?;
-    let debit_hash = script::sha256_base64(debit.as_bytes());
-    add("js/debit.js", SCRIPT, debit.into_bytes());
+    let debit_hash = lazy_scripts::add_all(&widget, &mut add)?;
     let locales = locale::read_all(&widget.join("locales"), &debit_hash)?;
     for locale in &locales {
         let name = format!("js/locale-{}.js", locale.tag());
@@ -156,37 +153,6 @@ pub fn write_bundle(
         })),
     });
     write_manifest(out, &manifest)
-}
-
-/// Joins the script of direct debits, with the countries of IBANs.
-fn debit_script(widget: &Path) -> Result<String> {
-    let source = insert_countries(&modules::join_modules(&widget.join("debit/debit.js").canonicalize()?)?);
-    script::minify_js(&source).context("the script of direct debits")
-}
-
-/// Inserts the countries of IBANs into a script.
-pub fn insert_countries(source: &str) -> String {
-    source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
-}
-
-/// Adds the scripts that pages load later, or only if they need them.
-fn add_late_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
-    // The script about faults names the nearest brand.
-    let brands = Brand::all().iter().map(|brand| brand.code).collect::<Vec<_>>().join(" ");
-    let scripts = [
-        ("choice", "choice"),
-        ("fault", "fault"),
-        ("fonts", "fonts"),
-        ("advance", "focusNextField"),
-        ("parts", "parts"),
-    ];
-    for (folder, name) in scripts {
-        let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
-        let source = source.replace("%BRANDS%", &brands);
-        let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
-        add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
-    }
-    Ok(())
 }
 
 /// Adds the style sheets. The rules of marks follow in both styles.

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tillgate_shared::format::iban;
 
-use super::bundle::insert_countries;
+use super::lazy_scripts::insert_countries;
 use super::modules::join_modules;
 
 /// Runs a module of the form and the code that follows it, in which `input` is the given value. Returns the value that

@@ -9,6 +9,7 @@ mod debit_tests;
 mod es5;
 mod fields;
 mod glue;
+mod lazy_scripts;
 mod locale;
 mod marks;
 mod modules;

@@ -154,8 +154,8 @@ impl Field {
         }
     }
 
-    /// Returns the fault that a script has found which only some forms load. It puts a function at the control. A copy in
-    /// the place of the control has none.
+    /// Returns the fault that a script has found which only some forms load. It puts a function at the control. A copy
+    /// in the place of the control has none.
     pub fn find_later_fault(&self) -> Option<Fault> {
         let control = Value(self.control().filter(|control| control.is_connected())?.into());
         let key = bridge::call(&control.function("findFault")?, &control.0, &[]).ok()?.as_string()?;
