@@ -166,7 +166,7 @@ impl MerchantSite {
     }
 
     /// Adds a file of this media type at a path of the site, or replaces the file there. Returns its address.
-    pub fn add_file(&self, path: &str, kind: &'static str, content: impl AsRef<[u8]>) -> String {
+    pub fn add_file(&self, path: &str, kind: &'static str, content: &(impl AsRef<[u8]> + ?Sized)) -> String {
         let mut state = self.lock_state();
         state.files.retain(|(known, _, _)| known != path);
         state.files.push((path.to_owned(), kind, content.as_ref().to_vec()));

@@ -82,7 +82,7 @@ export function loadPageModule() {
 export function loadStyle(wanted, ground, whenLoaded) {
   var name = wanted === "none" || wanted === "plain" ? wanted : "card";
   var colors = name === "none" ? "" : THEMES[ground];
-  var rest = "){padding:1rem;border-radius:.75rem}:where(.wpwl-container,.wpwl-method,.wpwl-tabs,.wpwl-tab-note){" + colors + "}";
+  var rest = "){padding:1rem;border-radius:.75rem}:where(.wpwl-container,.wpwl-method,.wpwl-tabs){" + colors + "}";
   theme = colors ? ":where(.wpwl-container" + rest : "";
   if (styleName === name) return adoptRules(measures);
   styleName = name;

@@ -64,7 +64,7 @@ async fn number_and_code_have_the_pages_font_also_in_a_frame_that_loads_again() 
 async fn fonts_that_are_lost_too_large_or_none_leave_the_form_as_it_is_and_are_named() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
     stage.site.add_file("/blocks.ttf", "font/ttf", BLOCKS);
-    stage.site.add_file("/large.ttf", "font/ttf", vec![0; 300_000]);
+    stage.site.add_file("/large.ttf", "font/ttf", &[0; 300_000]);
     stage.site.add_file("/none.ttf", "font/ttf", "no font");
     stage.site.set_policy(POLICY);
     run_in_browser(move |browser| async move {

@@ -186,10 +186,13 @@ const METHODS: [(&str, &str, &str, &str); 6] = [
     (
         "tabs",
         "VISA MASTER IDEAL DIRECTDEBIT_SEPA",
-        "{ methodLayout: 'tabs', locale: 'de', theme: 'dark', showOneClickWidget: false }",
+        "{ methodLayout: 'tabs', locale: 'de', showOneClickWidget: false }",
         ".wpwl-tab:nth-of-type(2)",
     ),
 ];
+
+/// A dark page.
+const DARK: &str = "body { background: #171a21; color: #eceff6 }";
 
 #[tokio::test]
 #[ignore = "makes docs/images/methods-*.png: cargo xtask test -- --ignored method_pictures"]
@@ -199,7 +202,13 @@ async fn method_pictures() -> anyhow::Result<()> {
         browser.resize_page(440, 900).await?;
         for (name, brands, options, click) in METHODS {
             let page = MerchantPage::for_checkout(&stage.checkout).with_brands(brands);
-            browser.goto(stage.site.add_page(page.with_script(&bare_script("", options)))).await?;
+            browser
+                .goto(
+                    stage
+                        .site
+                        .add_page(page.with_script(&bare_script(if name == "tabs" { DARK } else { "" }, options))),
+                )
+                .await?;
             browser
                 .wait_until("!document.querySelector('.wpwl-loading') && document.querySelector('.wpwl-button')")
                 .await?;
