@@ -452,6 +452,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   cvvHintAmex?: string;
   /** "The last three digits on the back of your card. Some cards have none." */
   cvvHintMaestro?: string;
+  /** "Back to the shop" */
+  backToShop?: string;
   /** "The amount has changed. Please check it, and press the button again." */
   amountChanged?: string;
   /** "This takes a little longer. Please keep this page open." */

@@ -1,12 +1,55 @@
-//! axe-core checks of a page and all its frames.
+//! axe-core checks of a page and all its frames, and records of them for the accessibility statement.
 
-use anyhow::{Context, bail};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
 use crate::Browser;
 
+/// Finds the look of a page: style sheet of the form, colours, direction.
+const LOOK: &str = "(() => {
+    const style = document.querySelector('.wpwl-container')
+        ? ['card', 'plain'].find(name => document.querySelector(`link[href*='/css/${name}.css']`)) || 'none' : 'page';
+    const root = getComputedStyle(document.documentElement);
+    const prefersDark = matchMedia('(prefers-color-scheme: dark)').matches && root.colorScheme.includes('dark');
+    const grounds = [root, getComputedStyle(document.body)].map(it => it.backgroundColor.match(/[\\d.]+/g).map(Number));
+    const isGroundDark = grounds.some(([red, green, blue, alpha = 1]) => alpha > 0 && red + green + blue < 200);
+    const isDark = document.querySelector('.wpwl-dark') || prefersDark || isGroundDark;
+    const form = document.querySelector('.wpwl-form[dir], .wpwl-container [dir]') || document.querySelector('.wpwl-container') || document.body;
+    return [style, isDark ? 'dark' : 'light', getComputedStyle(form).direction];
+})()";
+
+/// Returns the folder with a file for each page that [`Browser::sweep`] has checked.
+pub fn swept_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/swept")
+}
+
 impl Browser {
+    /// Runs axe-core as [`Self::run_axe`], and records for the accessibility statement that there was no finding in
+    /// this state. The state has to be a literal, because a test searches for it.
+    ///
+    /// # Errors
+    /// If axe-core does not run, or finds something.
+    #[track_caller]
+    pub fn sweep(&self, state: &'static str) -> impl Future<Output = anyhow::Result<()>> {
+        let file = Path::new(Location::caller().file()).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        async move {
+            let found = self.run_axe().await?;
+            ensure!(found.is_empty(), "{state}:\n{}", found.join("\n"));
+            let look = self.evaluate(LOOK).await?;
+            let record = json!({ "file": file, "state": state, "look": look }).to_string();
+            let mut hasher = DefaultHasher::new();
+            record.hash(&mut hasher);
+            std::fs::create_dir_all(swept_folder())?;
+            std::fs::write(swept_folder().join(format!("{:016x}.json", hasher.finish())), record)?;
+            Ok(())
+        }
+    }
+
     /// Runs axe-core in the page and in each of its visible frames, and returns its findings as readable lines. An
     /// empty list means no findings.
     ///

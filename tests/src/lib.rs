@@ -3,7 +3,7 @@
 
 mod acquirer;
 mod api_response;
-mod axe;
+pub mod axe;
 pub mod bench;
 mod browser;
 pub mod card_form;

@@ -32,6 +32,8 @@ function requestChecks(done, failed) {
   const wasm = window.WebAssembly;
   receiveChecks = done;
   script.src = `static/${config.build}/frame/${wasm ? "frame" : "plain"}.js`;
+  // Without CORS, the Integrity-Policy of this document would refuse the script.
+  script.crossOrigin = "";
   script.integrity = `sha256-${wasm ? "%GLUE%" : "%PLAIN%"}`;
   script.onerror = failed;
   document.head.append(script);

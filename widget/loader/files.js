@@ -135,6 +135,17 @@ function loadLaterStyle() {
   return loadSheet("later", "%LATER_STYLE%", "after").catch(Boolean);
 }
 
+// Faults of which the console is not told yet. The script that explains them takes what is pushed once it has come.
+export var faults = [];
+// True once that script is on its way.
+var hasFault = false;
+// Explains a fault to developer and shopper.
+export function explain(fault) {
+  faults.push(fault);
+  if (!hasFault) loadScript("js/fault.js", "%FAULT%").catch(Boolean);
+  hasFault = true;
+}
+
 // True once the sheet of marks is on its way.
 var hasMarks = false;
 // Shows the mark of a brand. The sheets of the styles have those of a few brands, and one sheet has all others.

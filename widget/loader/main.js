@@ -4,21 +4,22 @@
 // pay an order that the page no longer shows.
 
 import { loadChoice, loadDebit, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle } from "./files.js";
-import { readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { explain, faults, readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
-import { givenOptions, readOption, reportError } from "./options.js";
+import { givenOptions, readOption } from "./options.js";
 import { findRelay, hasForms, listForms, openRelay, placeAll, settleForms } from "./place.js";
 import { removeAbandoned, removeAll, removeCopies } from "./place.js";
 import { isModernBrowser, showPlainForms } from "./plain.js";
+import { reportError } from "./report.js";
 import { base, BUILD, checkout, framesBase, isServedByTrunk, ownScript } from "./script.js";
-import { beginTurn, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
+import { beginTurn, hasRival, isOutdated, listAdded, noteScripts, OBSERVED, retireScripts } from "./script.js";
 import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
-var MISSING = "there is no form.paymentWidgets; inside of another form, browsers leave it out";
+var MISSING = "there is no form.paymentWidgets";
 // Browsers show no frame of the gateway in a page without an origin, and a frame in a sandbox could not reach another.
-var NO_ORIGIN = "this page has no origin; a sandbox needs allow-same-origin, or the form's frames do not load";
+var NO_ORIGIN = "this page has no origin";
 
 function startLoader() {
   var framesOrigin = new URL(framesBase).origin;
@@ -47,7 +48,11 @@ function startLoader() {
     base: base, framesBase: framesBase, build: BUILD, framePermissions: framePermissions(),
     checkoutId: checkout.id, purpose: checkout.purpose, readOptions: givenOptions,
     readTexts: readTexts, readLocale: readLocale,
-    loadLaterParts: function (work) { loadLaterParts().then(loadDebitScript).then(work); },
+    loadLaterParts: function (work) {
+      // A fault may be explained before the page's scripts have run.
+      if (!isSettled) loadTexts();
+      loadLaterParts().then(loadDebitScript).then(work);
+    },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
     completeForm: function (form) { setBusy(form.container, false); },
@@ -69,6 +74,7 @@ function startLoader() {
       painter = made;
       showChoice();
     },
+    explain: explain, faults: faults,
     // Opens something with the script of later parts. Nothing if that is lost.
     openPart: function (name, view) { return parts && parts[name](view, shop); },
     // Called by that script.
@@ -112,12 +118,20 @@ function startLoader() {
       var config = event.data.config || {};
       takeLook(readMember(config, "look"));
       shop = readMember(config, "shop") || shop;
+      // The checkout cannot be paid.
+      if (config.error) explain(config.error);
       watch();
     }
     // The page module shows the choice when it has the forms for this.
     if (event.data.relay && event.data.config && isRelay(event.source)) offer = event.data.config;
     if (page) page.receive(event);
     else inbox.push({ data: event.data, source: event.source });
+  }
+
+  // Explains that a policy of the page has blocked a file or a frame of ours.
+  function noteViolation(event) {
+    var blocked = event.blockedURI;
+    if (!blocked.indexOf(framesOrigin) || !blocked.indexOf(base.slice(0, -1))) explain(event);
   }
 
   function requestPageModule() {
@@ -153,6 +167,7 @@ function startLoader() {
     if (hasLayout()) loadChoice();
     loadExtras();
     if (!listForms().length && !isSettled && !hadForms) reportError("WidgetError", MISSING, true);
+    if (!checkout.id && !readOption("createCheckout")) explain("checkoutId");
     hasLooked = true;
     endIfLeft();
     if (isEnded) return;
@@ -186,6 +201,7 @@ function startLoader() {
     observer.disconnect();
     endWatch();
     unlisten(window, "message", receive);
+    unlisten(document, "securitypolicyviolation", noteViolation);
     unlisten(window, "submit", rejectClone, true);
     darkness.removeEventListener("change", restyle);
     removeAll(isUnload);
@@ -215,8 +231,11 @@ function startLoader() {
   onRetry(function () { watch(); reloadFrames(); requestPageModule(); });
   darkness.addEventListener("change", restyle);
   listen(window, "message", receive);
+  listen(document, "securitypolicyviolation", noteViolation);
   listen(window, "submit", rejectClone, true);
   observer.observe(document, OBSERVED);
+  // Shops that show one checkout after another add scripts later.
+  if (nativeGet(document, "readyState") === "loading" && hasRival()) explain("two scripts");
   lookForForms();
 }
 

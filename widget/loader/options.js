@@ -1,6 +1,6 @@
 // The merchant's options, read when they are needed and no earlier: merchants assign and change them late.
 
-import { define, globalOf, hasOwn, readMember } from "./native.js";
+import { globalOf, hasOwn, readMember } from "./native.js";
 
 // Returns the merchant's own object, also one that a script declares by `let`. An element with this id is none.
 export function givenOptions() {
@@ -16,16 +16,4 @@ export function readOption(name) {
   try {
     return String(readMember(givenOptions(), name) || "");
   } catch (thrown) { return ""; }
-}
-
-// Tells the merchant an error of the loader. A fault of the page is written on the console, too.
-export function reportError(name, message, isOfPage) {
-  if (isOfPage) console.warn("Tillgate: " + message);
-  var error = new Error(message);
-  error.name = name;
-  if (name === "WidgetError") define(error, "event", "load");
-  try {
-    var given = givenOptions();
-    if (typeof readMember(given, "onError") === "function") given.onError(error);
-  } catch (thrown) { Promise.reject(thrown); } // Shown on the merchant's console.
 }

@@ -97,6 +97,11 @@ export function isOutdated(others) {
   return rivals.some(function (script) { return timeOf(script) > latest; });
 }
 
+// Returns true if the page has the script of another checkout as well.
+export function hasRival() {
+  return listScripts(document).some(function (script) { return readCheckout(script).id !== checkout.id; });
+}
+
 // Returns true if this script may take the forms of the page. `others` are scripts whose loaders still run.
 export function beginTurn(others) {
   noteScripts([document]);

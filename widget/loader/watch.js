@@ -2,8 +2,8 @@
 
 import { readTexts } from "./files.js";
 import { make, setBusy } from "./native.js";
-import { reportError } from "./options.js";
 import { findRelay, listForms, setFormHidden } from "./place.js";
+import { reportError } from "./report.js";
 
 // The time in which a form may stay empty, in milliseconds.
 var PATIENCE = 15000;

@@ -34,7 +34,7 @@ export function mount(options, brands) {
     readTexts: () => new Proxy({}, { getOwnPropertyDescriptor: (_, key) => key === "dir" ? undefined : ({ value: `The text of ${key}`, configurable: true }), get: (_, key) => key === "dir" ? undefined : `The text of ${String(key)}` }),
     readOptions: () => window.wpwlOptions, loadLaterParts: work => work && work(), readLocale: () => "en",
     listForms: () => [placed], findRelay: () => null, openRelay: () => frame("relay"),
-    runSoon: (work) => setTimeout(work), showMark() {}, showChoice() {}, openPart: () => null,
+    runSoon: (work) => setTimeout(work), showMark() {}, explain() {}, showChoice() {}, openPart: () => null,
     releaseForm() {}, completeForm() { container.dataset.complete = "true"; }, fail(error) { throw error; },
     connect(functions) { window.testPage = functions; },
   };

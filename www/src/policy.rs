@@ -1,6 +1,19 @@
 //! The shop's Content Security Policy. It is as strict as possible, to show that the hosted form needs only its own
 //! origin in `script-src`, `style-src` and `frame-src`, and permission to run wasm.
 
+use axum::http::HeaderName;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha384};
+
+/// Name of the header by which a page runs only scripts whose tags have their hash.
+pub const INTEGRITY_POLICY: HeaderName = HeaderName::from_static("integrity-policy");
+
+/// Returns the value for the attribute `integrity` of a script.
+pub fn integrity_value(script: &str) -> String {
+    format!("sha384-{}", STANDARD.encode(Sha384::digest(script)))
+}
+
 /// Returns the origin of `address`: scheme, host and port, without a slash at the end.
 pub fn url_origin(address: &str) -> &str {
     let host = address.find("://").map_or(0, |at| at + 3);

@@ -19,6 +19,7 @@ use crate::order::{Orders, ShopOrder, new_reference};
 use crate::outcome::{self, OrderOutcome};
 use crate::pages::{self, ErrorPage};
 use crate::playground;
+use crate::policy;
 use crate::resource_path;
 use crate::view::{View, ViewQuery};
 
@@ -83,12 +84,14 @@ pub fn build_router(shop: ShopConfig) -> Router {
         .with_state(app)
 }
 
-/// Adds the headers of every response of the shop: no sniffing, no caching, no paths to other sites, and `policy`
-/// unless the response has its own.
+/// Adds the headers of every response of the shop: no sniffing, no caching, no paths to other sites, and policies
+/// unless the response has its own: `policy`, and one by which every script needs its hash.
 fn add_headers(mut response: Response, policy: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let scripts_with_hash = HeaderValue::from_static("blocked-destinations=(script)");
+    headers.entry(policy::INTEGRITY_POLICY).or_insert(scripts_with_hash);
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("strict-origin-when-cross-origin"));
     // Orders change behind their addresses, and the assets are small.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -3,6 +3,7 @@
 
 mod access;
 mod administration;
+mod check_page;
 mod delivery;
 mod dispute;
 mod input_file;
@@ -76,6 +77,8 @@ enum Command {
     /// Move the clock of a sandbox entity forward, to test later events.
     #[command(subcommand)]
     Clock(sandbox::clock::ClockCommand),
+    /// Check a merchant's page for faults in the form's integration.
+    CheckPage(check_page::CheckPage),
     /// Rotate, list and retire the vault's encryption keys.
     #[command(subcommand)]
     Vault(keys::vault::VaultCommand),
@@ -203,6 +206,8 @@ pub fn run() -> ExitCode {
         Command::User(command) => command.run(),
         Command::Webhook(command) => command.run(),
         Command::Clock(command) => command.run(),
+        // Its exit codes are those of a check.
+        Command::CheckPage(command) => return command.run(),
         Command::Vault(command) => command.run(),
         Command::Payment(command) => command.run(),
         Command::Review(command) => command.run(),

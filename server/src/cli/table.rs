@@ -16,7 +16,12 @@ pub(super) fn align_columns(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(format_row).collect()
 }
 
-/// Replaces control characters, which could change what the terminal shows. Shoppers choose some of the values.
+/// Replaces characters that could change what the terminal shows: control characters, and those that reverse the order
+/// of a line. Shoppers and pages of merchants choose some of the values.
 pub(super) fn to_printable(line: &str) -> String {
-    line.replace(char::is_control, "\u{fffd}")
+    let is_harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    line.replace(is_harmful, "\u{fffd}")
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_lines, reason = "a test is one story, which is read from its beginning to its end")]
 
 mod accessibility;
+mod accessibility_statement;
 mod amount;
 mod app_addresses;
 mod appearance;
@@ -20,6 +21,7 @@ mod contract;
 mod direct_debit;
 mod dom_clobbering;
 mod every_property;
+mod faults;
 mod fields;
 mod firefox;
 mod forms;

@@ -340,7 +340,7 @@ async fn axe_finds_nothing_in_light_dark_and_right_to_left() -> anyhow::Result<(
             CardForm::wait_until_usable(&browser).await.ok();
             for chosen in [ids[0].as_str(), "card", "IDEAL"] {
                 click_element(&browser, &format!("input[value='{chosen}']")).await?;
-                assert_eq!(browser.run_axe().await?, Vec::<String>::new(), "{name}, {chosen}");
+                browser.sweep("one choice of all ways to pay").await?;
                 let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth").await?;
                 assert!(wide.as_i64().is_some_and(|wide| wide <= 0), "{wide} pixels too wide: {name}, {chosen}");
                 browser.save_screenshot(&format!("choice-{name}-{}", &chosen[..4.min(chosen.len())])).await?;

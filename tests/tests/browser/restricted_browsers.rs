@@ -104,6 +104,36 @@ async fn a_page_in_a_sandbox_that_takes_its_origin_is_told_so_at_once() -> anyho
     Ok(())
 }
 
+#[tokio::test]
+async fn pages_of_the_gateway_run_no_script_without_its_hash() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        let base = stage.gateway.public_url();
+        let frame = format!("{base}v1/pciIframe.html?field=card.number&checkoutId={}", stage.checkout.id());
+        for page in [frame, format!("{base}v1/threeDSecure/none")] {
+            browser.goto(&page).await?;
+            for hash in [false, true] {
+                // The Content Security Policy allows this script, since it comes from the page's own origin.
+                let script = format!(
+                    "const done = arguments[0];
+                     const script = document.createElement('script');
+                     if ({hash}) Object.assign(script, {{ crossOrigin: '', integrity: '{}' }});
+                     script.onload = () => done('runs');
+                     script.onerror = () => done('refused');
+                     script.src = '{base}v1/paymentWidgets.js?checkoutId={}';
+                     document.head.append(script);",
+                    stage.checkout.json["integrity"].as_str().unwrap_or_default(),
+                    stage.checkout.id()
+                );
+                let outcome = browser.execute_async(script, vec![]).await?;
+                assert_eq!(outcome.json(), if hash { "runs" } else { "refused" }, "{page}");
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
 /// Removes newer features that the loader and the page module use if they exist.
 const NEWEST: &str = "delete Uint8Array.fromBase64; delete window.scheduler; delete window.requestIdleCallback;";
 
@@ -180,7 +210,7 @@ const FATE: &str = "
     const told = (promise) => promise.then(() => 'runs', () => 'refused');
     const { src, integrity } = document.querySelector('script[src]');
     const script = new Promise((runs, refused) => {
-        const element = Object.assign(document.createElement('script'), { src, integrity, onload: runs, onerror: refused });
+        const element = Object.assign(document.createElement('script'), { crossOrigin: '', src, integrity, onload: runs, onerror: refused });
         document.head.append(element);
     });
     const module = async () => {

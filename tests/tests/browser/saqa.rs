@@ -69,7 +69,7 @@ async fn a_card_is_paid_of_which_the_page_has_seen_nothing() -> anyhow::Result<(
         let form = open_secure_form(&stage, &browser, options).await?;
         browser.wait_until("witness.all().filter(it => it.kind === 'frame').length === 4").await?;
         browser.save_screenshot("saqa").await?;
-        assert_eq!(browser.run_axe().await?, Vec::<String>::new());
+        browser.sweep("all card fields in frames").await?;
         let seen = "[...document.querySelectorAll('.wpwl-form input, .wpwl-form select')].filter(it => it.checkVisibility()).map(it => it.name).join()";
         assert_eq!(browser.evaluate(seen).await?, "");
 

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{art, layout};
 use crate::order::{PreparedCheckout, ShopOrder};
 use crate::view::View;
-use crate::{ShopConfig, customer};
+use crate::{ShopConfig, customer, policy};
 
 /// Test numbers of the simulator, with their brands.
 const CARDS: [(&str, &str); 3] =
@@ -18,6 +18,7 @@ pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkou
     let loader = format!("{}v1/paymentWidgets.js?checkoutId={}", shop.gateway_public, checkout.id);
     let result = order.result_url(shop, view);
     let address = customer::delivery(order.suspicious);
+    let options_hash = policy::integrity_value(&view.options_script());
     let main = html! {
         (art::symbol_definitions())
         div.checkout {
@@ -26,7 +27,7 @@ pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkou
                 h2 #payment-title { (texts.pay_by_card) }
                 noscript { p.alert { (texts.no_script) } }
                 // The options come before the loader; the form marks its place.
-                script src={ "/options.js" (view.to_query()) } {}
+                script src={ "/options.js" (view.to_query()) } integrity=(options_hash) crossorigin="anonymous" {}
                 form.paymentWidgets action=(result) data-brands="VISA MASTER AMEX" {}
                 script src=(loader) integrity=[checkout.integrity.as_deref()] crossorigin="anonymous" {}
                 p.hosted { (padlock_icon()) span { (texts.hosted_note) } }

@@ -169,6 +169,9 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
     let (response, page) = send_request(&shop, request).await;
     let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(policy.contains("script-src 'self' http://pay.localhost:8080 'wasm-unsafe-eval'"), "{policy}");
+    assert_eq!(response.headers()["integrity-policy"], "blocked-destinations=(script)");
+    let scripts = page.matches("<script ").count();
+    assert_eq!(page.matches("\" crossorigin=\"anonymous\">").count(), scripts, "every script has its hash: {page}");
     assert!(page.contains(
         r#"<script src="http://pay.localhost:8080/v1/paymentWidgets.js?checkoutId=AAAA1.test-1" integrity="sha384-abc" crossorigin="anonymous">"#
     ));

@@ -111,7 +111,7 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add_lazy_scripts(&widget, &mut add)?;
+    add_late_scripts(&widget, &mut add)?;
     let debit = debit_script(&widget)?;
     let debit_hash = script::sha256_base64(debit.as_bytes());
     add("js/debit.js", SCRIPT, debit.into_bytes());
@@ -169,11 +169,20 @@ pub fn insert_countries(source: &str) -> String {
     source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
 }
 
-/// Adds the scripts that only some pages load, each by its entry module.
-fn add_lazy_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
-    for (folder, name) in [("choice", "choice"), ("fonts", "fonts"), ("advance", "focusNextField"), ("parts", "parts")]
-    {
+/// Adds the scripts that pages load later, or only if they need them.
+fn add_late_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+    // The script about faults names the nearest brand.
+    let brands = Brand::all().iter().map(|brand| brand.code).collect::<Vec<_>>().join(" ");
+    let scripts = [
+        ("choice", "choice"),
+        ("fault", "fault"),
+        ("fonts", "fonts"),
+        ("advance", "focusNextField"),
+        ("parts", "parts"),
+    ];
+    for (folder, name) in scripts {
         let source = modules::join_modules(&widget.join(format!("{folder}/{folder}.js")).canonicalize()?)?;
+        let source = source.replace("%BRANDS%", &brands);
         let code = script::minify_js(&source).with_context(|| format!("the script {name}.js"))?;
         add(&format!("js/{name}.js"), SCRIPT, code.into_bytes());
     }
@@ -299,7 +308,7 @@ struct FrameDocument {
 impl FrameDocument {
     /// Returns the sources for its policy, for the manifest.
     fn policy(&self) -> Value {
-        json!({"csp_script": self.scripts, "csp_style": self.styles})
+        json!({"csp_script": self.scripts, "csp_style": self.styles, "scripts_with_hash": true})
     }
 }
 
@@ -350,6 +359,7 @@ fn loader_template(
         ("%PARTS%", "js/parts.js"),
         ("%LATER_STYLE%", "css/later.css"),
         ("%CHOICE%", "js/choice.js"),
+        ("%FAULT%", "js/fault.js"),
         ("%CHOICE_STYLE%", "css/choice.css"),
         ("%FONTS%", "js/fonts.js"),
         ("%NEXT%", "js/focusNextField.js"),

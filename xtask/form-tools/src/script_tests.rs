@@ -95,6 +95,7 @@ fn the_linter_has_no_complaint() {
         "advance",
         "choice",
         "debit",
+        "fault",
         "fonts",
         "frame",
         "loader",

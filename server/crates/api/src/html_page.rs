@@ -1,12 +1,15 @@
 //! HTML pages for shoppers on our origin besides the hosted form: one document template, and one content security
 //! policy that allows only the page's own style and the directives that the page names.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
+use tillgate_net::page_headers::{INTEGRITY_POLICY, integrity_value};
+
+use crate::served_file::header_value;
 
 /// The style sheet of pages about a payment and of a wallet's sheet.
 pub(super) const STYLE: &str = include_str!("shopper_page.css");
@@ -71,6 +74,31 @@ impl HtmlPage<'_> {
 /// (`../`) leads from the page to `/v1/`. Returns an empty text if there is no checkout.
 pub(super) fn report_directive(up: &str, checkout: Option<&str>) -> String {
     checkout.map(|id| format!("; report-uri {up}policyReports/{id}")).unwrap_or_default()
+}
+
+/// Name of the header with the addresses for reports.
+pub(super) const REPORTING_ENDPOINTS: HeaderName = HeaderName::from_static("reporting-endpoints");
+
+/// Returns the values of `Integrity-Policy` and [`REPORTING_ENDPOINTS`] of a page about a checkout, whose browsers
+/// report scripts without a hash. `up` is as for [`report_directive`].
+pub(super) fn integrity_reports(up: &str, checkout: &str) -> (&'static str, String) {
+    let policy = "blocked-destinations=(script), endpoints=(tillgate)";
+    (policy, format!("tillgate=\"{up}policyReports/{checkout}\""))
+}
+
+/// Sets the headers of [`integrity_reports`], if there is a checkout.
+pub(super) fn report_integrity(headers: &mut HeaderMap, up: &str, checkout: Option<&str>) {
+    if let Some(checkout) = checkout {
+        let (policy, endpoints) = integrity_reports(up, checkout);
+        headers.insert(INTEGRITY_POLICY, HeaderValue::from_static(policy));
+        headers.insert(REPORTING_ENDPOINTS, header_value(&endpoints));
+    }
+}
+
+/// Renders the tag of a script of ours. It has the script's hash, and is loaded with CORS: otherwise the page's
+/// `Integrity-Policy` would refuse it.
+pub(super) fn script_tag(address: &str, script: &str) -> Markup {
+    html! { script src=(address) integrity=(integrity_value(script.as_bytes())) crossorigin="anonymous" defer {} }
 }
 
 /// Returns the policy source that allows a style sheet inside the page (CSP 3, 2.3.1).

@@ -286,8 +286,8 @@ async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: R
     }
 }
 
-/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header, and those for
-/// pages with cross-origin isolation.
+/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header, those for pages
+/// with cross-origin isolation, and those of documents.
 fn set_default_headers(mut response: Response) -> Response {
     const DEFAULTS: [(HeaderName, HeaderValue); 3] = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -298,5 +298,6 @@ fn set_default_headers(mut response: Response) -> Response {
         response.headers_mut().entry(name).or_insert(value);
     }
     checkout::isolation::add_isolation_headers(response.headers_mut());
+    checkout::isolation::add_page_headers(response.headers_mut());
     response
 }

@@ -24,7 +24,7 @@ use tillgate_shared::result::codes;
 use super::AppState;
 use super::client;
 use super::extract::PathId;
-use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive};
+use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integrity, script_tag};
 use super::received::read_form_parameters;
 use crate::checkout::form::checkout_ancestors;
 use crate::checkout::form::{ANY_ORIGIN, FormQuery};
@@ -179,7 +179,7 @@ fn render_method_step(state: &AppState, payment: &Payment, id: &str, place: Plac
     let continue_url = continue_url.trim_end_matches('&');
     let head = html! {
         noscript { meta http-equiv="refresh" content={ (METHOD_TIME_LIMIT.as_secs()) ";url=" (continue_url) }; }
-        script src="../threeDSecure.js" defer {}
+        (script_tag("../threeDSecure.js", SCRIPT))
     };
     let main = html! {
         h1 { "One moment, please" }
@@ -229,7 +229,7 @@ fn render_challenge(state: &AppState, payment: &Payment, place: Placement) -> Re
         }
         p.note { "This is a simulation in place of the page of the card's issuer. No money moves." }
     };
-    let head = html! { script src="../threeDSecure.js" defer {} };
+    let head = script_tag("../threeDSecure.js", SCRIPT);
     render_document(state, Some(payment), StatusCode::OK, page.title, head, main)
 }
 
@@ -299,7 +299,7 @@ fn render_final_page(
         @if let Some(back) = back.as_ref().filter(|_| auto_redirect) {
             noscript { meta http-equiv="refresh" content={ "0;url=" (back) }; }
         }
-        @if inline || back.is_some() { script src="../threeDSecure.js" defer {} }
+        @if inline || back.is_some() { (script_tag("../threeDSecure.js", SCRIPT)) }
     };
     let main = html! {
         div #ended data-inline[inline] { (main) }
@@ -351,6 +351,9 @@ fn render_document(
         NO_FRAME => "'self'".to_owned(),
         origins => format!("{origins} 'self'"),
     };
-    HtmlPage { title, language: "en", rtl: false, style: STYLE, head, main, directives, ancestors: &ancestors }
-        .render_response(status)
+    let page =
+        HtmlPage { title, language: "en", rtl: false, style: STYLE, head, main, directives, ancestors: &ancestors };
+    let mut response = page.render_response(status);
+    report_integrity(response.headers_mut(), "../", checkout.map(|checkout| checkout.as_str()));
+    response
 }

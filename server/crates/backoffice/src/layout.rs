@@ -21,9 +21,9 @@ use crate::access::routes::{Need, OfficeRoute, row};
 use crate::components::gallery;
 use crate::office::Office;
 
-/// Returns the address of the script of the pages with passkeys.
-pub(crate) fn passkey_script_address() -> String {
-    assets::passkey_script_address()
+/// Renders the tag of the script of the pages with passkeys.
+pub(crate) fn passkey_script_tag() -> maud::Markup {
+    assets::passkey_script_tag()
 }
 
 /// Returns the addresses of the style sheets of the preview: of the payment form, and of the page around it.

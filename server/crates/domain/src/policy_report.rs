@@ -1,6 +1,6 @@
-//! Browser reports about violations of a Content-Security-Policy. Anyone may send one, and the reported page contained
-//! card data. So only the data with which a merchant finds the cause is stored: hosts and paths, without queries and
-//! long numbers.
+//! Browser reports about violations of a Content-Security-Policy or an Integrity-Policy. Anyone may send one, and the
+//! reported page contained card data. So only the data with which a merchant finds the cause is stored: hosts and
+//! paths, without queries and long numbers.
 
 use jiff::SignedDuration;
 use serde_json::Value;
@@ -18,10 +18,13 @@ const MAX_CHARACTERS: usize = 200;
 /// could complete a partly shown card number.
 const MAX_DIGITS: usize = 8;
 
+/// Directive of violations of an Integrity-Policy, which has no directives.
+const INTEGRITY_DIRECTIVE: &str = "integrity-policy";
+
 /// A stored violation. Reports with the same fields are occurrences of one violation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PolicyReport {
-    /// The directive that was violated, such as `script-src-elem`.
+    /// The directive that was violated, such as `script-src-elem`, or `integrity-policy`.
     pub directive: String,
     /// The origin of the blocked resource, or a word such as `inline`.
     pub blocked: String,
@@ -64,9 +67,26 @@ pub fn parse_reports(body: &[u8]) -> Option<Vec<PolicyReport>> {
                 .collect(),
         );
     }
-    let reports = document.as_array()?.iter().filter(|report| report["type"] == "csp-violation").take(MAX_REPORTS);
     let names = ["effectiveDirective", "blockedURL", "documentURL", "sourceFile"];
-    Some(reports.filter_map(|report| read_violation(&report["body"], names)).collect())
+    let read = |report: &Value| match report["type"].as_str()? {
+        "csp-violation" => Some(read_violation(&report["body"], names)),
+        "integrity-violation" => Some(read_integrity_violation(&report["body"])),
+        _ => None,
+    };
+    Some(document.as_array()?.iter().filter_map(read).take(MAX_REPORTS).flatten().collect())
+}
+
+/// Reads a script without a hash in a page that requires one. `None` if no address was blocked.
+fn read_integrity_violation(report: &Value) -> Option<PolicyReport> {
+    let field = |name: &str| report.get(name).and_then(Value::as_str).unwrap_or_default();
+    let blocked = split_address(field("blockedURL")).0;
+    (!blocked.is_empty()).then(|| PolicyReport {
+        directive: INTEGRITY_DIRECTIVE.to_owned(),
+        blocked,
+        document: sanitize_address(field("documentURL")),
+        source: String::new(),
+        enforced: report["reportOnly"] != true,
+    })
 }
 
 /// Reads a violation from the fields of these names. Missing texts are empty, except the directive: without a valid one
@@ -179,6 +199,29 @@ mod tests {
         for body in ["", "{}", "1", "\"\"", "{\"csp-report\"", "\u{0}"] {
             assert!(parse_reports(body.as_bytes()).is_none(), "{body}");
         }
+        let many = serde_json::json!(vec![list[0].clone(); 500]);
+        assert_eq!(parse_reports(many.to_string().as_bytes()).unwrap().len(), MAX_REPORTS);
+    }
+
+    #[test]
+    fn a_script_without_a_hash_is_a_violation_like_others() {
+        let list = serde_json::json!([
+            { "type": "integrity-violation", "body": {
+                "documentURL": "https://shop.example/pay?order=1", "blockedURL": "https://evil.example/x.js?4200",
+                "destination": "script", "reportOnly": true,
+            } },
+            { "type": "integrity-violation", "body": { "documentURL": "https://shop.example/", "blockedURL": 7 } },
+            { "type": "integrity-violation", "body": "script" },
+            { "type": "integrity-violation" },
+        ]);
+        let report = PolicyReport {
+            directive: "integrity-policy".to_owned(),
+            blocked: "https://evil.example".to_owned(),
+            document: "https://shop.example/pay".to_owned(),
+            source: String::new(),
+            enforced: false,
+        };
+        assert_eq!(parse_reports(list.to_string().as_bytes()).unwrap(), [report]);
         let many = serde_json::json!(vec![list[0].clone(); 500]);
         assert_eq!(parse_reports(many.to_string().as_bytes()).unwrap().len(), MAX_REPORTS);
     }

@@ -9,5 +9,6 @@ pub mod forwarded;
 pub mod listener;
 pub mod low_priority;
 pub mod outgoing;
+pub mod page_headers;
 pub mod shares;
 pub mod wrong_credentials;

@@ -2,11 +2,12 @@
 //!
 //! An address is checked after its name has been resolved, and the connection is made to the checked address.
 //! Addresses that are not public are refused, unless the operator allows their network; so are the ports of other
-//! services. The client does not follow redirects, uses no proxy, does not read response bodies, and limits the time
-//! of a request.
+//! services. The client uses no proxy and limits the time of a request. It follows redirects and reads bodies only for
+//! an operator's commands (`fetch`).
 
 mod connect;
 mod expect;
+mod fetch;
 mod ports;
 mod public;
 
@@ -28,6 +29,7 @@ use ipnet::IpNet;
 use tower::Service;
 
 pub use expect::ExpectingPost;
+pub use fetch::{FetchedDocument, MAX_DOCUMENT, MAX_REDIRECTS};
 pub use ports::{ADDRESS_PARAMETERS, Ports, REFUSED_PORTS};
 use public::is_public;
 
@@ -96,6 +98,15 @@ pub enum OutgoingError {
     /// The receiver sent something other than an HTTP response.
     #[error("the answer is not HTTP")]
     NoHttpResponse,
+    /// A document is behind more redirects than are followed.
+    #[error("more than {MAX_REDIRECTS} redirects")]
+    TooManyRedirects,
+    /// A document is larger than is read.
+    #[error("the document has more than 5 MB")]
+    TooLarge,
+    /// A document is compressed, although the request allows no compression.
+    #[error("the document is compressed, which the request does not allow")]
+    Compressed,
     /// The connection was refused or broke; this includes TLS errors.
     #[error("the connection failed: {0}")]
     Connection(String),

@@ -41,7 +41,7 @@ pub use counter_plan::CounterPlan;
 pub use counter_row::{CounterRow, DamagedCounters};
 pub use domains::DomainList;
 pub use error::TextError;
-pub use fact::{FactKind, FactRow, Source, all_facts, suggest_fact};
+pub use fact::{FactKind, FactRow, Source, all_facts, suggest_among, suggest_fact};
 pub use input::{CheckInput, CheckoutVerdict, Facts, RiskLists};
 pub use list_value::{ListedValue, MAX_LIST_VALUE, find_list_key, normalize_list_value, read_listed_values};
 pub use networks::NetworkTable;

@@ -48,6 +48,9 @@ async fn a_user_is_invited_enrols_signs_in_and_out() -> anyhow::Result<()> {
         ("cross-origin-resource-policy", "same-origin"),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "same-origin"),
+        ("integrity-policy", "blocked-destinations=(script)"),
+        ("permissions-policy", "camera=()"),
+        ("permissions-policy", "publickey-credentials-get=(self)"),
     ] {
         assert!(page.header(name).contains(part), "{name}: {}", page.header(name));
     }

@@ -51,6 +51,12 @@ fn modern_report(document: &str, blocked: &str) -> String {
     json!([{ "age": 1, "type": "csp-violation", "url": document, "user_agent": "x", "body": body }]).to_string()
 }
 
+/// Returns a report of the Reporting API about a script without a hash.
+fn integrity_report(document: &str, blocked: &str) -> String {
+    let body = json!({ "documentURL": document, "blockedURL": blocked, "destination": "script", "reportOnly": false });
+    json!([{ "age": 1, "type": "integrity-violation", "url": document, "user_agent": "x", "body": body }]).to_string()
+}
+
 /// Returns the violations that the merchant can read.
 async fn list_reports(shop: &MerchantClient) -> anyhow::Result<Vec<Value>> {
     let answer = shop.get("v1/policyReports").await?;
@@ -69,6 +75,7 @@ async fn a_violation_is_counted_in_whatever_format_it_comes_and_for_its_merchant
         (checkout.id(), LEGACY, legacy_report(page, script)),
         (checkout.id(), "application/reports+json; charset=utf-8", modern_report(page, script)),
         (shop.entity_id.as_str(), "application/json", legacy_report("https://shop.example/other", "inline")),
+        (checkout.id(), REPORTS, integrity_report(page, script)),
     ] {
         let answer = send_report(&shop, id, kind, &body).await?;
         assert_result(&answer, 200, "000.000.100");
@@ -80,6 +87,7 @@ async fn a_violation_is_counted_in_whatever_format_it_comes_and_for_its_merchant
     assert_eq!(
         json!(short),
         json!([
+            ["https://shop.example/pay", "https://evil.example", "integrity-policy", 1],
             ["https://shop.example/other", "inline", "script-src-elem", 1],
             ["https://shop.example/pay", "https://evil.example", "script-src-elem", 3],
         ])

@@ -48,6 +48,7 @@ fn expected_paths() -> BTreeSet<String> {
         "js/static.min.js",
         "js/plain/static.min.js",
         "js/choice.js",
+        "js/fault.js",
         "js/parts.js",
         "js/focusNextField.js",
         "js/fonts.js",

@@ -30,6 +30,7 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
         ("cache-control", "no-store"),
         ("referrer-policy", "no-referrer"),
         ("x-content-type-options", "nosniff"),
+        ("integrity-policy", "blocked-destinations=(script)"),
     ] {
         assert_eq!(header(name), value, "{name}");
     }
@@ -51,7 +52,8 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
     .await?;
     assert!(transfer.contains("<dt>Account</dt><dd>Tillgate Simulator<br>DE23100000001234567890<br>"), "{transfer}");
     assert!(text.matches("<script").count() == 1 && !text.contains("shop.example"), "{text}");
-    assert!(text.contains(r#"<script src="../simulator.js" data-visit=""#), "{text}");
+    assert!(text.contains(r#"<script src="../simulator.js" integrity="sha384-"#), "{text}");
+    assert!(text.contains(r#" crossorigin="anonymous" data-visit=""#), "{text}");
     // Markup in the shop's address is escaped.
     let left = read_text(press_button(&shop, &page, "cancel").await?, 200).await?;
     assert!(left.contains("https://shop.example/&quot;&gt;&lt;script&gt;"), "{left}");

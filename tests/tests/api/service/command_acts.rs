@@ -33,12 +33,13 @@ enum Effect {
     Act,
 }
 
-/// Commands that run until they are stopped, or that a running gateway carries out, with the reason why they are left
-/// out.
-const RUNNING: [(&str, &str); 6] = [
+/// Commands that run until they are stopped, that a running gateway carries out, or that open no store, with the reason
+/// why they are left out.
+const RUNNING: [(&str, &str); 7] = [
     ("serve", "each request that it answers is read or has entries of its own"),
     ("demo", "it is `serve` with a shop, and creates its entity as `entity create` does"),
     ("acquirer-host", "its store is another one, without an audit log"),
+    ("check-page", "it reads a page and its gateway over HTTP, and no data folder"),
     ("review approve", "the tests of the review queue compare its entry with its person and its analyst"),
     ("review cancel", "the gateway carries it out as `review approve`"),
     ("review pend", "the tests of the review queue compare its entry with its person and its analyst"),

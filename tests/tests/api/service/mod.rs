@@ -1,6 +1,7 @@
 //! The service as a whole: command line, documents, storage, logs, overload.
 
 pub mod backups;
+pub mod check_page;
 pub mod command_acts;
 pub mod command_line;
 pub mod crash;

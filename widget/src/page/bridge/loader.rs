@@ -75,6 +75,10 @@ extern "C" {
     /// before follow.
     #[wasm_bindgen(method)]
     pub fn connect(this: &Loader, page: &JsValue);
+    /// Tells the developer a fault of the page, from a script that is loaded for this: `brands` and the codes of brands
+    /// that are not offered.
+    #[wasm_bindgen(method)]
+    pub fn explain(this: &Loader, fault: &str);
     /// Tells shoppers and merchant that the form cannot be used.
     #[wasm_bindgen(method)]
     pub fn fail(this: &Loader, error: &JsValue);

@@ -66,7 +66,7 @@ impl Form {
         }
         let cards = config.offered_cards(&handle.brands);
         let is_missing = |code: &&String| !code.is_empty() && config.find_brand(code).is_none();
-        super::report_missing(&handle.brands.iter().filter(is_missing).cloned().collect::<Vec<_>>());
+        super::report_missing(&session, &handle.brands.iter().filter(is_missing).cloned().collect::<Vec<_>>());
         if cards.is_empty() {
             return self.give_way(config);
         }

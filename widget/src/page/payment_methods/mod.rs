@@ -78,7 +78,7 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
             },
         }
     }
-    report_missing(&missing);
+    report_missing(session, &missing);
     stored::offer(session, config);
     if session.forms.borrow().is_empty() {
         show_nothing_offered(session);
@@ -112,10 +112,9 @@ fn has_other_form(session: &Session, config: &Config, form: &FormHandle) -> bool
 }
 
 /// Tells the developer which brands of the page are not offered. Shoppers have the others.
-pub fn report_missing(codes: &[String]) {
+pub fn report_missing(session: &Session, codes: &[String]) {
     if !codes.is_empty() {
-        let text = ["Tillgate: ", &codes.join(", "), ": not offered by this channel"].concat();
-        web_sys::console::warn_1(&text.into());
+        session.loader.explain(&["brands ", &codes.join(" ")].concat());
     }
 }
 

@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 use tillgate_domain::checkout::{Checkout, CheckoutState};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_gateway::Failure;
+use tillgate_net::page_headers::{INTEGRITY_POLICY, SCRIPTS_WITH_HASH};
 use tillgate_shared::frame_messages::FrameField;
 use tillgate_wire::checkout::{DocumentFields, DocumentHeaderFields};
 
@@ -318,8 +319,26 @@ fn set_document_headers(
 ) -> Response {
     let policy = content_security_policy(document, ancestors, reports);
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, header_value(&policy));
+    let (integrity, endpoints) = integrity_headers(document, reports);
+    headers.insert(INTEGRITY_POLICY, HeaderValue::from_static(integrity));
+    if let Some(endpoints) = endpoints {
+        headers.insert(html_page::REPORTING_ENDPOINTS, header_value(&endpoints));
+    }
     response
+}
+
+/// Returns the values of `Integrity-Policy` and `Reporting-Endpoints` of a document. The documents of earlier builds
+/// load scripts without CORS, which the policy would refuse, so their policy refuses nothing.
+fn integrity_headers(document: &DocumentTemplate, reports: Option<&str>) -> (&'static str, Option<String>) {
+    if !document.scripts_with_hash {
+        return ("blocked-destinations=()", None);
+    }
+    match reports.map(|checkout| html_page::integrity_reports("", checkout)) {
+        Some((policy, endpoints)) => (policy, Some(endpoints)),
+        None => (SCRIPTS_WITH_HASH, None),
+    }
 }
 
 /// Returns path and headers of each of the frames' documents, for the inventory of scripts. `ORIGINS` and `CHECKOUT`
@@ -336,12 +355,15 @@ pub(crate) fn list_document_headers(state: &AppState) -> Vec<DocumentFields> {
     let describe = |(path, document)| DocumentFields {
         path,
         headers: DocumentHeaderFields {
+            integrity_policy: integrity_headers(document, Some("CHECKOUT")).0,
+            reporting_endpoints: integrity_headers(document, Some("CHECKOUT")).1,
             content_security_policy: content_security_policy(document, "ORIGINS", Some("CHECKOUT")),
             cache_control: "no-store",
             referrer_policy: "no-referrer",
             x_content_type_options: "nosniff",
             cross_origin_resource_policy: "cross-origin",
             cross_origin_embedder_policy: "require-corp",
+            permissions_policy: tillgate_net::refused_permissions!(),
         },
     };
     documents.map(describe).into()

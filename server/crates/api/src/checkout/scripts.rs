@@ -21,6 +21,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("static/js/locale-", "Texts of the form in one language"),
     ("static/js/later-", "Further texts in one language, for other forms and what a card form says later"),
     ("static/js/choice.js", "Shows several ways to pay as one choice, where the merchant's page asks for it"),
+    ("static/js/fault.js", "Explains a form that cannot be used, and leads back to the shop"),
     (
         "static/js/parts.js",
         "Opens issuers' pages and wallets, watches brands' windows, and draws the merchant's spinner",

@@ -56,6 +56,9 @@ struct Loader {
 struct Hashes {
     csp_script: Vec<String>,
     csp_style: Vec<String>,
+    /// Missing in builds whose documents load scripts without CORS.
+    #[serde(default)]
+    scripts_with_hash: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -135,6 +138,8 @@ pub struct DocumentTemplate {
     pub scripts: String,
     /// Hashes of the document's styles.
     pub styles: String,
+    /// True if the document loads every script with its hash and with CORS, as `Integrity-Policy` requires.
+    pub scripts_with_hash: bool,
 }
 
 impl DocumentTemplate {
@@ -145,6 +150,7 @@ impl DocumentTemplate {
             parts: (before.to_owned(), after.to_owned()),
             scripts: hashes.csp_script.join(" "),
             styles: hashes.csp_style.join(" "),
+            scripts_with_hash: hashes.scripts_with_hash,
         })
     }
 }

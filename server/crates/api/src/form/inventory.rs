@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, UnparsedPublicKey};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256, Sha384};
+use sha2::{Digest as _, Sha256};
 use tillgate_domain::id::to_hex;
+use tillgate_net::page_headers::integrity_value;
 
 use super::bundle::{Files, FormBuildError};
 
@@ -141,9 +142,4 @@ pub(super) fn list_entries(files: &Files) -> Vec<InventoryEntry> {
 /// Returns the content of a file, or `None` if the build does not have it.
 fn find_file<'a>(files: &'a Files, path: &str) -> Option<&'a Vec<u8>> {
     files.iter().find(|(name, _)| name == path).map(|(_, content)| content)
-}
-
-/// Returns `sha384-…`, the value of an `integrity` attribute for a content.
-fn integrity_value(content: &[u8]) -> String {
-    format!("sha384-{}", STANDARD.encode(Sha384::digest(content)))
 }

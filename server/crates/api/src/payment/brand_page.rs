@@ -18,6 +18,7 @@ use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::Payment;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::complete::CompletionResult;
+use tillgate_net::page_headers::integrity_value;
 use tillgate_shared::brand::{Brand, Flow};
 
 use crate::AppState;
@@ -176,14 +177,14 @@ fn render_page(state: &AppState, payment: &Payment, stage: &PageStage, context: 
         && (context.pressed || allows_auto_redirect(state, payment));
     let redirect = back.filter(|_| auto_redirect);
     let popup = payment.checkout.is_some() && brand.is_some_and(|brand| brand.flow == Flow::Popup);
-    let script = context.page.address.script_source();
+    let (script, hash) = (context.page.address.script_source(), integrity_value(SCRIPT.as_bytes()));
     let visit = matches!(stage, PageStage::AwaitsAnswer).then(|| state.gateway.begin_page_visit(payment));
     let head = html! {
         @if let Some(back) = &redirect {
             @let refresh = html! { meta http-equiv="refresh" content={ "0;url=" (back) }; };
-            @if popup { noscript { (refresh) } script src=(script) data-close defer {} } @else { (refresh) }
+            @if popup { noscript { (refresh) } script src=(script) integrity=(hash) crossorigin="anonymous" data-close defer {} } @else { (refresh) }
         }
-        @if let Some(visit) = visit { script src=(script) data-visit=(visit) defer {} }
+        @if let Some(visit) = visit { script src=(script) integrity=(hash) crossorigin="anonymous" data-visit=(visit) defer {} }
     };
     let status = if matches!(stage, PageStage::EndedOtherwise) { StatusCode::CONFLICT } else { StatusCode::OK };
     if !context.inline {

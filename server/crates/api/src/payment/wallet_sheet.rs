@@ -15,12 +15,13 @@ use tillgate_connector::sandbox::WalletSheet;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
+use tillgate_net::page_headers::integrity_value;
 use tillgate_shared::brand::{AccountType, Brand};
 
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
 use crate::extract::PathId;
-use crate::html_page::{HtmlPage, STYLE, report_directive};
+use crate::html_page::{HtmlPage, STYLE, report_directive, report_integrity};
 use crate::received::read_form_parameters;
 use crate::{AppState, FieldsUrl};
 
@@ -150,10 +151,16 @@ fn render_document(
 ) -> Response {
     let frames = state.fields_url.as_ref().map(FieldsUrl::as_str);
     let id = checkout.map(|checkout| checkout.id.as_str());
-    let head = html! { script src=(sheet.address.script_source()) defer data-frames=[frames] data-checkout=[id] {} };
+    let (source, hash) = (sheet.address.script_source(), integrity_value(SCRIPT.as_bytes()));
+    let head = html! {
+        script src=(source) integrity=(hash) crossorigin="anonymous" defer data-frames=[frames] data-checkout=[id] {}
+    };
     let reports = report_directive(&sheet.address.relative_api_root(), id);
     let directives = &format!("script-src 'self'; form-action 'self'{reports}");
     let ancestors = &checkout_ancestors(state, checkout);
-    HtmlPage { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, directives, ancestors }
-        .render_response(status)
+    let page =
+        HtmlPage { title: "Wallet", language: "en", rtl: false, style: STYLE, head, main, directives, ancestors };
+    let mut response = page.render_response(status);
+    report_integrity(response.headers_mut(), &sheet.address.relative_api_root(), id);
+    response
 }

@@ -18,13 +18,13 @@ use super::fields::Fields;
 use super::inputs::Input;
 use super::invitation::{render_recovery_codes, render_secret};
 use super::own_passkeys::render_passkeys;
-use super::passkey_form::passkey_script;
 use super::problem::Problem;
 use super::signed_in::SignedIn;
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
 use crate::components::table::{Column, Table};
 use crate::layout::page::{Page, Section};
+use crate::layout::passkey_script_tag;
 use crate::{BASE, OfficeState};
 
 /// Query of the page.
@@ -196,7 +196,7 @@ fn render_account(
         }
         (factor)
         (render_mail_form(client))
-        (passkey_script())
+        (passkey_script_tag())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
     (status, page.render()).into_response()

@@ -18,13 +18,14 @@ use super::inputs::code_input;
 use super::json_body::JsonBody;
 use super::own_passkeys::{answer_begun, answer_finished};
 use super::own_path::own_path;
-use super::passkey_form::{PasskeyForm, passkey_script};
+use super::passkey_form::PasskeyForm;
 use super::passkey_sign_in::{read_challenge, refuse_host};
 use super::problem::Problem;
 use super::signed_in::SignedIn;
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
 use crate::layout::page::{Page, Section};
+use crate::layout::passkey_script_tag;
 use crate::{BASE, OfficeState};
 
 /// Query of the page.
@@ -118,7 +119,7 @@ fn render(
         }
         // The form of the code is of use without the passkeys.
         @if has_passkey.unwrap_or(false) { (passkey.render()) }
-        (passkey_script())
+        (passkey_script_tag())
     };
     let page = Page { texts, title, section: Section::Other, user: Some(&signed_in.user), search: "", main };
     (status, page.render()).into_response()

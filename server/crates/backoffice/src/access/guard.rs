@@ -8,6 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use tillgate_domain::access::role::Permission;
 use tillgate_domain::access::user::{SessionStage, is_fresh_factor};
+use tillgate_net::page_headers::{INTEGRITY_POLICY, SCRIPTS_WITH_HASH};
 
 use super::client::OfficeClient;
 use super::problem::Problem;
@@ -50,14 +51,22 @@ impl FramePart {
 
 /// Headers of every response. A page loads nothing from another host, runs no script that is not a file of ours, and is
 /// never shown in a frame.
-const HEADERS: [(HeaderName, HeaderValue); 6] = [
+const HEADERS: [(HeaderName, HeaderValue); 8] = [
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page_policy!())),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (INTEGRITY_POLICY, HeaderValue::from_static(SCRIPTS_WITH_HASH)),
+    (HeaderName::from_static("permissions-policy"), HeaderValue::from_static(PERMISSIONS)),
 ];
+
+/// Permissions of every page: passkeys only.
+const PERMISSIONS: &str = concat!(
+    tillgate_net::refused_permissions!(),
+    ", payment=(), publickey-credentials-create=(self), publickey-credentials-get=(self)"
+);
 
 /// Policy of a download.
 const FILE_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");

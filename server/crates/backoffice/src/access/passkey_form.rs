@@ -8,7 +8,6 @@ use tillgate_gateway::access::passkey::IssuedChallenge;
 use super::client::OfficeClient;
 use super::cookies::Cookie;
 use crate::BASE;
-use crate::layout::passkey_script_address;
 use crate::layout::texts::Texts;
 
 /// A form that the script sends. It is hidden until the script runs in a browser that has passkeys.
@@ -41,11 +40,6 @@ impl PasskeyForm<'_> {
             }
         }
     }
-}
-
-/// Renders the reference to the script.
-pub(super) fn passkey_script() -> Markup {
-    html! { script src=(passkey_script_address()) defer {} }
 }
 
 /// Returns the response with a challenge, whose token goes into a cookie.

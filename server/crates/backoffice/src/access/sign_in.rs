@@ -16,11 +16,12 @@ use super::cookies::Cookie;
 use super::fields::Fields;
 use super::inputs::{Input, code_input};
 use super::own_path::own_path;
-use super::passkey_form::{PasskeyForm, passkey_script};
+use super::passkey_form::PasskeyForm;
 use super::problem::Problem;
 use crate::components::badge::Tone;
 use crate::components::notice::notice;
 use crate::layout::page::{Page, Section};
+use crate::layout::passkey_script_tag;
 use crate::{BASE, OfficeState};
 
 /// Query of the pages.
@@ -78,7 +79,7 @@ impl SignInForm<'_> {
                 button type="submit" { (texts.get("sign_in.continue")) }
             }
             (passkey)
-            (passkey_script())
+            (passkey_script_tag())
         };
         let page = Page { texts, title, section: Section::Other, user: None, search: "", main };
         (self.status(), page.render()).into_response()

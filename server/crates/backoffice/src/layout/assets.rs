@@ -3,6 +3,9 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
 
+use maud::{Markup, html};
+use tillgate_net::page_headers::integrity_value;
+
 use crate::BASE;
 
 /// A file that is a part of the program.
@@ -60,6 +63,12 @@ impl Asset {
     fn address(&self) -> String {
         format!("{BASE}/assets/{}", self.name)
     }
+
+    /// Renders the tag of a script, with its hash and with CORS, as the pages' `Integrity-Policy` requires.
+    fn script_tag(&self) -> Markup {
+        let integrity = integrity_value(self.content.as_bytes());
+        html! { script src=(self.address()) integrity=(integrity) crossorigin="anonymous" defer {} }
+    }
 }
 
 /// Returns the address of the style sheet.
@@ -68,10 +77,10 @@ pub(super) fn style_address() -> String {
     style.address()
 }
 
-/// Returns the address of the script.
-pub(super) fn script_address() -> String {
+/// Renders the tag of the script of all pages.
+pub(super) fn script_tag() -> Markup {
     let [_, script, ..] = &*ASSETS;
-    script.address()
+    script.script_tag()
 }
 
 /// Returns the address of the icon.
@@ -80,10 +89,10 @@ pub(super) fn icon_address() -> String {
     icon.address()
 }
 
-/// Returns the address of the script of the pages with passkeys.
-pub(super) fn passkey_script_address() -> String {
+/// Renders the tag of the script of the pages with passkeys.
+pub(super) fn passkey_script_tag() -> Markup {
     let [_, _, _, script, ..] = &*ASSETS;
-    script.address()
+    script.script_tag()
 }
 
 /// Returns the addresses of the style sheets of the preview: of the payment form, and of the page around it.

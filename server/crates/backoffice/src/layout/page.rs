@@ -64,7 +64,7 @@ impl Page<'_> {
                     title { (self.title) " · " (name) }
                     link rel="stylesheet" href=(assets::style_address());
                     link rel="icon" type="image/svg+xml" href=(assets::icon_address());
-                    script src=(assets::script_address()) defer {}
+                    (assets::script_tag())
                 }
                 body class=[self.user.is_none().then_some("plain")] {
                     a.skip href="#main" { (texts.get("layout.skip")) }

@@ -7,8 +7,7 @@ mod value;
 
 use std::fmt;
 
-pub(super) use suggestion::suggest_among;
-pub use suggestion::suggest_fact;
+pub use suggestion::{suggest_among, suggest_fact};
 pub(super) use value::{FactSlot, SCALE, Value, parse_decimal};
 
 use super::input::Reading;

@@ -12,7 +12,7 @@ pub fn suggest_fact(name: &str) -> Option<&'static str> {
 
 /// Returns the most similar of some names. Case and punctuation count for nothing, and a third of the letters may
 /// differ.
-pub(crate) fn suggest_among<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn suggest_among<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST {
         return None;
     }

@@ -71,4 +71,11 @@ pub struct DocumentHeaderFields {
     pub cross_origin_resource_policy: &'static str,
     /// Resources that the document may contain.
     pub cross_origin_embedder_policy: &'static str,
+    /// Kinds of files that the document loads only with a hash.
+    pub integrity_policy: &'static str,
+    /// Address for reports. `CHECKOUT` stands for the value of a checkout. Missing if the build reports nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reporting_endpoints: Option<String>,
+    /// Permissions that the document does not have.
+    pub permissions_policy: &'static str,
 }

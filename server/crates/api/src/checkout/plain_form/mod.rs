@@ -38,7 +38,7 @@ use self::texts::FormTexts;
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
 use crate::checkout::form_config::{creditor_name, named_brands};
-use crate::html_page::{HtmlPage, report_directive};
+use crate::html_page::{HtmlPage, report_directive, report_integrity};
 use crate::received::read_form_parameters;
 use crate::{AppState, client};
 
@@ -271,7 +271,9 @@ impl<'a> PlainFormRequest<'a> {
             ),
             ancestors: &checkout_ancestors(self.state, checkout),
         };
-        page.render_response(status)
+        let mut response = page.render_response(status);
+        report_integrity(response.headers_mut(), "", checkout.map(|checkout| checkout.id.as_str()));
+        response
     }
 }
 
