@@ -76,8 +76,8 @@ fn is_tab() -> bool {
     window.as_ref().is_some_and(|window| window.top().ok().flatten().as_ref() == Some(window))
 }
 
-/// Returns true if a challenge needs the whole page: the screen is small. A frame of the shop has the size that the shop
-/// gives it, and may follow its content, of which a page over it is no part.
+/// Returns true if a challenge needs the whole page: the screen is small. A frame of the shop has the size that the
+/// shop gives it, and may follow its content, of which a page over it is no part.
 fn covers_page() -> bool {
     let is_small = |window: web_sys::Window| window.match_media(SMALL).ok().flatten().is_some_and(|it| it.matches());
     is_tab() && web_sys::window().is_some_and(is_small)

@@ -108,9 +108,9 @@ pub(super) async fn handle_visit(
     advance_visit(&state, &id, Placement::from_query(&query), query.get(METHOD_TIMED_OUT) == "over").await
 }
 
-/// Handles a POST: the result of a challenge, as its code or as the answer of a passkey. Without `returnCode`, or with one that the challenge page does not offer,
-/// it is a visit like [`handle_visit`]: version 1 begins with a POST of the shop's page. A result of another
-/// transaction, or for an ended payment, is rejected with 409.
+/// Handles a POST: the result of a challenge, as its code or as the answer of a passkey. Without `returnCode`, or with
+/// one that the challenge page does not offer, it is a visit like [`handle_visit`]: version 1 begins with a POST of the
+/// shop's page. A result of another transaction, or for an ended payment, is rejected with 409.
 pub(super) async fn handle_challenge_result(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,

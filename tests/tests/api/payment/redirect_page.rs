@@ -67,7 +67,7 @@ async fn the_page_says_what_is_paid_to_whom_and_works_without_scripts() -> anyho
 async fn a_form_learns_that_its_shopper_has_left_the_page_until_the_page_is_visited_again_or_answered()
 -> anyhow::Result<()> {
     let shop = sandbox_shop();
-    let made = shop.create_checkout(&[]).await?;
+    let made = shop.create_checkout(&[("shopperResultUrl", "https://shop.example/back")]).await?;
     let page = submit_pending(&shop, made.id(), "PAYPAL").await?;
     let read_state = async || -> anyhow::Result<String> {
         let path = format!("v1/checkouts/{}/state", made.id());

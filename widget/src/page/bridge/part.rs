@@ -1,5 +1,5 @@
-//! Parts of the form that a script of their own opens (`widget/parts`). The loader loads it with the texts that are said
-//! later.
+//! Parts of the form that a script of their own opens (`widget/parts`). The loader loads it with the texts that are
+//! said later.
 
 use js_sys::Function;
 use tillgate_shared::frame_messages::Sink as _;
@@ -12,7 +12,8 @@ use super::{Data, Loader};
 pub struct OpenPart(Function);
 
 impl OpenPart {
-    /// Opens the part with this name. `cancel` is called when the shopper wants it closed. `None` if the script is lost.
+    /// Opens the part with this name. `cancel` is called when the shopper wants it closed. `None` if the script is
+    /// lost.
     pub fn open(loader: &Loader, name: &str, view: Data, cancel: impl Fn() + 'static) -> Option<Self> {
         let cancel: Box<dyn Fn()> = Box::new(cancel);
         let view = view.with("cancel", &Closure::wrap(cancel).into_js_value());

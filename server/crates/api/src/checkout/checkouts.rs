@@ -186,7 +186,7 @@ fn unpaid_response(
 /// | `checkoutState` | Meaning | Action of the form |
 /// |---|---|---|
 /// | `PENDING` | the payment is not decided | polls again; stays usable for another brand |
-/// | `LEFT` | as `PENDING`, and the shopper has left the simulated page of the brand without an answer | as `OPEN` if the window looks closed |
+/// | `LEFT` | as `PENDING`, and the shopper has left a simulated page | as `OPEN` if the window looks closed |
 /// | `OPEN` | no payment is pending; the last attempt ended without one | stays, and accepts the next submit |
 /// | `PAID`, `REGISTERED` | the checkout has been paid, the account stored | redirects, as for `flow` `now` |
 /// | `EXPIRED` | 30 minutes have passed | redirects to the shop's page too; its server reads the reason |

@@ -29,8 +29,8 @@ pub trait ThreeDsAuthenticator: Send + Sync {
     /// Returns the proof of an authentication whose challenge has ended.
     fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof;
 
-    /// Returns the page of a challenge of this authentication type. A simulation reads the kind of page that the merchant
-    /// requests from `parameters`. `transaction` is the id of the transaction.
+    /// Returns the page of a challenge of this authentication type. A simulation reads the kind of page that the
+    /// merchant requests from `parameters`. `transaction` is the id of the transaction.
     fn challenge_page(&self, auth_type: Option<AuthType>, parameters: &Parameters, transaction: &str) -> ChallengePage;
 
     /// Checks a passkey's answer to the page of a challenge, which is on this origin, such as `https://pay.example`.

@@ -81,8 +81,8 @@ impl Gateway {
         self.page_visits.begin_visit(&payment.id)
     }
 
-    /// Notes that the shopper of a payment has ended a visit to the page without an answer. The form asks for this where
-    /// a window tells nothing.
+    /// Notes that the shopper of a payment has ended a visit to the page without an answer. The form asks for this
+    /// where a window tells nothing.
     pub fn end_page_visit(&self, payment: &Payment, visit: u64) {
         self.page_visits.end_visit(&payment.id, visit);
     }

@@ -1,5 +1,5 @@
-//! Visits of shoppers to the simulated pages of brands, and the pages that they have left without an answer. They are in
-//! memory only: after a restart, forms learn it from their windows alone.
+//! Visits of shoppers to the simulated pages of brands, and the pages that they have left without an answer. They are
+//! in memory only: after a restart, forms learn it from their windows alone.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,8 +35,8 @@ impl PageVisits {
         *last
     }
 
-    /// Notes that a shopper has ended a visit. A page that is loaded again reports the end of its earlier visit when the
-    /// next has begun, so only the last one counts.
+    /// Notes that a shopper has ended a visit. A page that is loaded again reports the end of its earlier visit when
+    /// the next has begun, so only the last one counts.
     pub(crate) fn end_visit(&self, payment: &PaymentId, number: u64) {
         let mut visits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(visit) = visits.1.get_mut(payment).filter(|visit| visit.number == number) {

@@ -1,8 +1,8 @@
 //! Passkeys at the simulated issuer: what its page asks a browser for, and the check of the answer (WebAuthn).
 //!
-//! A real issuer knows its cardholder's passkey. The simulated one lets the browser make a passkey and use it at once, so
-//! nothing is kept between the two. The library that the back office uses refuses answers of a frame in a page of another
-//! site, which is where an issuer asks.
+//! A real issuer knows its cardholder's passkey. The simulated one lets the browser make a passkey and use it at once,
+//! so nothing is kept between the two. The library that the back office uses refuses answers of a frame in a page of
+//! another site, which is where an issuer asks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
