@@ -26,7 +26,7 @@ async fn list_fields(browser: &Browser) -> anyhow::Result<String> {
 
 /// Returns the IBAN's text with a bar at the caret.
 async fn read_caret(browser: &Browser) -> anyhow::Result<String> {
-    let both = format!("it => it.value.slice(0, it.selectionStart) + '|' + it.value.slice(it.selectionEnd)");
+    let both = "it => it.value.slice(0, it.selectionStart) + '|' + it.value.slice(it.selectionEnd)";
     read_text(browser, &format!("({both})(find('{IBAN}'))")).await
 }
 
