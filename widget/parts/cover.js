@@ -51,11 +51,12 @@ const WHOLE = {
 const BAR = "56px";
 const edge = (side) => `env(safe-area-inset-${side}, 0px)`;
 const TOP = `calc(${BAR} + ${edge("top")})`;
+// Light or dark as the issuer's page, which asks the device.
 const BAR_STYLE = {
   __proto__: null, position: "absolute", inset: "0 0 auto", width: "100%", height: TOP, margin: "0", "box-sizing": "border-box",
   padding: `${edge("top")} calc(${edge("right")} + 12px) 0 calc(${edge("left")} + 12px)`, display: "flex",
   "align-items": "center", "justify-content": "space-between", gap: "12px", "touch-action": "none",
-  "border-block-end": "1px solid GrayText",
+  "border-block-end": "1px solid GrayText", "color-scheme": "light dark", background: "Canvas", color: "CanvasText",
 };
 const FRAME_STYLE = {
   __proto__: null, position: "absolute", top: TOP, left: edge("left"), right: "auto", bottom: "auto", margin: "0",

@@ -80,6 +80,35 @@ async fn who_leaves_the_sheet_pays_otherwise_or_opens_it_again() -> anyhow::Resu
 }
 
 #[tokio::test]
+async fn escape_closes_the_sheet_from_the_page_and_from_the_sheet_itself() -> anyhow::Result<()> {
+    let stage = fixture_with_wallet_key().await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "APPLEPAY", OPTIONS).await?;
+        for (at, in_sheet) in [false, true].into_iter().enumerate() {
+            click_element(&browser, ".wpwl-button-brand-APPLEPAY").await?;
+            let frame = browser.query(By::Css("dialog.wpwl-wallet[open] > iframe")).first().await?;
+            if in_sheet {
+                frame.enter_frame().await?;
+                let cancel = browser.query(By::Css("#cancel")).first().await?;
+                cancel.send_keys(Key::Escape + "").await?;
+                browser.enter_default_frame().await?;
+            } else {
+                let focus = "const sheet = document.querySelector('dialog'); sheet.tabIndex = -1; sheet.focus()";
+                browser.execute(focus, vec![]).await?;
+                browser.action_chain().send_keys(Key::Escape.value().to_string()).perform().await?;
+            }
+            browser.wait_until("!document.querySelector('dialog')").await?;
+            let count = format!("witness.all().filter(it => it.kind === 'cancelled').length === {}", at + 1);
+            browser.wait_until(&count).await?;
+            browser.wait_until("document.activeElement.matches('.wpwl-button-brand-APPLEPAY')").await?;
+        }
+        assert_eq!(stage.submit_count(), 0);
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_merchants_own_wallet_puts_its_token_into_the_form() -> anyhow::Result<()> {
     let stage = fixture_with_wallet_key().await?;
     let made = stage.gateway.run_command(&["wallet-token", "make", "--entity", &stage.merchant.entity_id])?;

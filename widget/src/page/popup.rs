@@ -22,7 +22,7 @@ use super::text::keys;
 /// Time between two questions, in milliseconds.
 pub const PAUSE: i32 = 1500;
 
-/// Same as [`PAUSE`], while a window looks closed and nobody knows yet if it is.
+/// Same as [`PAUSE`], while a window looks closed whose page tells the gateway if it is: one of a sandbox.
 const SHORT_PAUSE: i32 = 500;
 
 /// A window or frame with a brand's page.
@@ -235,7 +235,8 @@ async fn watch(session: Rc<Session>, visit: Rc<Visit>) {
             return;
         }
         if was_gone == visit.is_gone.get() {
-            visit.pause.wait(if looks_closed { SHORT_PAUSE } else { PAUSE }).await;
+            let is_test = session.config.borrow().as_ref().is_some_and(|config| config.test);
+            visit.pause.wait(if looks_closed && is_test { SHORT_PAUSE } else { PAUSE }).await;
         }
     }
 }

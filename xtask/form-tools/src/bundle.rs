@@ -111,7 +111,7 @@ pub fn write_bundle(
     add("frame/frame.wasm", WASM, frame.wasm.clone());
     let marks = BrandMarks::read(&widget.join("style/marks.toml"))?;
     add_styles(&widget.join("style"), &marks, &mut add)?;
-    add_lazy_scripts(&widget, &mut add)?;
+    add_late_scripts(&widget, &mut add)?;
     let debit = debit_script(&widget)?;
     let debit_hash = script::sha256_base64(debit.as_bytes());
     add("js/debit.js", SCRIPT, debit.into_bytes());
@@ -169,8 +169,8 @@ pub fn insert_countries(source: &str) -> String {
     source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
 }
 
-/// Adds the scripts that only some pages load, each by its entry module.
-fn add_lazy_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
+/// Adds the scripts that pages load later, or only if they need them.
+fn add_late_scripts(widget: &Path, add: &mut impl FnMut(&str, &'static str, Vec<u8>)) -> Result<()> {
     // The script about faults names the nearest brand.
     let brands = Brand::all().iter().map(|brand| brand.code).collect::<Vec<_>>().join(" ");
     let scripts = [
