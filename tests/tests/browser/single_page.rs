@@ -56,7 +56,7 @@ impl VisitedShop {
         let site = &fixture.site;
         site.set_policy("default-src * 'unsafe-inline' 'unsafe-eval' data:");
         let ids = [fixture.checkout.id(), second.id()];
-        site.add_file("/shop.js", "text/javascript", render_config(&proxy, &ids, 0));
+        site.add_file("/shop.js", "text/javascript", &render_config(&proxy, &ids, 0));
         let (_, make) = SHOPS.iter().find(|(known, _)| *known == name).copied().context("no such shop")?;
         let address = match make {
             Make::Script(script) => add_application(site, script),
@@ -135,7 +135,7 @@ fn render_config(proxy: &Proxy, checkouts: &[&str], pause: u32) -> String {
 /// Adds the page of a shop with this script, and returns its address.
 fn add_application(site: &MerchantSite, script: &str) -> String {
     site.add_file("/app.js", "text/javascript", script);
-    site.add_file("/shop", HTML, render_page("", "#/", "<main></main><script src=\"/app.js\"></script>"))
+    site.add_file("/shop", HTML, &render_page("", "#/", "<main></main><script src=\"/app.js\"></script>"))
 }
 
 /// Adds the pages of a shop with this library, and returns the address of the first.
@@ -144,9 +144,9 @@ fn add_pages(site: &MerchantSite, library: &str, proxy: &Proxy, checkouts: &[&st
         let script = format!("<script src=\"{}v1/paymentWidgets.js?checkoutId={id}\"></script>", proxy.public);
         let form = "<form class=\"paymentWidgets\" action=\"/result?own=2\" data-brands=\"VISA MASTER\"></form>";
         let content = format!("<main><h1>Pay</h1>{form}{script}</main>");
-        site.add_file(&format!("/shop/pay/{number}"), HTML, render_page(library, "/shop/", &content));
+        site.add_file(&format!("/shop/pay/{number}"), HTML, &render_page(library, "/shop/", &content));
     }
-    site.add_file("/shop/cart", HTML, render_page(library, "/shop/", "<main><h1>Cart</h1></main>"))
+    site.add_file("/shop/cart", HTML, &render_page(library, "/shop/", "<main><h1>Cart</h1></main>"))
 }
 
 /// Media type of pages.
