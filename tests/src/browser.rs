@@ -97,7 +97,8 @@ where
     run_and_quit(Browser { driver }, test).await
 }
 
-/// Runs `test` like [`run_in_firefox`], in WebKit. Its driver types into no element of a frame: click it, and send keys.
+/// Runs `test` like [`run_in_firefox`], in WebKit. Its driver types into no element of a frame: click it, and send
+/// keys.
 ///
 /// # Errors
 /// If the test fails, or if WebKit cannot be started.

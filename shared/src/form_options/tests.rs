@@ -49,7 +49,7 @@ fn keys_that_nothing_shows_are_no_keys_of_ours_and_the_table_says_so() {
 }
 
 /// Options that the form does not read: its behaviour cannot be changed, or the loader reads them by their names.
-const NOT_BY_ROW: [&str; 3] = ["imageStyle", "locale", "methodLayout"];
+const NOT_BY_ROW: [&str; 7] = ["imageStyle", "locale", "methodLayout", "theme", "brandList", "fonts", "focusNextField"];
 
 #[test]
 fn the_form_uses_the_row_of_every_option_and_callback() {

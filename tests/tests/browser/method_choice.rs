@@ -118,7 +118,7 @@ async fn keys_move_the_choice_and_tab_leads_into_the_open_form() -> anyhow::Resu
             wait_for_rows(&browser, &rows(at)).await?;
         }
         press(&browser, Key::Tab).await?;
-        browser.wait_until("document.activeElement.matches('.wpwl-form-card .wpwl-control-brand')").await?;
+        browser.wait_until("document.activeElement.matches('.wpwl-form-card .wpwl-control-cardNumber')").await?;
         browser.execute("document.querySelector('.wpwl-method input:checked').focus()", vec![]).await?;
         press(&browser, Key::Down).await?;
         press(&browser, Key::Down).await?;

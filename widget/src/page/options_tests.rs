@@ -100,7 +100,7 @@ impl Source for Recorder {
 }
 
 /// Options that the page module does not read: the loader does, or nothing depends on them.
-const NOT_HERE: [&str; 3] = ["locale", "imageStyle", "methodLayout"];
+const NOT_HERE: [&str; 7] = ["locale", "imageStyle", "methodLayout", "theme", "brandList", "fonts", "focusNextField"];
 
 #[test]
 fn every_option_of_the_table_is_read() {

@@ -72,7 +72,9 @@ fn set_of(types: &[&str]) -> BTreeSet<String> {
 #[test]
 fn the_frames_and_the_page_module_speak_the_same_messages() {
     let fields = Vocabulary::of_scripts(&["digits.js", "text.js", "checks.js"]);
-    assert_eq!(fields.handled, set_of(FieldMessage::TYPES));
+    // The script that hands over the page's fonts sends them, and not the page module.
+    let handled: BTreeSet<String> = fields.handled.iter().filter(|name| *name != "fonts").cloned().collect();
+    assert_eq!(handled, set_of(FieldMessage::TYPES));
     assert_eq!(fields.sent, set_of(FieldReport::<()>::TYPES));
     let relay = Vocabulary::of_scripts(&["relay.js"]);
     assert_eq!(relay.handled, set_of(RelayCall::TYPES));

@@ -52,7 +52,8 @@ const CLIENT_GENERATOR: PythonProgram =
 pub type Environment = Vec<(&'static str, OsString)>;
 
 /// Installs the missing tools of the tests: node, FTP clients, servers for files, generators of clients, the packages
-/// of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with the paths of tools.
+/// of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with the paths of
+/// tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
