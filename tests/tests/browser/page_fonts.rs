@@ -1,5 +1,5 @@
-//! Fonts of the page in the frames (`fonts`). The font of these tests has 12 glyphs: digits are blocks of one and a half
-//! times their size (made with fontTools).
+//! Fonts of the page in the frames (`fonts`). The font of these tests has 12 glyphs: digits are blocks of one and a
+//! half times their size (made with fontTools).
 
 use serde_json::Value;
 use tillgate_tests::card_form::{CODE_FRAME, CardForm, NUMBER_FRAME};
