@@ -19,7 +19,7 @@ function begin(loader) {
     if (!isWhole || wasWhole || nativeGet(document, "activeElement") !== control) return;
     const container = control.closest(".wpwl-container");
     const all = Array.from(container ? container.querySelectorAll(".wpwl-control") : []);
-    const next = all.slice(all.indexOf(control) + 1).find((other) => other.checkVisibility() && !other.disabled);
+    const next = all.slice(all.indexOf(control) + 1).find((other) => other.getClientRects().length && !other.disabled);
     if (!next) return;
     next.focus();
     if (!next.matches("iframe")) return;
@@ -37,6 +37,7 @@ function begin(loader) {
 
   function read(event) {
     const { target, isTrusted } = event;
+    if (globalOf("__tillgate") !== loader) return end();
     if (!isTrusted || !target.matches || !target.matches(`input${EXPIRY}`)) return;
     // A caret inside of the text corrects it.
     follow(target, DATE.test(target.value) && target.selectionEnd === target.value.length);

@@ -2,13 +2,13 @@
 
 import { make, nativeGet, nativeSet } from "../loader/native.js";
 
-// Returns the origin of an address, or nothing. An address of another site that the query of the page names comes from
-// a link that anybody may have written.
+// Returns the origin of an address, or nothing. An address of another site counts only if the query of the page names
+// none: a link that anybody may have written could have put it there, in any spelling that browsers understand.
 export function shopOrigin(address, page) {
   let url;
   try { url = new URL(address, page.href); } catch { return ""; }
   if (!/^https?:$/.test(url.protocol)) return "";
-  if (url.origin !== page.origin && decodeAll(page.search + page.hash).includes(url.hostname)) return "";
+  if (url.origin !== page.origin && /[:/\\]/.test(decodeAll(page.search + page.hash))) return "";
   return url.origin + "/";
 }
 

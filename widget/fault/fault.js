@@ -1,6 +1,7 @@
 // Explains a form that cannot be used: to the developer on the console, with the line to write, and to the shopper with
 // a way back to the shop. Only pages with a fault load this script.
-//
+
+import { findText } from "../choice/texts.js";
 import { globalOf, kindOf, readMember } from "../loader/native.js";
 import { addWayBack } from "./back.js";
 import { describeBrands, describeCheckout, describeFault, describeViolation } from "./sentences.js";
@@ -21,8 +22,8 @@ function say(sentence) {
 
 // Adds the way back to all messages that end a form.
 function addWaysBack() {
-  const labels = readMember(loader.readOptions(), "labels") || {};
-  const text = String(readMember(labels, "backToShop") || loader.readTexts().backToShop);
+  // The gateway that has the texts may be what cannot be reached.
+  const text = loader.readTexts().backToShop ? findText("backToShop", loader) : "Back to the shop";
   for (const form of loader.listForms()) {
     const options = loader.readOptions();
     const address = readMember(options, "shopperResultUrl") || form.readResult();

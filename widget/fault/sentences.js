@@ -43,9 +43,14 @@ export function describeBrands(words, brands) {
 
 // Returns a sentence about what a policy of the page has blocked.
 export function describeViolation({ directive, policy, origin }) {
-  const sources = policy.split(";").map((text) => text.trim().split(/\s+/)).find(([name]) => name === directive) || [];
+  const rows = policy.split(";").map((text) => text.trim().split(/\s+/));
+  // Browsers name the most specific directive, also where the policy has a more general one.
+  const general = directive.replace(/-elem$/, "");
+  const names = [directive, general, "default-src"];
+  const sources = names.map((wanted) => rows.find(([name]) => name.toLowerCase() === wanted)).find(Boolean) || [];
   const kept = sources.slice(1).filter((source) => source !== "'none'");
-  const line = [directive.replace(/-elem$/, ""), ...(kept.length ? kept : ["'self'"]), origin].join(" ");
+  const written = sources[0] === directive ? directive : general;
+  const line = [written, ...(kept.length ? kept : ["'self'"]), origin].join(" ");
   return `The directive ${directive} of the page's Content-Security-Policy blocks ${origin}. Write: ${line}`;
 }
 

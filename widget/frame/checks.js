@@ -77,7 +77,7 @@ function makeNumberChecks(frame) {
       if (bin !== lastBin) changes++;
       lastBin = bin;
       // Numbers of 16 digits and more have hardly ever another one.
-      const isWhole = number[15] || !listLonger(number).some((longer) => askDigits(longer, brand, brands, wasm.number));
+      const isWhole = number.length > 15 || !listLonger(number).some((longer) => askDigits(longer, brand, brands, wasm.number));
       return askDigits(number, brand, brands, () => {
         const fitting = listAnswers(wasm.fitting).map((place) => brands[place]);
         const [complete, valid] = [wasm.number() > 0, wasm.number() > 1];
@@ -138,7 +138,7 @@ function stylePlaceholder(style) {
   }
 }
 
-// Maximum number of fonts in a frame, and of the bytes of one.
+// Maximum number of fonts in a frame, which may be told twice, and of the bytes of one.
 const MOST_FONTS = 8;
 const LARGEST_FONT = 256 * 1024;
 

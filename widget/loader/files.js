@@ -35,7 +35,7 @@ function loadElement(create, place, attempt) {
       }, pause);
     };
     // Frameworks that replace the head take sheets away.
-    if (place === "after" && nativeGet(styleLink, "isConnected")) styleLink.after(element);
+    if (place === "after" && styleLink && nativeGet(styleLink, "isConnected")) styleLink.after(element);
     else nativeGet(document, "head")[place === "append" ? place : "prepend"](element);
   });
 }
@@ -130,7 +130,8 @@ function loadSheet(name, hash, place, note) {
 // Loads the rules for what a form of cards does not show at once. They weigh as much as those of the style, and follow
 // them.
 function loadLaterStyle() {
-  if (hasLaterStyle || styleName === "none") return null;
+  // Without a style yet, the next call loads them.
+  if (hasLaterStyle || !styleName || styleName === "none") return null;
   hasLaterStyle = true;
   return loadSheet("later", "%LATER_STYLE%", "after").catch(Boolean);
 }

@@ -18,6 +18,8 @@ import { framePermissions } from "./skeleton.js";
 import { beginWatch, endWatch, noteHello, onRetry, reloadFrames, showFailure } from "./watch.js";
 
 var MISSING = "there is no form.paymentWidgets";
+// Time for what comes later, in milliseconds. Then the form goes on without it.
+var LATEST = 10000;
 // Browsers show no frame of the gateway in a page without an origin, and a frame in a sandbox could not reach another.
 var NO_ORIGIN = "this page has no origin";
 
@@ -51,7 +53,14 @@ function startLoader() {
     loadLaterParts: function (work) {
       // A fault may be explained before the page's scripts have run.
       if (!isSettled) loadTexts();
-      loadLaterParts().then(loadDebitScript).then(work);
+      var isDone = false;
+      var finish = function () {
+        if (!isDone && work) work();
+        isDone = true;
+      };
+      loadLaterParts().then(loadDebitScript).then(finish);
+      // A request that never ends may hold up no form and no challenge.
+      setTimeout(finish, LATEST);
     },
     listForms: listForms, findRelay: findRelay, openRelay: openRelay, runSoon: runSoon, showMark: showMark,
     releaseForm: function (form) { form.isDone = true; },
@@ -130,8 +139,8 @@ function startLoader() {
 
   // Explains that a policy of the page has blocked a file or a frame of ours.
   function noteViolation(event) {
-    var blocked = event.blockedURI;
-    if (!blocked.indexOf(framesOrigin) || !blocked.indexOf(base.slice(0, -1))) explain(event);
+    var blocked = event.blockedURI + "/";
+    if (!blocked.indexOf(framesOrigin + "/") || !blocked.indexOf(base)) explain(event);
   }
 
   function requestPageModule() {

@@ -86,6 +86,6 @@ export function cover(container, frame, title) {
     silenceRest(container),
   ];
   // Otherwise a transformed ancestor would be its page. Without the top layer, it is over everything in most pages.
-  if (container.showPopover) container.showPopover();
+  try { container.showPopover(); } catch { /* It is one already, or the browser knows none. */ }
   return () => undo.forEach((work) => work());
 }

@@ -17,15 +17,16 @@ function showsBrand(window) {
 
 // Watches a visit, and calls `cancel` when the shopper has left the brand's page: by the key Escape if it is in a frame of
 // this page. A brand's page may cut itself off from the page that opened it, and its window then looks closed at
-// once. So a window that looks closed is closed if it did not look so while it showed the brand's page; otherwise only if
-// the shopper is back in this page. Returns a function that ends this.
+// once. So a window that looks closed is closed if the shopper is back in this page: by a sign of that, or by the focus
+// that a closed window leaves to this one, if it did not look closed while it showed the brand's page. A brand's page that
+// goes on to a page which cuts itself off keeps the focus. Returns a function that ends this.
 export function watchVisit({ window: brand, frame, cancel }) {
   if (frame) return onEscape(frame, cancel);
   let looks = 0;
   let isBack = false;
   const look = () => {
     if (!brand.closed) looks += showsBrand(brand) ? 1 : 0;
-    else if (looks >= LOOKS || isBack) {
+    else if (isBack || (looks >= LOOKS && document.hasFocus())) {
       stop();
       cancel();
     }

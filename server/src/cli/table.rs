@@ -21,7 +21,7 @@ pub(super) fn align_columns(rows: &[Vec<String>]) -> Vec<String> {
 pub(super) fn to_printable(line: &str) -> String {
     let is_harmful = |c: char| {
         c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+            || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     line.replace(is_harmful, "\u{fffd}")
 }

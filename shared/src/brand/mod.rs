@@ -128,9 +128,9 @@ impl Brand {
     }
 
     /// Returns true if the number of a card tells that it may be of this brand, so that nobody has to say so. False for
-    /// brands without known ranges, and for those that may be issued outside of theirs.
+    /// brands without ranges of their own, and for those that may be issued outside of theirs.
     pub fn is_told_by_number(&self) -> bool {
-        self.scheme.is_some_and(|scheme| scheme.other_ranges != OtherRanges::Unknown)
+        self.scheme.is_some_and(|scheme| !scheme.ranges.is_empty() && scheme.other_ranges != OtherRanges::Unknown)
     }
 
     /// Returns the possible lengths of its card numbers, ascending: 12 to 19 without a known scheme.

@@ -52,6 +52,12 @@ async fn card_data_is_nowhere_in_the_merchants_page_messages_or_network() -> any
         form.enter_security_code("739").await?;
         form.press_pay_button().await?;
         form.wait_for_hint("cvvError").await?;
+        // The frames answer yes or no about what is typed, and nothing else.
+        let told =
+            "witness.all().filter(it => it.kind === 'message' && /field: card\\./.test(it.detail)).map(it => it.detail)
+            .flatMap(it => [...it.matchAll(/(empty|known|complete|valid|optional|whole|past): (\\w*)/g)])
+            .filter(([, , value]) => !/^(true|false|undefined)$/.test(value)).map(([pair]) => pair).join()";
+        assert_eq!(browser.evaluate(told).await?, "");
         check_page_data(&browser, "with an error").await?;
         form.enter_security_code("4").await?;
         check_page_data(&browser, "filled in").await?;

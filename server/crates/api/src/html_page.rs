@@ -37,6 +37,14 @@ pub(super) struct HtmlPage<'a> {
     pub(super) ancestors: &'a str,
 }
 
+/// Serves a script of such a page. Its tag has a hash, which browsers check only if the answer allows the page's origin:
+/// that of a page in a sandbox is no address.
+pub(super) fn serve_page_script(script: &'static str) -> Response {
+    let headers =
+        [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
+    (headers, script).into_response()
+}
+
 impl HtmlPage<'_> {
     /// Renders the page as a response with its content security policy, which allows nothing but the page's style and
     /// `directives`. A policy that is no valid header is replaced by one that forbids everything.

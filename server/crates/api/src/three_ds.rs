@@ -24,7 +24,7 @@ use tillgate_shared::result::codes;
 use super::AppState;
 use super::client;
 use super::extract::PathId;
-use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integrity, script_tag};
+use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integrity, script_tag, serve_page_script};
 use super::received::read_form_parameters;
 use crate::checkout::form::checkout_ancestors;
 use crate::checkout::form::{ANY_ORIGIN, FormQuery};
@@ -158,7 +158,7 @@ pub(super) async fn complete_method(State(state): State<Arc<AppState>>, PathId(i
 
 /// Serves the script of the pages.
 pub(super) async fn serve_script() -> Response {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
+    serve_page_script(SCRIPT)
 }
 
 /// Advances the authentication until it needs the shopper, and renders that step or the end: method page, challenge, or

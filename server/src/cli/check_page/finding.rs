@@ -8,6 +8,9 @@ use crate::cli::table::to_printable;
 /// Longest text of a page that a finding repeats, in characters.
 const MAX_CHARACTERS: usize = 300;
 
+/// Maximum number of findings of a page. Nobody reads more at once.
+const MAX_FINDINGS: usize = 100;
+
 /// A kind of fault. Its name on the command line has hyphens, and docs/check-page.md has a row for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum FindingKind {
@@ -27,8 +30,6 @@ pub(super) enum FindingKind {
     ScriptMissing,
     /// The page has several scripts of the form.
     ScriptTwice,
-    /// The script runs at an unknown time.
-    ScriptAsync,
     /// The browser does not run the script as a classic script.
     ScriptType,
     /// The script's address is in another attribute than `src`.
@@ -53,8 +54,6 @@ pub(super) enum FindingKind {
     IntegrityWrong,
     /// The browser cannot check the hash.
     CrossoriginMissing,
-    /// The options are set after the form has begun to load.
-    OptionsLate,
     /// The page has no place for the form.
     FormMissing,
     /// The place for the form is no `form`.
@@ -121,7 +120,8 @@ impl Findings {
     /// Adds a finding, once.
     pub(super) fn add(&mut self, kind: FindingKind, message: impl AsRef<str>, line: impl AsRef<str>) {
         let finding = Finding { kind, message: shorten(message.as_ref()), line: shorten(line.as_ref()) };
-        if !self.0.contains(&finding) {
+        // A hostile page may have a fault in every element.
+        if self.0.len() < MAX_FINDINGS && !self.0.contains(&finding) {
             self.0.push(finding);
         }
     }

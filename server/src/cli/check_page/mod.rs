@@ -79,7 +79,7 @@ fn parse_gateway(text: &str) -> Result<Url, String> {
 }
 
 /// Returns true for an address of this machine.
-fn is_of_this_machine(url: &Url) -> bool {
+pub(crate) fn is_of_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');
@@ -111,18 +111,14 @@ impl CheckPage {
 
     fn check(&self) -> anyhow::Result<PageReport> {
         let mut networks = self.allowed_networks.clone();
-        // The operator named this machine, so the page may have its gateway there. A page elsewhere must not lead here.
+        // Who names this machine as page or gateway wants it to be asked. Otherwise no page leads here.
         if is_of_this_machine(&self.url) || self.gateway.as_ref().is_some_and(is_of_this_machine) {
             networks.extend(["127.0.0.0/8", "::1/128"].iter().filter_map(|network| network.parse::<IpNet>().ok()));
         }
         let client = OutgoingClient::new(&networks, self.ports.allowed_ports())?;
         let checked = create_runtime()?.block_on(self.read_page(&client))?;
-        let mut url = checked.page.url.clone();
-        // The query of a payment page may hold the id of an order.
-        url.set_query(None);
-        url.set_fragment(None);
         Ok(PageReport {
-            url: url.into(),
+            url: without_query(&checked.page.url).into(),
             gateway: checked.gateway.as_ref().map(|gateway| gateway.base.to_string()),
             findings: rules::find_faults(&checked),
         })
@@ -132,13 +128,14 @@ impl CheckPage {
     async fn read_page(&self, client: &OutgoingClient) -> anyhow::Result<CheckedPage> {
         let fetched =
             client.fetch_document(&self.url).await.with_context(|| format!("{} gives no answer", self.url))?;
-        ensure!(fetched.status.is_success(), "{} answers with the status {}", fetched.url, fetched.status.as_u16());
+        let shown = without_query(&fetched.url);
+        ensure!(fetched.status.is_success(), "{shown} answers with the status {}", fetched.status.as_u16());
         let media_type = fetched.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
         if !media_type.to_ascii_lowercase().contains("html") {
-            bail!("{} is no page: its media type is {media_type}", fetched.url);
+            bail!("{shown} is no page: its media type is {media_type}");
         }
         let page = ServedPage::new(fetched);
-        let tag = page.loader_tags().first().copied();
+        let tag = page.loader_tags().last().copied();
         let base = self.gateway.clone().or_else(|| page.gateway_base(tag?));
         let loader_url = tag.and_then(|tag| page.loader_url(tag.element));
         let loader = match loader_url {
@@ -151,6 +148,14 @@ impl CheckPage {
         };
         Ok(CheckedPage { page, gateway, loader })
     }
+}
+
+/// Returns an address as it is shown: the query of a payment page may hold the id of an order.
+fn without_query(url: &Url) -> Url {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    shown.set_fragment(None);
+    shown
 }
 
 /// Asks a gateway for the list of its scripts.

@@ -21,6 +21,11 @@ pub(super) struct ServedPage {
     pub(super) document: Document,
     /// Enforced policies of the headers and of the head.
     pub(super) policies: Vec<Policy>,
+    /// Address by which the page's others are resolved.
+    base: Url,
+    /// The scripts of the form: the place among the elements, and the length of the gateway's address. They are looked
+    /// for once, because a hostile page may have very many scripts.
+    loaders: Vec<(usize, usize)>,
 }
 
 /// A script of the form in a page.
@@ -28,7 +33,7 @@ pub(super) struct ServedPage {
 pub(super) struct LoaderTag<'a> {
     /// The element.
     pub(super) element: &'a Element,
-    /// Number of the loader's version in its address, with a slash on both sides, such as `/v1/`.
+    /// Length of the gateway's address at the beginning of the script's, in bytes.
     base_length: usize,
 }
 
@@ -48,7 +53,14 @@ impl ServedPage {
         for element in head.filter(is_policy) {
             policies.extend(Policy::parse_list(element.attribute("content").unwrap_or_default(), "a <meta>"));
         }
-        Self { url: fetched.url, headers: fetched.headers, document, policies }
+        let base = document.elements("base").find_map(|element| element.attribute("href"));
+        let base = base.and_then(|href| fetched.url.join(href.trim()).ok()).unwrap_or_else(|| fetched.url.clone());
+        let mut page =
+            Self { url: fetched.url, headers: fetched.headers, document, policies, base, loaders: Vec::new() };
+        let scripts = page.document.elements.iter().enumerate().filter(|(_, element)| element.name == "script");
+        let find_loader = |(at, element)| Some((at, find_base(&page.loader_url(element)?)?));
+        page.loaders = scripts.filter_map(find_loader).collect();
+        page
     }
 
     /// Returns the values of a header, joined with commas as browsers do; empty if the page does not have it.
@@ -59,18 +71,15 @@ impl ServedPage {
 
     /// Resolves an address in the page, by the first `base` if there is one. `None` if it is no address.
     pub(super) fn resolve(&self, address: &str) -> Option<Url> {
-        let base = self.document.elements("base").find_map(|element| element.attribute("href"));
-        let base = base.and_then(|href| self.url.join(href.trim()).ok()).unwrap_or_else(|| self.url.clone());
-        base.join(address.trim()).ok()
+        self.base.join(address.trim()).ok()
     }
 
     /// Returns the scripts of the form, in the order of the page.
     pub(super) fn loader_tags(&self) -> Vec<LoaderTag<'_>> {
-        let find_tag = |element| {
-            let base_length = find_base(&self.loader_url(element)?)?;
-            Some(LoaderTag { element, base_length })
+        let find_tag = |(at, base_length): &(usize, usize)| {
+            Some(LoaderTag { element: self.document.elements.get(*at)?, base_length: *base_length })
         };
-        self.document.elements("script").filter_map(find_tag).collect()
+        self.loaders.iter().filter_map(find_tag).collect()
     }
 
     /// Returns the address of a script element.

@@ -96,6 +96,16 @@ async fn hostile_pages_neither_steer_the_terminal_nor_stop_the_command() -> anyh
     let depth = "<form><template></template>".repeat(50_000);
     let deep = site.add_file("/deep.html", "text/html", &depth);
     assert_eq!(run_tillgate(&["check-page", &deep]).await?.status.code(), Some(1));
+    // Work that grows with the square of the page would never end.
+    let names: String = (0..400_000).map(|number| format!("BRAND{number} ")).collect();
+    let scripts =
+        "<script src=a/v1/paymentWidgets.js></script>".repeat(20_000) + &"<script src=a></script>".repeat(90_000);
+    for page in [format!("<form class=paymentWidgets data-brands=\"{names}\">"), scripts] {
+        let large = site.add_file("/large.html", "text/html", &page);
+        let output = run_tillgate(&["check-page", &large]).await?;
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.len() < 200_000, "{}", output.stdout.len());
+    }
     Ok(())
 }
 

@@ -24,7 +24,7 @@ use tillgate_shared::brand::{Brand, Flow};
 use crate::AppState;
 use crate::checkout::form::ANY_ORIGIN;
 use crate::extract::PathId;
-use crate::html_page::{HtmlPage, NO_FRAME, STYLE};
+use crate::html_page::{HtmlPage, NO_FRAME, STYLE, serve_page_script};
 use crate::payment::page::INLINE;
 use crate::payment::page::allows_auto_redirect;
 use crate::payment::page::outcome_sentence;
@@ -122,7 +122,7 @@ async fn apply_answer(page: &'static BrandPage, state: Arc<AppState>, id: String
 
 /// Serves the script of a page that closes itself.
 async fn serve_script() -> Response {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
+    serve_page_script(SCRIPT)
 }
 
 /// The page, and the way in which it is shown.

@@ -21,7 +21,7 @@ use tillgate_shared::brand::{AccountType, Brand};
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
 use crate::extract::PathId;
-use crate::html_page::{HtmlPage, STYLE, report_directive, report_integrity};
+use crate::html_page::{HtmlPage, STYLE, report_directive, report_integrity, serve_page_script};
 use crate::received::read_form_parameters;
 use crate::{AppState, FieldsUrl};
 
@@ -78,7 +78,7 @@ async fn handle_card_choice(
 
 /// Serves the script of the sheet.
 async fn serve_script() -> Response {
-    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT).into_response()
+    serve_page_script(SCRIPT)
 }
 
 /// Returns the checkout and the wallet that the query names in `brand`.

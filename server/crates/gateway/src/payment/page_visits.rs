@@ -26,6 +26,7 @@ impl PageVisits {
         let (last, pages) = &mut *visits;
         // Shoppers who never answer would otherwise fill the memory.
         if pages.len() >= MAX_PAGES
+            && !pages.contains_key(payment)
             && let Some(oldest) = pages.iter().min_by_key(|(_, visit)| visit.number).map(|(id, _)| id.clone())
         {
             pages.remove(&oldest);

@@ -4,9 +4,7 @@ use tillgate_risk::suggest_among;
 use tillgate_shared::brand::Brand;
 
 use crate::cli::check_page::document::Element;
-use crate::cli::check_page::finding::FindingKind::{
-    BrandUnknown, FormAttribute, FormElement, FormMissing, FormNested, OptionsLate,
-};
+use crate::cli::check_page::finding::FindingKind::{BrandUnknown, FormAttribute, FormElement, FormMissing, FormNested};
 use crate::cli::check_page::finding::Findings;
 use crate::cli::check_page::page::{LOADER, ServedPage};
 
@@ -31,7 +29,6 @@ pub(super) fn check_forms(page: &ServedPage, findings: &mut Findings) {
         }
         check_brands(place, findings);
     }
-    check_options(page, findings);
 }
 
 fn report_missing_form(page: &ServedPage, places: &[&Element], findings: &mut Findings) {
@@ -51,6 +48,9 @@ fn report_missing_form(page: &ServedPage, places: &[&Element], findings: &mut Fi
     findings.add(FormMissing, message, FORM_LINE);
 }
 
+/// Maximum number of brands that are looked at. There are fewer, and a hostile page may name millions.
+const MAX_BRANDS: usize = 200;
+
 /// Checks the attribute with the brands, and each brand. A form without brands takes every card.
 fn check_brands(place: &Element, findings: &mut Findings) {
     let Some(brands) = place.attribute("data-brands") else {
@@ -64,25 +64,13 @@ fn check_brands(place: &Element, findings: &mut Findings) {
         return;
     };
     let separators = |c: char| c == ',' || c.is_whitespace();
-    let names: Vec<&str> = brands.split(separators).filter(|name| !name.is_empty()).collect();
+    let names = brands.split(separators).filter(|name| !name.is_empty()).take(MAX_BRANDS).collect::<Vec<_>>();
     for name in names.iter().filter(|name| Brand::find(name).is_none()) {
         let nearest = suggest_among(name, Brand::all().iter().map(|brand| brand.code));
         let advice = nearest.map_or_else(String::new, |nearest| format!(" The nearest one is {nearest}."));
         let others = names.iter().filter_map(|other| if other == name { nearest } else { Some(*other) });
         let line = format!("data-brands=\"{}\"", others.collect::<Vec<_>>().join(" "));
         findings.add(BrandUnknown, format!("data-brands names {name}, and there is no such brand.{advice}"), line);
-    }
-}
-
-/// Checks that a script in the markup sets the options before the form begins to load.
-fn check_options(page: &ServedPage, findings: &mut Findings) {
-    let tags = page.loader_tags();
-    let Some(loader) = tags.first() else { return };
-    let is_late = |script: &&Element| script.position > loader.element.position && sets_options(&script.text);
-    if page.document.elements("script").any(|script| is_late(&script)) {
-        let message =
-            format!("wpwlOptions is set after the script {LOADER}, so the form begins to load without the options.");
-        findings.add(OptionsLate, message, format!("<script>var wpwlOptions = {{ … }};</script> before {LOADER}"));
     }
 }
 
@@ -136,11 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn options_after_the_script_come_late() {
+    fn options_may_be_set_at_any_place_and_are_told_from_other_words() {
         let late = page_with("</body>", "<script>window.wpwlOptions={};</script></body>");
-        assert_eq!(kinds(&[], &late), ["options-late"]);
-        let reads = page_with("</body>", "<script>if (wpwlOptions == null || mywpwlOptions) stop();</script></body>");
-        assert_eq!(kinds(&[], &reads), [""; 0]);
+        assert_eq!(kinds(&[], &late), [""; 0], "the form reads them once the page is parsed");
         assert!(sets_options("let wpwlOptions\n = {}"));
+        assert!(!sets_options("if (wpwlOptions == null || mywpwlOptions) stop();"));
     }
 }

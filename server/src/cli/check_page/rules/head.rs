@@ -1,11 +1,10 @@
 //! Rules for the page itself: mode, language, viewport, encryption.
 
-use url::Host;
-
 use crate::cli::check_page::finding::FindingKind::{
     Direction, Doctype, Language, PageWithoutTls, ViewportMissing, ViewportZoom,
 };
 use crate::cli::check_page::finding::Findings;
+use crate::cli::check_page::is_of_this_machine;
 use crate::cli::check_page::page::ServedPage;
 
 const VIEWPORT_LINE: &str = "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
@@ -22,13 +21,7 @@ pub(super) fn check_head(page: &ServedPage, findings: &mut Findings) {
     }
     check_language(page, findings);
     check_viewport(page, findings);
-    let is_local = match page.url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    if page.url.scheme() == "http" && !is_local {
+    if page.url.scheme() == "http" && !is_of_this_machine(&page.url) {
         let mut encrypted = page.url.clone();
         let _ = encrypted.set_scheme("https");
         encrypted.set_query(None);

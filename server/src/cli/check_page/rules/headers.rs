@@ -8,8 +8,8 @@ use crate::cli::check_page::finding::FindingKind::{OpenerPolicy, PermissionsPoli
 use crate::cli::check_page::finding::Findings;
 use crate::cli::check_page::page::{CheckedPage, ServedPage};
 
-/// Permissions that frames of the form need: for wallets, and for passkeys at an issuer.
-const PERMISSIONS: [&str; 2] = ["payment", "publickey-credentials-get"];
+/// Permissions that pages of issuers in the challenge's frame need. Their hosts are not known beforehand.
+const ISSUERS_PERMISSIONS: [&str; 2] = ["publickey-credentials-get", "publickey-credentials-create"];
 /// Values of `Referrer-Policy`.
 const REFERRER_POLICIES: [&str; 8] = [
     "no-referrer",
@@ -51,7 +51,9 @@ fn check_referrer(page: &ServedPage, findings: &mut Findings) {
 fn check_opener(page: &ServedPage, findings: &mut Findings) {
     let policy = page.header("cross-origin-opener-policy");
     let value = policy.split(';').next().unwrap_or_default().trim();
-    if !matches!(value, "same-origin" | "noopener-allow-popups") {
+    // A page that isolates itself cannot do without.
+    let is_isolated = !matches!(page.header("cross-origin-embedder-policy").trim(), "" | "unsafe-none");
+    if is_isolated || !matches!(value, "same-origin" | "noopener-allow-popups") {
         return;
     }
     let forms = page.document.elements("form").filter_map(|form: &Element| form.attribute("data-brands"));
@@ -59,8 +61,8 @@ fn check_opener(page: &ServedPage, findings: &mut Findings) {
     let popup = names.find_map(|name| Brand::find(name).filter(|brand| brand.flow == Flow::Popup));
     if let Some(brand) = popup {
         let message = format!(
-            "Cross-Origin-Opener-Policy {value} separates the page from the window of {}, so the form takes the window \
-             for closed.",
+            "Cross-Origin-Opener-Policy {value} separates the page from the window of {}, so the form cannot show that \
+             window again, and notices its end later.",
             brand.code
         );
         findings.add(OpenerPolicy, message, "Cross-Origin-Opener-Policy: same-origin-allow-popups");
@@ -70,18 +72,20 @@ fn check_opener(page: &ServedPage, findings: &mut Findings) {
 /// Checks the permissions that the page may give to frames of the gateway.
 fn check_permissions(page: &ServedPage, frames: &Url, findings: &mut Findings) {
     let header = page.header("permissions-policy");
+    let allowed = |name| find_permission(&header, name).map(str::split_ascii_whitespace);
     let origin = frames.origin().ascii_serialization();
-    for name in PERMISSIONS {
-        let Some(allowed) = find_permission(&header, name) else { continue };
-        let has_origin = |word: &str| {
-            let word = word.trim_matches('"');
-            word == "*" || word.parse::<Url>().is_ok_and(|given| given.origin() == frames.origin())
-        };
-        let is_own =
-            page.url.origin() == frames.origin() && allowed.split_ascii_whitespace().any(|word| word == "self");
-        if !is_own && !allowed.split_ascii_whitespace().any(has_origin) {
-            let message = format!("Permissions-Policy denies {name} to the frames of {origin}.");
-            findings.add(PermissionsPolicy, message, format!("Permissions-Policy: {name}=(self \"{origin}\")"));
+    if let Some(mut words) = allowed("payment") {
+        let is_frames = |word: &str| word.parse::<Url>().is_ok_and(|given| given.origin() == frames.origin());
+        let is_own = |word: &str| word == "self" && page.url.origin() == frames.origin();
+        if !words.any(|word| word == "*" || is_own(word) || is_frames(word.trim_matches('"'))) {
+            let message = format!("Permissions-Policy denies payment to the frames of {origin}.");
+            findings.add(PermissionsPolicy, message, format!("Permissions-Policy: payment=(self \"{origin}\")"));
+        }
+    }
+    for name in ISSUERS_PERMISSIONS {
+        if allowed(name).is_some_and(|mut words| !words.any(|word| word == "*")) {
+            let message = format!("Permissions-Policy denies {name} to pages of issuers, which may ask for a passkey.");
+            findings.add(PermissionsPolicy, message, format!("Permissions-Policy: {name}=*"));
         }
     }
 }
@@ -108,7 +112,8 @@ mod tests {
             ("cross-origin-opener-policy", "same-origin; report-to=\"x\"", "opener-policy"),
             ("permissions-policy", "camera=(), payment=()", "permissions-policy"),
             ("permissions-policy", "payment=(self)", "permissions-policy"),
-            ("permissions-policy", "publickey-credentials-get=(\"https://other.example\")", "permissions-policy"),
+            ("permissions-policy", "publickey-credentials-get=(\"https://pay.example\")", "permissions-policy"),
+            ("permissions-policy", "publickey-credentials-create=()", "permissions-policy"),
         ] {
             assert_eq!(kinds(&[(name, value)], &page_with("VISA MASTER", "PAYPAL")), [expected], "{value}");
         }
@@ -118,10 +123,14 @@ mod tests {
             ("permissions-policy", "payment=*"),
             ("permissions-policy", "payment=(self \"https://pay.example\"), camera=()"),
             ("permissions-policy", "paymentx=()"),
+            ("permissions-policy", "publickey-credentials-get=*, publickey-credentials-create=(*)"),
             ("x-frame-options", "DENY"),
         ] {
             assert_eq!(kinds(&[(name, value)], &page_with("VISA MASTER", "PAYPAL")), [""; 0], "{value}");
         }
+        let isolated =
+            [("cross-origin-opener-policy", "same-origin"), ("cross-origin-embedder-policy", "require-corp")];
+        assert_eq!(kinds(&isolated, &page_with("VISA MASTER", "PAYPAL")), [""; 0]);
         let opener = [("cross-origin-opener-policy", "same-origin")];
         assert_eq!(kinds(&opener, &page_with("", "")), [""; 0], "cards open no window");
     }

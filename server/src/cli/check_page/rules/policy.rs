@@ -44,11 +44,11 @@ fn write_line(directive: &str) -> String {
 fn check_scripts(page: &ServedPage, gateway: &PageGateway, policy: &Policy, findings: &mut Findings) {
     let Some(list) = policy.find_first(&SCRIPT_ELEMENTS) else { return };
     let tags = page.loader_tags();
-    let access = tags.first().map_or_else(ScriptAccess::default, |tag| ScriptAccess {
+    let access = tags.last().map_or_else(ScriptAccess::default, |tag| ScriptAccess {
         nonce: tag.element.attribute("nonce"),
         integrity: tag.element.attribute("integrity"),
     });
-    let loader = tags.first().and_then(|tag| page.loader_url(tag.element));
+    let loader = tags.last().and_then(|tag| page.loader_url(tag.element));
     let loader = loader.unwrap_or_else(|| gateway.address(&format!("v1/{LOADER}")));
     let line = write_line(&list.with_source(&gateway.origin()));
     let place = policy.place;

@@ -4,7 +4,7 @@ use axum::http::header;
 
 use crate::cli::check_page::document::Element;
 use crate::cli::check_page::finding::FindingKind::{
-    CrossoriginMissing, GatewaySilent, IntegrityMissing, IntegrityWrong, ScriptAddress, ScriptAsync, ScriptAttribute,
+    CrossoriginMissing, GatewaySilent, IntegrityMissing, IntegrityWrong, ScriptAddress, ScriptAttribute,
     ScriptCheckout, ScriptCors, ScriptGateway, ScriptMissing, ScriptMixed, ScriptSilent, ScriptTwice, ScriptType,
 };
 use crate::cli::check_page::finding::Findings;
@@ -35,7 +35,7 @@ pub(super) fn check_script(checked: &CheckedPage, findings: &mut Findings) {
         check_address(checked, *tag, &line, findings);
         check_loading(tag.element, &line, findings);
     }
-    if let Some(tag) = tags.first() {
+    if let Some(tag) = tags.last() {
         check_integrity(checked, tag.element, &line, findings);
     }
 }
@@ -43,6 +43,7 @@ pub(super) fn check_script(checked: &CheckedPage, findings: &mut Findings) {
 /// Reports scripts whose address a browser does not load, or that is no loader. Without any script, reports that.
 fn check_misplaced_scripts(page: &ServedPage, line: &str, has_script: bool, findings: &mut Findings) {
     let is_mentioned = |value: &str| value.to_ascii_lowercase().contains(&LOADER.to_ascii_lowercase());
+    let tags = page.loader_tags();
     let mut is_reported = has_script || page.has_script_text(LOADER) || page.has_script_text("loadPaymentWidgets");
     for script in page.document.elements("script") {
         let attribute = script.attribute_names().find(|name| {
@@ -54,7 +55,7 @@ fn check_misplaced_scripts(page: &ServedPage, line: &str, has_script: bool, find
             is_reported = true;
         }
         let source = script.attribute("src").filter(|source| is_mentioned(source));
-        let is_loader = page.loader_tags().iter().any(|tag| tag.element.position == script.position);
+        let is_loader = tags.binary_search_by_key(&script.position, |tag| tag.element.position).is_ok();
         if let (Some(source), false) = (source, is_loader) {
             let message = format!("{source} is not the address of the form's script.");
             findings.add(ScriptAddress, message, line);
@@ -87,15 +88,30 @@ fn check_address(checked: &CheckedPage, tag: LoaderTag<'_>, line: &str, findings
     }
 }
 
-/// Checks the attributes that decide if and when a browser runs the script.
+/// Media types of classic scripts (WHATWG MIME Sniffing, JavaScript MIME type).
+const CLASSIC_TYPES: [&str; 16] = [
+    "application/ecmascript",
+    "application/javascript",
+    "application/x-ecmascript",
+    "application/x-javascript",
+    "text/ecmascript",
+    "text/javascript",
+    "text/javascript1.0",
+    "text/javascript1.1",
+    "text/javascript1.2",
+    "text/javascript1.3",
+    "text/javascript1.4",
+    "text/javascript1.5",
+    "text/jscript",
+    "text/livescript",
+    "text/x-ecmascript",
+    "text/x-javascript",
+];
+
+/// Checks the attributes that decide if a browser runs the script.
 fn check_loading(script: &Element, line: &str, findings: &mut Findings) {
-    if script.attribute("async").is_some() {
-        let message = "The attribute async lets the script run at any time, also before wpwlOptions is set.";
-        findings.add(ScriptAsync, message, line);
-    }
     let kind = script.attribute("type").unwrap_or_default().trim().to_ascii_lowercase();
-    let is_classic = matches!(kind.as_str(), "" | "text/javascript" | "application/javascript" | "text/ecmascript");
-    if !is_classic {
+    if !kind.is_empty() && !CLASSIC_TYPES.contains(&kind.as_str()) {
         let message = format!("The script has the type {kind}. It runs only as a classic script, without a type.");
         findings.add(ScriptType, message, line);
     }
@@ -155,7 +171,7 @@ mod tests {
         let integrity = format!(" integrity=\"{}\"", integrity_value(CONTENT));
         let other = format!(" integrity=\"{}\"", integrity_value(b"another"));
         for (part, replacement, expected) in [
-            ("<script src", "<script async src", vec!["script-async"]),
+            ("<script src", "<script async type=\"application/x-javascript\" src", vec![]),
             ("<script src", "<script type=module src", vec!["script-type"]),
             ("<script src", "<script type=\"text/plain\" src", vec!["script-type"]),
             ("<script src", "<script data-src", vec!["script-attribute"]),
