@@ -54,7 +54,9 @@ function explainViolation(event) {
   // look at the page, which removes earlier messages.
   if (!/^(frame|child|default)-src$/.test(directive) || isFailed) return;
   isFailed = true;
-  loader.loadLaterParts(() => loader.fail(new Error(`${directive} blocks ${origin}`)));
+  const failure = new Error(`${directive} blocks ${origin}`);
+  failure.name = "PciIframeCommunicationError";
+  loader.loadLaterParts(() => loader.fail(failure));
 }
 
 function explain(fault) {

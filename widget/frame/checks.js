@@ -111,7 +111,7 @@ const dateChecks = {
     const now = new Date();
     return askText(text, () => {
       const valid = wasm.date(now.getFullYear()) > 0;
-      return { known: true, valid, whole: valid && text.length === 7, past: wasm.past(now / HALF_DAY) };
+      return { known: true, valid, past: wasm.past(now / HALF_DAY), whole: valid && text.length === 7 };
     });
   },
   // The gateway refuses the month 00 and the empty year of a text that is no date.

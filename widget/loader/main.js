@@ -72,7 +72,8 @@ function startLoader() {
     },
     fail: function (error) {
       isRequested = false;
-      if (!isEnded) showFailure(String(error && error.message), "WidgetError");
+      var isOfFrames = error && error.name === "PciIframeCommunicationError";
+      if (!isEnded) showFailure(String(error && error.message), isOfFrames ? error.name : "WidgetError");
     },
     showChoice: showChoice,
     // Set by the script of direct debits, which completes their forms.

@@ -14,7 +14,7 @@ export function isModernBrowser() {
 // Estimates the height of a plain form: cards share one, and another brand has a button, or four fields more.
 function heightOf(brands) {
   return brands.reduce(function (height, brand) {
-    return isCardBrand(brand) ? height : height + (/DEBIT|SEPA/.test(brand) ? 450 : 130);
+    return isCardBrand(brand) ? height : height + (/DEBIT|SEPA/.test(brand) ? 650 : 130);
   }, !brands.length || brands.some(isCardBrand) ? 600 : 70);
 }
 

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use maud::{Markup, html};
 use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_domain::address::host_and_port;

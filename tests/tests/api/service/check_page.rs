@@ -98,8 +98,9 @@ async fn hostile_pages_neither_steer_the_terminal_nor_stop_the_command() -> anyh
     assert_eq!(run_tillgate(&["check-page", &deep]).await?.status.code(), Some(1));
     // Work that grows with the square of the page would never end.
     let names: String = (0..400_000).map(|number| format!("BRAND{number} ")).collect();
-    let scripts =
-        "<script src=a/v1/paymentWidgets.js></script>".repeat(20_000) + &"<script src=a></script>".repeat(90_000);
+    let [loaders, others] = [("a/v1/paymentWidgets.js", 20_000), ("a", 90_000)]
+        .map(|(source, count)| format!("<script src={source}></script>").repeat(count));
+    let scripts = loaders + others.as_str();
     for page in [format!("<form class=paymentWidgets data-brands=\"{names}\">"), scripts] {
         let large = site.add_file("/large.html", "text/html", &page);
         let output = run_tillgate(&["check-page", &large]).await?;

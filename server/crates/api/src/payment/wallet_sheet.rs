@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::get;
 use maud::{Markup, html};
 use tillgate_connector::sandbox::WalletSheet;

@@ -6,7 +6,7 @@ use tillgate_shared::brand::Brand;
 use crate::cli::check_page::document::Element;
 use crate::cli::check_page::finding::FindingKind::{BrandUnknown, FormAttribute, FormElement, FormMissing, FormNested};
 use crate::cli::check_page::finding::Findings;
-use crate::cli::check_page::page::{LOADER, ServedPage};
+use crate::cli::check_page::page::ServedPage;
 
 /// Class of a place for the form.
 const CLASS: &str = "paymentWidgets";

@@ -31,7 +31,8 @@ pub(super) fn check_script(checked: &CheckedPage, findings: &mut Findings) {
         findings.add(ScriptTwice, message, &line);
     }
     check_misplaced_scripts(page, &line, !tags.is_empty(), findings);
-    for tag in &tags {
+    // The last one takes the payment. A hostile page may have very many.
+    for tag in tags.iter().rev().take(MAX_TAGS) {
         check_address(checked, *tag, &line, findings);
         check_loading(tag.element, &line, findings);
     }
@@ -87,6 +88,9 @@ fn check_address(checked: &CheckedPage, tag: LoaderTag<'_>, line: &str, findings
         findings.add(ScriptCheckout, message, line);
     }
 }
+
+/// Maximum number of scripts of the form that are looked at.
+const MAX_TAGS: usize = 20;
 
 /// Media types of classic scripts (WHATWG MIME Sniffing, JavaScript MIME type).
 const CLASSIC_TYPES: [&str; 16] = [
