@@ -1,6 +1,7 @@
 // A page in place of a brand's, which also works without this script. A page that is done closes itself if a script has
 // opened it. Where it stays, the shopper goes back to the shop, as by the link.
-const { close: closes, visit } = document.currentScript.dataset;
+// The only script of its page.
+const { close: closes, visit } = document.querySelector("script").dataset;
 let isAnswered = false;
 // The form asks the gateway if its shopper has left: a window that cuts itself off from its opener tells nothing.
 const leave = () => {
