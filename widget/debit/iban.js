@@ -56,8 +56,6 @@ export function findAccountFault(account) {
   if (!account) return "accountNumberErrorEmpty";
   if (isNational(account)) return "";
   const length = LENGTHS.get(account.slice(0, 2));
-  // A country may have joined since: the gateway judges those by the check digits alone.
-  if (!length && /^[A-Z]{2}\d\d.{11,30}$/.test(account) && readRemainder(account) === 1) return "";
   if (!length && account.length > 1) return "accountNumberErrorCountry";
   if (!length || account.length < length) return "accountNumberErrorShort";
   const isRight = account.length === length && /^..\d\d/.test(account) && readRemainder(account) === 1;

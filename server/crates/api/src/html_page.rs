@@ -37,8 +37,8 @@ pub(super) struct HtmlPage<'a> {
     pub(super) ancestors: &'a str,
 }
 
-/// Serves a script of such a page. Its tag has a hash, which browsers check only if the answer allows the page's origin:
-/// that of a page in a sandbox is no address.
+/// Serves a script of such a page. Its tag has a hash, which browsers check only if the answer allows the page's
+/// origin: that of a page in a sandbox is no address.
 pub(super) fn serve_page_script(script: &'static str) -> Response {
     let headers =
         [(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")];

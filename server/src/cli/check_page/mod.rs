@@ -111,7 +111,7 @@ impl CheckPage {
 
     fn check(&self) -> anyhow::Result<PageReport> {
         let mut networks = self.allowed_networks.clone();
-        // Who names this machine as page or gateway wants it to be asked. Otherwise no page leads here.
+        // An operator who names this machine as page or gateway wants it to be asked. Otherwise no page leads here.
         if is_of_this_machine(&self.url) || self.gateway.as_ref().is_some_and(is_of_this_machine) {
             networks.extend(["127.0.0.0/8", "::1/128"].iter().filter_map(|network| network.parse::<IpNet>().ok()));
         }
