@@ -7,7 +7,7 @@ import { nativeCall, nativeGet } from "../loader/native.js";
 export function restyle(element, properties) {
   const own = nativeGet(element, "style");
   const before = Object.keys(properties).map((name) => [name, own.getPropertyValue(name), own.getPropertyPriority(name)]);
-  // What a browser does not understand changes nothing, so of two values the second is the better one.
+  // A browser leaves out a value that it does not understand, so of two values the second is the better one.
   for (const [name, values] of Object.entries(properties)) {
     for (const value of [].concat(values)) own.setProperty(name, value, "important");
   }

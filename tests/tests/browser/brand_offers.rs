@@ -5,6 +5,7 @@ use tillgate_tests::{Browser, run_in_browser};
 
 use crate::CheckoutFixture;
 use crate::forms::click_element;
+use crate::network::fill_and_pay;
 
 const UNAVAILABLE: &str = "is not available at the moment. Please choose another way to pay.";
 
@@ -125,11 +126,7 @@ async fn a_card_form_without_any_offered_card_says_so_until_there_is_one_again()
             browser.wait_until("document.querySelector('.wpwl-form-card').checkVisibility()").await?;
             form.find_element(".wpwl-form-card select option[value=VISA]").await?;
         }
-        let form = CardForm::wait_until_ready(&browser).await?;
-        form.fill_fields().await?;
-        form.press_pay_button().await?;
-        stage.wait_until_paid(&browser).await?;
-        Ok(())
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }

@@ -4,6 +4,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::{Browser, CardForm, MerchantPage, run_in_browser};
 
 use crate::CheckoutFixture;
+use crate::network::fill_and_pay;
 
 /// Records what the form writes on the console.
 const LISTEN: &str = "console.warn = (text) => witness.note('console', text);";
@@ -34,12 +35,9 @@ async fn a_misspelt_brand_is_named_with_the_nearest_one_and_the_others_pay() -> 
         browser.goto(stage.site.add_page(page)).await?;
         wait_for_sentence(&browser, "data-brands names MASTR, and there is no such brand. The nearest one is MASTER")
             .await?;
-        let form = CardForm::wait_until_ready(&browser).await?;
+        CardForm::wait_until_ready(&browser).await?;
         assert!(!browser.query(By::Css(BACK)).nowait().exists().await?);
-        form.fill_fields().await?;
-        form.press_pay_button().await?;
-        stage.wait_until_paid(&browser).await?;
-        Ok(())
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
@@ -112,11 +110,7 @@ async fn a_policy_without_the_style_is_named_and_the_bare_form_pays() -> anyhow:
         browser.goto(stage.add_page(LISTEN)).await?;
         wait_for_sentence(&browser, "The directive style-src-elem of the page's Content-Security-Policy blocks")
             .await?;
-        let form = CardForm::wait_until_ready(&browser).await?;
-        form.fill_fields().await?;
-        form.press_pay_button().await?;
-        stage.wait_until_paid(&browser).await?;
-        Ok(())
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
@@ -147,11 +141,7 @@ async fn a_second_script_in_the_page_is_named_and_the_last_one_pays() -> anyhow:
         let page = MerchantPage::for_checkout(&stage.checkout).with_markup_before(&other).with_script(LISTEN);
         browser.goto(stage.site.add_page(page)).await?;
         wait_for_sentence(&browser, "The page has several scripts paymentWidgets.js").await?;
-        let form = CardForm::wait_until_ready(&browser).await?;
-        form.fill_fields().await?;
-        form.press_pay_button().await?;
-        stage.wait_until_paid(&browser).await?;
-        Ok(())
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }

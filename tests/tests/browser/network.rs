@@ -23,7 +23,7 @@ pub async fn block_requests(browser: &Browser, patterns: &[&str]) -> anyhow::Res
 }
 
 /// Fills in the form, presses the button, and waits until the checkout is paid.
-async fn fill_and_pay(fixture: &CheckoutFixture, browser: &Browser) -> anyhow::Result<()> {
+pub async fn fill_and_pay(fixture: &CheckoutFixture, browser: &Browser) -> anyhow::Result<()> {
     let form = CardForm::wait_until_ready(browser).await?;
     form.fill_fields().await?;
     form.press_pay_button().await?;

@@ -5,6 +5,7 @@ use tillgate_tests::card_form::CardForm;
 use tillgate_tests::{Browser, run_in_browser};
 
 use crate::forms::click_element;
+use crate::network::fill_and_pay;
 use crate::{APPROVED, CheckoutFixture};
 
 const OPTIONS: &str = "onLightboxCancel: function () { witness.note('cancelled', ''); }";
@@ -153,11 +154,7 @@ async fn a_window_that_looks_closed_from_the_beginning_is_over_once_the_shopper_
         click_element(&browser, "h1").await?;
         browser.wait_for_observation("cancelled").await?;
         // The other way to pay is not held up.
-        let form = CardForm::wait_until_ready(&browser).await?;
-        form.fill_fields().await?;
-        form.press_pay_button().await?;
-        stage.wait_until_paid(&browser).await?;
-        Ok(())
+        fill_and_pay(&stage, &browser).await
     })
     .await
 }
