@@ -53,12 +53,14 @@ function startLoader() {
     loadLaterParts: function (work) {
       // A fault may be explained before the page's scripts have run.
       if (!isSettled) loadTexts();
-      var isDone = false;
+      var loaded = loadLaterParts().then(loadDebitScript);
+      // Each touch of the form asks for the parts, and waits for nothing.
+      if (!work) return;
       var finish = function () {
-        if (!isDone && work) work();
-        isDone = true;
+        if (work) work();
+        work = null;
       };
-      loadLaterParts().then(loadDebitScript).then(finish);
+      loaded.then(finish);
       // A request that never ends may hold up no form and no challenge.
       setTimeout(finish, LATEST);
     },
