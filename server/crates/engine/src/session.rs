@@ -1,0 +1,105 @@
+//! A session with a database: a connection that belongs to one thread at a time.
+
+use super::{Error, ErrorKind, Params, Result, Row, Rows, Transaction, ValueRef};
+
+/// A connection to a database. Statements are compiled once and kept.
+pub trait Session {
+    /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize>;
+
+    /// Begins a query.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Rows<'_>>;
+
+    /// Runs several statements without parameters, separated by semicolons. They are not kept.
+    ///
+    /// # Errors
+    /// That of the first statement that fails. Those before it stay.
+    fn run_script(&self, script: &str) -> Result<()>;
+
+    /// Begins a transaction that keeps all other writers out, so that nobody changes what it reads before it writes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`] if another one does not end in time.
+    fn begin_write(&self) -> Result<()>;
+
+    /// Returns true inside of a transaction. A database may end one by itself, such as on a full disk.
+    fn is_in_transaction(&self) -> bool;
+}
+
+impl dyn Session + '_ {
+    /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
+    ///
+    /// # Errors
+    /// If the database refuses or fails, or a parameter does not fit into a column.
+    pub fn execute(&self, statement: &str, parameters: impl Params) -> Result<usize> {
+        parameters.bind(|values| self.execute_values(statement, values))
+    }
+
+    /// Begins a query.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn query(&self, statement: &str, parameters: impl Params) -> Result<Rows<'_>> {
+        parameters.bind(|values| self.query_values(statement, values))
+    }
+
+    /// Reads the first row of a query.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoRow`] if there is none, or as [`Self::query_optional`].
+    pub fn query_one<T, E: From<Error>>(
+        &self,
+        statement: &str,
+        parameters: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let found = self.query_optional(statement, parameters, read)?;
+        found.ok_or_else(|| Error::new(ErrorKind::NoRow, "a query that must find a row has found none").into())
+    }
+
+    /// Reads the first row of a query. Returns `None` if there is none.
+    ///
+    /// # Errors
+    /// If the database refuses or fails, or the row cannot be read.
+    pub fn query_optional<T, E: From<Error>>(
+        &self,
+        statement: &str,
+        parameters: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        let mut rows = self.query(statement, parameters)?;
+        rows.next()?.map(|row| read(&row)).transpose()
+    }
+
+    /// Reads all rows of a query.
+    ///
+    /// # Errors
+    /// If the database refuses or fails, or a row cannot be read.
+    pub fn query_all<T, E: From<Error>, C: FromIterator<T>>(
+        &self,
+        statement: &str,
+        parameters: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
+    ) -> Result<C, E> {
+        let mut rows = self.query(statement, parameters)?;
+        std::iter::from_fn(|| match rows.next() {
+            Ok(row) => row.map(|row| read(&row)),
+            Err(error) => Some(Err(error.into())),
+        })
+        .collect()
+    }
+
+    /// Begins a transaction that keeps all other writers out. It is undone when it is dropped before its commit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`] if another one does not end in time.
+    pub fn begin(&self) -> Result<Transaction<'_>> {
+        Transaction::begin(self)
+    }
+}

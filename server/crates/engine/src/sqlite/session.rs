@@ -1,0 +1,131 @@
+//! A connection to a file of SQLite.
+
+use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::cursor::SqliteCursor;
+use crate::{Result, Rows, Session, ValueRef};
+
+/// A connection to a file of SQLite.
+#[derive(Debug)]
+pub struct SqliteSession(Connection);
+
+impl SqliteSession {
+    /// Takes over a connection.
+    pub fn new(connection: Connection) -> Self {
+        Self(connection)
+    }
+
+    /// Returns the connection, for what only SQLite has: settings, hooks, functions, copies.
+    pub fn connection(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl Session for SqliteSession {
+    fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize> {
+        let mut statement = self.0.prepare_cached(statement)?;
+        Ok(statement.execute(params_from_iter(values.iter().map(|value| SqlValue(*value))))?)
+    }
+
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Rows<'_>> {
+        Ok(Rows::new(SqliteCursor::begin(self.0.prepare_cached(statement)?, values)?))
+    }
+
+    fn run_script(&self, script: &str) -> Result<()> {
+        Ok(self.0.execute_batch(script)?)
+    }
+
+    fn begin_write(&self) -> Result<()> {
+        // `IMMEDIATE` takes the write lock before the first read, so that no other process changes what a decision has
+        // read.
+        self.execute_values("BEGIN IMMEDIATE", &[]).map(drop)
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        !self.0.is_autocommit()
+    }
+}
+
+/// A value as SQLite's library takes it.
+pub(super) struct SqlValue<'a>(pub(super) ValueRef<'a>);
+
+impl ToSql for SqlValue<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            ValueRef::Null => Stored::Null,
+            ValueRef::Integer(number) => Stored::Integer(number),
+            ValueRef::Real(number) => Stored::Real(number),
+            ValueRef::Text(text) => Stored::Text(text),
+            ValueRef::Blob(bytes) => Stored::Blob(bytes),
+        }))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{Error, ErrorKind, params};
+
+    /// Opens an empty table of numbers with names.
+    fn open_table() -> SqliteSession {
+        let session = SqliteSession::new(Connection::open_in_memory().unwrap());
+        session.run_script("CREATE TABLE number (n INTEGER PRIMARY KEY, name TEXT, data BLOB)").unwrap();
+        session
+    }
+
+    fn insert(session: &dyn Session, number: i64, name: Option<&str>) -> Result<usize> {
+        session.execute("INSERT INTO number (n, name, data) VALUES (?1, ?2, ?3)", params![number, name, [1_u8, 2]])
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_written() {
+        let session: &dyn Session = &open_table();
+        assert_eq!(insert(session, 7, Some("seven")).unwrap(), 1);
+        insert(session, 8, None).unwrap();
+        let rows: Vec<(i64, Option<String>, [u8; 2])> = session
+            .query_all("SELECT n, name, data FROM number ORDER BY n", (), |row| {
+                Ok::<_, Error>((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(rows, [(7, Some("seven".to_owned()), [1, 2]), (8, None, [1, 2])]);
+        let none = session.query_optional("SELECT n FROM number WHERE n = ?1", [9_i64], |row| row.get::<i64>(0));
+        assert_eq!(none.unwrap(), None);
+        let error = session.query_one("SELECT n FROM number WHERE n = 9", (), |row| row.get::<i64>(0)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NoRow);
+        let error = session.query_one("SELECT n FROM number", (), |row| row.get::<i64>(1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Other);
+    }
+
+    #[test]
+    fn several_queries_are_read_side_by_side_also_of_the_same_statement() {
+        let session: &dyn Session = &open_table();
+        for number in 1..=4 {
+            insert(session, number, None).unwrap();
+        }
+        let query = "SELECT n FROM number WHERE n % 2 = ?1 ORDER BY n";
+        let (mut odd, mut even) = (session.query(query, [1]).unwrap(), session.query(query, [0]).unwrap());
+        let mut numbers: Vec<i64> = Vec::new();
+        assert!(odd.current().is_none());
+        while let (Some(odd), Some(even)) = (odd.next().unwrap(), even.next().unwrap()) {
+            numbers.extend([odd.get::<i64>(0).unwrap(), even.get::<i64>(0).unwrap()]);
+        }
+        assert_eq!(numbers, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_transaction_that_is_dropped_leaves_nothing() {
+        let session: &dyn Session = &open_table();
+        let transaction = session.begin().unwrap();
+        insert(&*transaction, 1, None).unwrap();
+        drop(transaction);
+        assert!(!session.is_in_transaction());
+        let transaction = session.begin().unwrap();
+        insert(&*transaction, 2, None).unwrap();
+        assert_eq!(insert(&*transaction, 2, None).unwrap_err().kind(), ErrorKind::Constraint);
+        transaction.commit().unwrap();
+        let numbers: Vec<i64> = session.query_all("SELECT n FROM number", (), |row| row.get(0)).unwrap();
+        assert_eq!(numbers, [2]);
+    }
+}

@@ -1,0 +1,44 @@
+//! A transaction that ends with its value.
+
+use std::ops::Deref;
+
+use super::{Result, Session};
+
+/// An open transaction. Statements of the session belong to it. It is undone when it is dropped before its commit.
+pub struct Transaction<'a> {
+    session: &'a dyn Session,
+}
+
+impl<'a> Transaction<'a> {
+    /// Begins a transaction that keeps all other writers out.
+    pub(crate) fn begin(session: &'a dyn Session) -> Result<Self> {
+        session.begin_write()?;
+        Ok(Self { session })
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// If the database cannot commit. It is undone then.
+    pub fn commit(self) -> Result<()> {
+        // A failed commit may leave the transaction open, and then the drop ends it.
+        self.session.execute("COMMIT", ()).map(drop)
+    }
+}
+
+impl<'a> Deref for Transaction<'a> {
+    type Target = dyn Session + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        self.session
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.session.is_in_transaction() {
+            // The session cannot be used again if this fails, and its next statement says so.
+            let _ = self.session.run_script("ROLLBACK");
+        }
+    }
+}
