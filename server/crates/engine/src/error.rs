@@ -28,6 +28,12 @@ pub enum ErrorKind {
     DiskFailing,
     /// The database's files are damaged.
     Damaged,
+    /// The transaction met another one, and can be repeated as it was.
+    Conflict,
+    /// The database cannot be reached, or takes no work at the moment.
+    Unavailable,
+    /// The connection was lost while a commit was under way: nobody knows if it was done.
+    UnknownCommit,
     /// A hook has refused the commit.
     CommitRefused,
     /// Any other failure.

@@ -6,6 +6,7 @@
 
 mod error;
 mod params;
+pub mod postgres;
 mod row;
 mod session;
 pub mod sqlite;
@@ -15,6 +16,6 @@ mod value;
 pub use error::{Error, ErrorKind, Result};
 pub use params::Params;
 pub use row::{Columns, Cursor, Row, Rows};
-pub use session::Session;
+pub use session::{Reading, Session};
 pub use transaction::Transaction;
 pub use value::{FromValue, ToValue, Value, ValueRef};

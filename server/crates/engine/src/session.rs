@@ -2,6 +2,15 @@
 
 use super::{Error, ErrorKind, Params, Result, Row, Rows, Transaction, ValueRef};
 
+/// The way in which a query is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// To its end, or its first row only where the statement finds few.
+    Whole,
+    /// Until its reader has enough, which may be long before its end.
+    Partly,
+}
+
 /// A connection to a database. Statements are compiled once and kept.
 pub trait Session {
     /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
@@ -14,7 +23,7 @@ pub trait Session {
     ///
     /// # Errors
     /// If the database refuses or fails.
-    fn query_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Rows<'_>>;
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], reading: Reading) -> Result<Rows<'_>>;
 
     /// Runs several statements without parameters, separated by semicolons. They are not kept.
     ///
@@ -27,6 +36,42 @@ pub trait Session {
     /// # Errors
     /// [`ErrorKind::Busy`] if another one does not end in time.
     fn begin_write(&self) -> Result<()>;
+
+    /// Begins a transaction that only reads, all of it from one state of the database.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn begin_read(&self) -> Result<()>;
+
+    /// Sets the savepoint of the transaction. There is one at a time.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn set_savepoint(&self) -> Result<()>;
+
+    /// Undoes what was written since the savepoint, which stays.
+    ///
+    /// # Errors
+    /// If the database fails. The transaction cannot be committed then.
+    fn return_to_savepoint(&self) -> Result<()>;
+
+    /// Ends the savepoint. What was written since stays.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn release_savepoint(&self) -> Result<()>;
+
+    /// Makes what was written since [`Session::begin_write`] durable. After a failure the transaction has ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownCommit`] if it may be durable nevertheless.
+    fn commit(&self) -> Result<()>;
+
+    /// Undoes what was written since [`Session::begin_write`]. Does nothing outside of a transaction.
+    ///
+    /// # Errors
+    /// If the database fails. The session cannot be used any more then.
+    fn roll_back(&self) -> Result<()>;
 
     /// Returns true inside of a transaction. A database may end one by itself, such as on a full disk.
     fn is_in_transaction(&self) -> bool;
@@ -41,12 +86,16 @@ impl dyn Session + '_ {
         parameters.bind(|values| self.execute_values(statement, values))
     }
 
-    /// Begins a query.
+    /// Begins a query whose reader may stop before its end.
     ///
     /// # Errors
     /// The same.
     pub fn query(&self, statement: &str, parameters: impl Params) -> Result<Rows<'_>> {
-        parameters.bind(|values| self.query_values(statement, values))
+        parameters.bind(|values| self.query_values(statement, values, Reading::Partly))
+    }
+
+    fn query_whole(&self, statement: &str, parameters: impl Params) -> Result<Rows<'_>> {
+        parameters.bind(|values| self.query_values(statement, values, Reading::Whole))
     }
 
     /// Reads the first row of a query.
@@ -73,7 +122,7 @@ impl dyn Session + '_ {
         parameters: impl Params,
         read: impl FnOnce(&Row<'_>) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        let mut rows = self.query(statement, parameters)?;
+        let mut rows = self.query_whole(statement, parameters)?;
         rows.next()?.map(|row| read(&row)).transpose()
     }
 
@@ -87,7 +136,7 @@ impl dyn Session + '_ {
         parameters: impl Params,
         mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
     ) -> Result<C, E> {
-        let mut rows = self.query(statement, parameters)?;
+        let mut rows = self.query_whole(statement, parameters)?;
         std::iter::from_fn(|| match rows.next() {
             Ok(row) => row.map(|row| read(&row)),
             Err(error) => Some(Err(error.into())),

@@ -19,10 +19,9 @@ impl<'a> Transaction<'a> {
     /// Commits.
     ///
     /// # Errors
-    /// If the database cannot commit. It is undone then.
+    /// As [`Session::commit`].
     pub fn commit(self) -> Result<()> {
-        // A failed commit may leave the transaction open, and then the drop ends it.
-        self.session.execute("COMMIT", ()).map(drop)
+        self.session.commit()
     }
 }
 
@@ -36,9 +35,7 @@ impl<'a> Deref for Transaction<'a> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        if self.session.is_in_transaction() {
-            // The session cannot be used again if this fails, and its next statement says so.
-            let _ = self.session.run_script("ROLLBACK");
-        }
+        // The session cannot be used again if this fails, and its next statement says so.
+        let _ = self.session.roll_back();
     }
 }

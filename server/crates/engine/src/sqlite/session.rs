@@ -4,7 +4,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::cursor::SqliteCursor;
-use crate::{Result, Rows, Session, ValueRef};
+use crate::{Reading, Result, Rows, Session, ValueRef};
 
 /// A connection to a file of SQLite.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ impl Session for SqliteSession {
         Ok(statement.execute(params_from_iter(values.iter().map(|value| SqlValue(*value))))?)
     }
 
-    fn query_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Rows<'_>> {
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], _: Reading) -> Result<Rows<'_>> {
+        // SQLite reads a row when it is asked for, in any case.
         Ok(Rows::new(SqliteCursor::begin(self.0.prepare_cached(statement)?, values)?))
     }
 
@@ -40,6 +41,38 @@ impl Session for SqliteSession {
         // `IMMEDIATE` takes the write lock before the first read, so that no other process changes what a decision has
         // read.
         self.execute_values("BEGIN IMMEDIATE", &[]).map(drop)
+    }
+
+    fn begin_read(&self) -> Result<()> {
+        self.execute_values("BEGIN", &[]).map(drop)
+    }
+
+    fn set_savepoint(&self) -> Result<()> {
+        self.execute_values("SAVEPOINT requests", &[]).map(drop)
+    }
+
+    fn return_to_savepoint(&self) -> Result<()> {
+        self.execute_values("ROLLBACK TO requests", &[]).map(drop)
+    }
+
+    fn release_savepoint(&self) -> Result<()> {
+        self.execute_values("RELEASE requests", &[]).map(drop)
+    }
+
+    fn commit(&self) -> Result<()> {
+        let committed = self.execute_values("COMMIT", &[]);
+        if committed.is_err() {
+            // Some failures end the transaction by themselves, and others leave it open.
+            self.roll_back()?;
+        }
+        committed.map(drop)
+    }
+
+    fn roll_back(&self) -> Result<()> {
+        if self.is_in_transaction() {
+            self.run_script("ROLLBACK")?;
+        }
+        Ok(())
     }
 
     fn is_in_transaction(&self) -> bool {

@@ -1,0 +1,224 @@
+//! The address of a cluster, and the limits of its sessions.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::Result;
+
+/// Parameter of the address with a file of certificates (PEM), one of which signs that of the server.
+const ROOTS: &str = "sslrootcert";
+/// Parameter of the address with the rule of encryption.
+const ENCRYPTION: &str = "sslmode";
+
+/// Maximum time until a connection is made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Limits of a session, which the database keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// Maximum time of a statement. A longer one fails as [`ErrorKind::Busy`](crate::ErrorKind::Busy).
+    pub statement: Duration,
+    /// Maximum wait for a lock. A longer one fails in the same way.
+    pub lock: Duration,
+    /// Maximum time in which an open transaction does nothing. The database ends the session of one that takes longer,
+    /// so that a process that was stopped holds no lock for ever.
+    pub idle_transaction: Duration,
+    /// Maximum time in which sent data is not confirmed. The connection is lost after that.
+    pub network: Duration,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self {
+            statement: Duration::from_secs(30),
+            lock: Duration::from_secs(10),
+            idle_transaction: Duration::from_secs(10),
+            network: Duration::from_secs(10),
+        }
+    }
+}
+
+/// An address that cannot be used. The texts never contain the address, which may have a password.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// It does not have the form of an address.
+    #[error("the address of the database is not valid: {0}")]
+    Form(String),
+    /// The rule of encryption has another value.
+    #[error("sslmode must be disable, require or verify-full")]
+    Encryption,
+    /// The file of certificates cannot be used.
+    #[error("{ROOTS}: {0}")]
+    Roots(String),
+    /// The system's certificates cannot be used.
+    #[error("the certificates of this machine: {0}")]
+    Tls(#[from] rustls::Error),
+}
+
+/// The address of a cluster with its sessions' settings. Never shown, because it may have a password.
+#[derive(Clone)]
+pub struct PostgresAddress {
+    config: Config,
+    /// `None` without encryption.
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl PostgresAddress {
+    /// Reads an address such as `postgres://name:password@host:5432/database?sslmode=require`, also with several hosts.
+    ///
+    /// A connection over the network is encrypted, and the server's certificate is checked with its name, unless
+    /// `sslmode=disable` is given. `sslrootcert` names a file of certificates that are trusted instead of the
+    /// machine's. A connection to this machine, or to a socket in the file system, is not encrypted unless asked for.
+    ///
+    /// # Errors
+    /// If the address, its `sslmode` or its `sslrootcert` cannot be used.
+    pub fn parse(address: &str, application: &str, limits: SessionLimits) -> Result<Self, AddressError> {
+        let (address, encryption) = take_parameter(address, ENCRYPTION);
+        let (address, roots) = take_parameter(&address, ROOTS);
+        let mut config = Config::from_str(&address).map_err(|error| AddressError::Form(error.to_string()))?;
+        let is_encrypted = match encryption.as_deref() {
+            // What is encrypted is also checked: encryption with a stranger protects nothing.
+            Some("require" | "verify-ca" | "verify-full") => true,
+            Some("disable") => false,
+            None | Some("") => !config.get_hosts().iter().all(is_local),
+            Some(_) => return Err(AddressError::Encryption),
+        };
+        config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
+        set_limits(&mut config, application, limits);
+        let tls = if is_encrypted { Some(build_connector(roots.as_deref())?) } else { None };
+        Ok(Self { config, tls })
+    }
+
+    /// Connects.
+    pub(super) fn connect(&self) -> Result<Client> {
+        Ok(match &self.tls {
+            Some(tls) => self.config.connect(tls.clone())?,
+            None => self.config.connect(NoTls)?,
+        })
+    }
+
+    /// Describes the address for logs: hosts and database, without name and password.
+    pub fn describe(&self) -> String {
+        let name = |host: &Host| match host {
+            Host::Tcp(name) => name.clone(),
+            Host::Unix(path) => path.display().to_string(),
+        };
+        let hosts: Vec<String> = self.config.get_hosts().iter().map(name).collect();
+        format!("{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+/// Sets the limits of the sessions, on both sides of the connection.
+fn set_limits(config: &mut Config, application: &str, limits: SessionLimits) {
+    let asked = config.get_options().unwrap_or_default().to_owned();
+    let options = format!(
+        "{asked} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={}",
+        limits.statement.as_millis(),
+        limits.lock.as_millis(),
+        limits.idle_transaction.as_millis()
+    );
+    config.options(&options);
+    config.application_name(application).connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(limits.network);
+}
+
+/// Takes a parameter out of an address, because the library does not know all values. Returns the address without it.
+fn take_parameter(address: &str, name: &str) -> (String, Option<String>) {
+    let Some((base, query)) = address.split_once('?') else { return (address.to_owned(), None) };
+    let mut found = None;
+    let is_other = |parameter: &&str| match parameter.split_once('=') {
+        Some((key, value)) if key == name => {
+            found = Some(value.to_owned());
+            false
+        }
+        _ => true,
+    };
+    let others: Vec<&str> = query.split('&').filter(is_other).collect();
+    (format!("{base}?{}", others.join("&")), found)
+}
+
+/// Returns true if a connection to the host does not leave this machine.
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+    }
+}
+
+/// Builds a connector that trusts the certificates of a file, or those of this machine.
+fn build_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, AddressError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let config = match roots {
+        Some(file) => builder.with_root_certificates(load_roots(Path::new(file)).map_err(AddressError::Roots)?),
+        None => builder.with_platform_verifier()?,
+    };
+    Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+}
+
+/// Loads the certificates of a file in PEM.
+fn load_roots(file: &Path) -> Result<RootCertStore, String> {
+    let text = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let added = certificate
+            .map_err(|error| error.to_string())
+            .and_then(|der| roots.add(der).map_err(|error| error.to_string()));
+        added.map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    if roots.is_empty() { Err(format!("{} has no certificate", file.display())) } else { Ok(roots) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn parse(address: &str) -> Result<PostgresAddress, AddressError> {
+        PostgresAddress::parse(address, "tests", SessionLimits::default())
+    }
+
+    #[test]
+    fn only_a_connection_that_stays_on_the_machine_may_go_without_encryption_by_itself() {
+        for (address, is_encrypted) in [
+            ("postgres://a:b@localhost/db", false),
+            ("postgres://a:b@127.0.0.1/db", false),
+            ("postgres:///db?host=/run/postgresql", false),
+            ("postgres://a:b@10.0.0.1/db", true),
+            ("postgres://a:b@one,two:5433/db", true),
+            ("postgres://a:b@localhost,two/db", true),
+            ("postgres://a:b@two/db?sslmode=disable", false),
+            ("postgres://a:b@localhost/db?application_name=x&sslmode=verify-full", true),
+        ] {
+            assert_eq!(parse(address).unwrap().tls.is_some(), is_encrypted, "{address}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_used_is_refused_without_its_password() {
+        for (address, expected) in [
+            ("postgres://a:secret@two/db?sslmode=prefer", "sslmode must be"),
+            ("postgres://a:secret@two/db?sslrootcert=/absent", "sslrootcert: /absent"),
+            ("postgres://a:secret@two:port/db", "not valid"),
+            ("mysql://a:secret@two/db", "not valid"),
+        ] {
+            let error = parse(address).err().unwrap().to_string();
+            assert!(error.contains(expected) && !error.contains("secret"), "{address}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_log_names_hosts_and_database_only() {
+        assert_eq!(parse("postgres://name:secret@one,two/db").unwrap().describe(), "one,two/db");
+    }
+}

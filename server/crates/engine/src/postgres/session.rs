@@ -1,0 +1,202 @@
+//! A connection to a cluster of PostgreSQL.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use postgres::types::ToSql;
+use postgres::{Client, Statement};
+
+use super::address::PostgresAddress;
+use super::cursor::{OpenCursor, PostgresCursor};
+use super::dialect::translate;
+use super::values::Sent;
+use crate::{Error, ErrorKind, Reading, Result, Rows, Session, ValueRef};
+
+/// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
+const KEPT_STATEMENTS: usize = 1024;
+
+/// A connection to a cluster of PostgreSQL. It waits for the network on the calling thread, which must not be one of
+/// an asynchronous runtime.
+pub struct PostgresSession {
+    client: RefCell<Client>,
+    /// The compiled statements by their text before the translation.
+    statements: RefCell<HashMap<String, Statement>>,
+    state: Cell<State>,
+    /// The places of the cursors that are declared.
+    cursors: RefCell<Vec<bool>>,
+}
+
+/// A session's own view of its transaction, which the database does not tell with each answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Each statement is a transaction of its own.
+    Idle,
+    /// In a transaction.
+    Open,
+    /// In a transaction in which a statement has failed: the database refuses all others until the end, or until the
+    /// return to a savepoint.
+    Failed,
+}
+
+impl PostgresSession {
+    /// Connects.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unavailable`] if the database cannot be reached or refuses the connection.
+    pub fn connect(address: &PostgresAddress) -> Result<Self> {
+        Ok(Self {
+            client: RefCell::new(address.connect()?),
+            statements: RefCell::default(),
+            state: Cell::new(State::Idle),
+            cursors: RefCell::default(),
+        })
+    }
+
+    /// Returns true if the connection is gone.
+    pub fn is_closed(&self) -> bool {
+        self.client.borrow().is_closed()
+    }
+
+    /// Returns the compiled statement. Compiles it if it is new.
+    fn prepare(&self, statement: &str) -> Result<Statement> {
+        if let Some(kept) = self.statements.borrow().get(statement) {
+            return Ok(kept.clone());
+        }
+        let compiled = self.client.borrow_mut().prepare(&translate(statement)).map_err(|error| self.note(error))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() >= KEPT_STATEMENTS {
+            statements.clear();
+        }
+        statements.insert(statement.to_owned(), compiled.clone());
+        Ok(compiled)
+    }
+
+    /// Runs a statement, and returns all its rows.
+    pub(super) fn fetch_rows(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Vec<postgres::Row>> {
+        let statement = self.prepare(statement)?;
+        let run = |parameters: &[&(dyn ToSql + Sync)]| self.client.borrow_mut().query(&statement, parameters);
+        with_parameters(values, run).map_err(|error| self.note(error))
+    }
+
+    /// Closes the cursor of a place.
+    pub(super) fn close_cursor(&self, place: usize) {
+        // The end of a transaction closes its cursors, and a failed one takes no statements.
+        if self.state.get() == State::Open {
+            let _ = self.execute_values(&format!("CLOSE c{place}"), &[]);
+        }
+        if let Some(is_used) = self.cursors.borrow_mut().get_mut(place) {
+            *is_used = false;
+        }
+    }
+
+    /// Declares a cursor for a query.
+    fn declare_cursor(&self, query: &str, values: &[ValueRef<'_>]) -> Result<OpenCursor<'_>> {
+        let place = {
+            let mut cursors = self.cursors.borrow_mut();
+            let free = cursors.iter().position(|is_used| !is_used);
+            let place = free.unwrap_or(cursors.len());
+            if free.is_none() {
+                cursors.push(false);
+            }
+            place
+        };
+        self.execute_values(&format!("DECLARE c{place} NO SCROLL CURSOR FOR {query}"), values)?;
+        if let Some(is_used) = self.cursors.borrow_mut().get_mut(place) {
+            *is_used = true;
+        }
+        Ok(OpenCursor::new(self, place))
+    }
+
+    /// Notes a failure, after which the database refuses the statements of an open transaction.
+    fn note(&self, error: postgres::Error) -> Error {
+        if self.state.get() == State::Open {
+            self.state.set(State::Failed);
+        }
+        error.into()
+    }
+
+    /// Runs statements that begin or end a transaction.
+    fn run_control(&self, script: &str) -> Result<()> {
+        self.client.borrow_mut().batch_execute(script).map_err(|error| self.note(error))
+    }
+}
+
+impl Session for PostgresSession {
+    fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize> {
+        let prepared = self.prepare(statement)?;
+        let run = |parameters: &[&(dyn ToSql + Sync)]| self.client.borrow_mut().execute(&prepared, parameters);
+        let changed = with_parameters(values, run).map_err(|error| self.note(error))?;
+        usize::try_from(changed).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
+    }
+
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], reading: Reading) -> Result<Rows<'_>> {
+        // A cursor takes two answers of the database, so only a query that may end early has one. Outside of a
+        // transaction there is none.
+        if reading == Reading::Whole || self.state.get() == State::Idle {
+            return Ok(Rows::new(PostgresCursor::of_rows(self.fetch_rows(statement, values)?)));
+        }
+        Ok(Rows::new(PostgresCursor::of_cursor(self.declare_cursor(statement, values)?)))
+    }
+
+    fn run_script(&self, script: &str) -> Result<()> {
+        self.run_control(script)
+    }
+
+    fn begin_write(&self) -> Result<()> {
+        self.run_control("BEGIN ISOLATION LEVEL READ COMMITTED")?;
+        self.state.set(State::Open);
+        Ok(())
+    }
+
+    fn begin_read(&self) -> Result<()> {
+        self.run_control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        self.state.set(State::Open);
+        Ok(())
+    }
+
+    fn set_savepoint(&self) -> Result<()> {
+        self.run_control("SAVEPOINT requests")
+    }
+
+    fn return_to_savepoint(&self) -> Result<()> {
+        self.run_control("ROLLBACK TO requests")?;
+        self.state.set(State::Open);
+        Ok(())
+    }
+
+    fn release_savepoint(&self) -> Result<()> {
+        self.run_control("RELEASE requests")
+    }
+
+    fn commit(&self) -> Result<()> {
+        let state = self.state.replace(State::Idle);
+        if state == State::Failed {
+            // The database would answer that it has ended the transaction, and mean that it has undone it.
+            self.run_control("ROLLBACK")?;
+            return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
+        }
+        self.run_control("COMMIT").map_err(|error| match error.kind() {
+            // The answer is lost, or the wait for a copy of the data was cut short. Both leave the commit in doubt.
+            ErrorKind::Unavailable | ErrorKind::Busy => Error::new(ErrorKind::UnknownCommit, error.to_string()),
+            _ => error,
+        })
+    }
+
+    fn roll_back(&self) -> Result<()> {
+        if self.state.replace(State::Idle) != State::Idle {
+            self.run_control("ROLLBACK")?;
+        }
+        Ok(())
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.state.get() != State::Idle
+    }
+}
+
+/// Passes values as the library takes them.
+fn with_parameters<T>(values: &[ValueRef<'_>], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T) -> T {
+    let sent: Vec<Sent<'_>> = values.iter().map(|value| Sent(*value)).collect();
+    let parameters: Vec<&(dyn ToSql + Sync)> = sent.iter().map(|value| value as _).collect();
+    run(&parameters)
+}

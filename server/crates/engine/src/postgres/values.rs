@@ -1,0 +1,80 @@
+//! Values on their way to PostgreSQL and back. Columns are `bigint`, `text`, `bytea` and `double precision`; a truth
+//! value of an expression is read as 0 or 1.
+
+use std::error::Error as StdError;
+
+use postgres::types::private::BytesMut;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+use crate::{Columns, Error, ErrorKind, Result, ValueRef};
+
+type Boxed = Box<dyn StdError + Sync + Send>;
+
+/// A value that is sent as the type that the statement expects.
+#[derive(Debug)]
+pub(super) struct Sent<'a>(pub(super) ValueRef<'a>);
+
+impl ToSql for Sent<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
+        match (self.0, kind) {
+            (ValueRef::Null, _) => return Ok(IsNull::Yes),
+            (ValueRef::Integer(number), &Type::INT8) => number.to_sql(kind, out)?,
+            (ValueRef::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(kind, out)?,
+            (ValueRef::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(kind, out)?,
+            (ValueRef::Integer(number), &Type::BOOL) => (number != 0).to_sql(kind, out)?,
+            #[expect(clippy::cast_precision_loss, reason = "a column of real numbers takes any number")]
+            (ValueRef::Integer(number), &Type::FLOAT8) => (number as f64).to_sql(kind, out)?,
+            (ValueRef::Real(number), &Type::FLOAT8) => number.to_sql(kind, out)?,
+            (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR) => std::str::from_utf8(text)?.to_sql(kind, out)?,
+            (ValueRef::Blob(bytes), &Type::BYTEA) => bytes.to_sql(kind, out)?,
+            (_, kind) => return Err(format!("a parameter does not fit the type {kind}").into()),
+        };
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        // The value decides, not the Rust type.
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A column as it was received.
+struct Received<'a>(ValueRef<'a>);
+
+impl<'a> FromSql<'a> for Received<'a> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Boxed> {
+        let integer = |number: i64| Ok(Self(ValueRef::Integer(number)));
+        match *kind {
+            Type::INT8 => integer(i64::from_sql(kind, raw)?),
+            Type::INT4 => integer(i32::from_sql(kind, raw)?.into()),
+            Type::INT2 => integer(i16::from_sql(kind, raw)?.into()),
+            Type::BOOL => integer(bool::from_sql(kind, raw)?.into()),
+            Type::FLOAT8 => Ok(Self(ValueRef::Real(f64::from_sql(kind, raw)?))),
+            Type::TEXT | Type::VARCHAR | Type::NAME | Type::UNKNOWN => Ok(Self(ValueRef::Text(raw))),
+            Type::BYTEA => Ok(Self(ValueRef::Blob(raw))),
+            _ => Err(format!("a column has the type {kind}, which no value has").into()),
+        }
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Boxed> {
+        Ok(Self(ValueRef::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+impl Columns for postgres::Row {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        self.try_get::<_, Received<'_>>(column)
+            .map(|Received(value)| value)
+            .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}

@@ -1,0 +1,212 @@
+//! Sessions with a real cluster of PostgreSQL.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use tillgate_engine::postgres::{PostgresAddress, PostgresSession, SessionLimits};
+use tillgate_engine::{ErrorKind, Result, Session, Value, params};
+use tillgate_test_cluster::Cluster;
+
+/// The cluster of this program's tests. Each has a database of its own.
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
+
+const TABLE: &str = "CREATE TABLE number (n bigint PRIMARY KEY, name text, data bytea)";
+
+fn connect(address: &str, limits: SessionLimits) -> PostgresSession {
+    PostgresSession::connect(&PostgresAddress::parse(address, "tests", limits).unwrap()).unwrap()
+}
+
+/// Opens two sessions with an empty table of numbers.
+fn open_twice(limits: SessionLimits) -> (PostgresSession, PostgresSession) {
+    let address = CLUSTER.create_database().unwrap();
+    let first = connect(&address, limits);
+    first.run_script(TABLE).unwrap();
+    (first, connect(&address, limits))
+}
+
+fn open() -> PostgresSession {
+    open_twice(SessionLimits::default()).0
+}
+
+fn insert(session: &dyn Session, number: i64) -> Result<usize> {
+    session.execute("INSERT INTO number (n) VALUES (?1)", [number])
+}
+
+/// Changes the row of a number, which locks it.
+fn lock(session: &dyn Session, number: i64) -> Result<usize> {
+    session.execute("UPDATE number SET name = 'x' WHERE n = ?1", [number])
+}
+
+fn numbers(session: &dyn Session) -> Vec<i64> {
+    session.query_all("SELECT n FROM number ORDER BY n", (), |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn values_are_read_as_they_were_written() {
+    let session: &dyn Session = &open();
+    let statement = "INSERT INTO number (n, name, data) VALUES (?1, ?2, ?3)";
+    for (number, name, data) in
+        [(i64::MAX, Some("it's a ?1 \u{1f600}"), Some(vec![0_u8, 255])), (-1, None, None), (0, Some(""), Some(vec![]))]
+    {
+        assert_eq!(session.execute(statement, params![number, name, data]).unwrap(), 1);
+        let query = "SELECT n, name, data FROM number WHERE n = ?1";
+        let read = session
+            .query_one(query, [number], |row| Ok::<_, tillgate_engine::Error>((row.get(0)?, row.get(1)?, row.get(2)?)));
+        assert_eq!(read.unwrap(), (number, name.map(str::to_owned), data));
+    }
+    let texts = session.query_one("SELECT count(*), EXISTS (SELECT 1), 1.5::float8, 7::int4 FROM number", (), |row| {
+        (0..row.column_count()).map(|column| row.get::<Value>(column)).collect::<Result<Vec<_>>>()
+    });
+    assert_eq!(texts.unwrap(), [Value::Integer(3), Value::Integer(1), Value::Real(1.5), Value::Integer(7)]);
+    let none = session.query_optional("SELECT n FROM number WHERE n = ?1", [9_i64], |row| row.get::<i64>(0));
+    assert_eq!(none.unwrap(), None);
+}
+
+#[test]
+fn a_value_of_the_wrong_type_or_out_of_range_is_an_error_and_the_session_goes_on() {
+    let session: &dyn Session = &open();
+    assert!(session.execute("INSERT INTO number (n) VALUES (?1)", ["text"]).is_err());
+    assert!(session.execute("INSERT INTO number (n, name) VALUES (1, ?1)", [1_i64]).is_err());
+    assert!(session.execute("INSERT INTO number (n) VALUES (?1)", [u64::MAX]).is_err());
+    assert!(session.execute("INSERT INTO absent (n) VALUES (?1)", [1_i64]).is_err());
+    insert(session, 1).unwrap();
+    assert_eq!(insert(session, 1).unwrap_err().kind(), ErrorKind::Constraint);
+    assert_eq!(numbers(session), [1]);
+}
+
+#[test]
+fn several_queries_are_read_side_by_side_and_end_where_their_reader_stops() {
+    let session: &dyn Session = &open();
+    session.execute("INSERT INTO number (n) SELECT generate_series(1, 1000)", ()).unwrap();
+    let query = "SELECT n FROM number WHERE n % 2 = ?1 ORDER BY n";
+    for is_in_transaction in [false, true] {
+        if is_in_transaction {
+            session.begin_read().unwrap();
+        }
+        for _ in 0..3 {
+            let (mut odd, mut even) = (session.query(query, [1_i64]).unwrap(), session.query(query, [0_i64]).unwrap());
+            assert!(odd.current().is_none());
+            for number in 0..200 {
+                assert_eq!(odd.next().unwrap().unwrap().get::<i64>(0).unwrap(), 2 * number + 1);
+                assert_eq!(even.next().unwrap().unwrap().get::<i64>(0).unwrap(), 2 * number + 2);
+            }
+        }
+        let mut rows = session.query(query, [1_i64]).unwrap();
+        let mut count = 0;
+        while rows.next().unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!((count, rows.current().is_none()), (500, true));
+        drop(rows);
+        session.roll_back().unwrap();
+    }
+}
+
+#[test]
+fn what_a_request_undoes_is_gone_and_what_came_before_stays() {
+    let session: &dyn Session = &open();
+    let transaction = session.begin().unwrap();
+    insert(&*transaction, 1).unwrap();
+    transaction.set_savepoint().unwrap();
+    insert(&*transaction, 2).unwrap();
+    assert_eq!(insert(&*transaction, 1).unwrap_err().kind(), ErrorKind::Constraint);
+    transaction.return_to_savepoint().unwrap();
+    insert(&*transaction, 3).unwrap();
+    transaction.release_savepoint().unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(numbers(session), [1, 3]);
+    drop(session.begin().unwrap());
+    assert!(!session.is_in_transaction());
+}
+
+#[test]
+fn a_transaction_with_a_failure_in_it_is_never_reported_as_committed() {
+    let session: &dyn Session = &open();
+    let transaction = session.begin().unwrap();
+    insert(&*transaction, 1).unwrap();
+    insert(&*transaction, 1).unwrap_err();
+    assert!(transaction.commit().is_err());
+    assert!(!session.is_in_transaction());
+    insert(session, 2).unwrap();
+    assert_eq!(numbers(session), [2]);
+}
+
+#[test]
+fn a_reader_sees_one_state_however_many_statements_it_takes() {
+    let (first, second) = open_twice(SessionLimits::default());
+    insert(&first, 1).unwrap();
+    second.begin_read().unwrap();
+    assert_eq!(numbers(&second), [1]);
+    insert(&first, 2).unwrap();
+    assert_eq!(numbers(&second), [1]);
+    assert!(insert(&second, 3).is_err(), "a reader writes nothing");
+    second.roll_back().unwrap();
+    assert_eq!(numbers(&second), [1, 2]);
+}
+
+#[test]
+fn a_lock_that_somebody_holds_for_too_long_is_busy() {
+    let limits = SessionLimits { lock: Duration::from_millis(100), ..SessionLimits::default() };
+    let (first, second) = open_twice(limits);
+    insert(&first, 1).unwrap();
+    first.begin_write().unwrap();
+    lock(&first, 1).unwrap();
+    second.begin_write().unwrap();
+    assert_eq!(lock(&second, 1).unwrap_err().kind(), ErrorKind::Busy);
+    second.roll_back().unwrap();
+    first.roll_back().unwrap();
+}
+
+#[test]
+fn of_two_transactions_that_wait_for_each_other_one_can_be_repeated() {
+    let (first, second) = open_twice(SessionLimits::default());
+    for session in [&first, &second] {
+        session.run_script("SET deadlock_timeout = '20ms'").unwrap();
+    }
+    for (session, number) in [(&first, 1), (&second, 2)] {
+        insert(session, number).unwrap();
+        session.begin_write().unwrap();
+        lock(session, number).unwrap();
+    }
+    let outcomes = std::thread::scope(|scope| {
+        let lock_and_commit = |session: PostgresSession, number| {
+            let outcome = lock(&session, number);
+            session.roll_back().unwrap();
+            outcome.map_err(|error| error.kind())
+        };
+        let threads =
+            [(first, 2), (second, 1)].map(|(session, number)| scope.spawn(move || lock_and_commit(session, number)));
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert!(outcomes.contains(&Ok(1)) && outcomes.contains(&Err(ErrorKind::Conflict)), "{outcomes:?}");
+}
+
+#[test]
+fn a_session_whose_connection_is_gone_says_so_and_a_commit_on_it_is_unknown() {
+    let cluster = Cluster::start(&[]).unwrap();
+    let address = cluster.create_database().unwrap();
+    let session = connect(&address, SessionLimits::default());
+    session.run_script(TABLE).unwrap();
+    session.begin_write().unwrap();
+    insert(&session, 1).unwrap();
+    cluster.crash_and_restart().unwrap();
+    assert_eq!(session.commit().unwrap_err().kind(), ErrorKind::UnknownCommit);
+    assert_eq!(insert(&session, 2).unwrap_err().kind(), ErrorKind::Unavailable);
+    assert!(session.is_closed());
+    assert_eq!(numbers(&connect(&address, SessionLimits::default())), Vec::<i64>::new());
+}
+
+#[test]
+fn a_session_that_does_nothing_in_a_transaction_loses_its_locks() {
+    let limits = SessionLimits { idle_transaction: Duration::from_millis(100), ..SessionLimits::default() };
+    let (stopped, other) = open_twice(limits);
+    insert(&other, 1).unwrap();
+    stopped.begin_write().unwrap();
+    let held: &dyn Session = &stopped;
+    held.execute("UPDATE number SET name = 'held' WHERE n = 1", ()).unwrap();
+    // Waits for the lock, which the database takes from the session that does nothing.
+    let session: &dyn Session = &other;
+    session.execute("UPDATE number SET name = 'x' WHERE n = 1", ()).unwrap();
+    assert_eq!(insert(&stopped, 2).unwrap_err().kind(), ErrorKind::Unavailable);
+}
