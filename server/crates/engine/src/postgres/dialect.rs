@@ -11,7 +11,8 @@ const NAMES: [(&str, &str); 2] = [
 ];
 
 /// Translates a statement: `?1` becomes `$1`, `x'00'` a literal of PostgreSQL, [`NAMES`] their other name, and the
-/// text of a document, `CAST(document AS TEXT)`, a conversion instead of an escape. Texts, comments and quoted names
+/// text of a document, `CAST(document AS TEXT)`, a call of the schema's function `utf8`, because PostgreSQL's own cast
+/// escapes the bytes. Texts, comments and quoted names
 /// stay as they are.
 pub(super) fn translate(statement: &str) -> String {
     let mut translated = String::with_capacity(statement.len() + 16);
@@ -65,7 +66,7 @@ fn translate_word(text: &str) -> (Cow<'_, str>, usize) {
     if word.eq_ignore_ascii_case("CAST")
         && let Some((document, end)) = read_document_cast(text)
     {
-        return (format!("convert_from({document}, 'UTF8')").into(), end);
+        return (format!("utf8({document})").into(), end);
     }
     match NAMES.iter().find(|(name, _)| word == *name) {
         Some((_, other)) => ((*other).into(), length),
@@ -120,7 +121,7 @@ mod tests {
             ("SELECT x'00ff', 0xff -- a user ?1\n, 1", "SELECT '\\x00ff'::bytea, 0xff -- a user ?1\n, 1"),
             (
                 "json_extract(CAST(e.document AS TEXT), '$.a') = CAST(n AS TEXT)",
-                "json_extract(convert_from(e.document, 'UTF8'), '$.a') = CAST(n AS TEXT)",
+                "json_extract(utf8(e.document), '$.a') = CAST(n AS TEXT)",
             ),
             ("IN (SELECT value FROM json_each(?1))", "IN (SELECT value FROM json_items($1))"),
             ("SELECT 'Ä' || ü", "SELECT 'Ä' || ü"),

@@ -57,6 +57,14 @@ impl PostgresSession {
         self.client.borrow().is_closed()
     }
 
+    /// Compiles a statement without running it.
+    ///
+    /// # Errors
+    /// If the database does not take it.
+    pub fn check_statement(&self, statement: &str) -> Result<()> {
+        self.prepare(statement).map(drop)
+    }
+
     /// Returns the compiled statement. Compiles it if it is new.
     fn prepare(&self, statement: &str) -> Result<Statement> {
         if let Some(kept) = self.statements.borrow().get(statement) {
