@@ -51,7 +51,7 @@ const CLIENT_GENERATOR: PythonProgram =
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, servers for files, generators of clients, the packages
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, PostgreSQL, generators of clients, the packages
 /// of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with the paths of
 /// tools.
 ///
@@ -72,6 +72,8 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     // Clients of the gateway's FTP server, and its certificate.
     missing.extend(["curl", "lftp", "openssl"].into_iter().filter(|program| !is_on_path(program)));
     missing.extend(missing_file_receivers());
+    // The store's statements are compiled by PostgreSQL as well. The tests start clusters of their own.
+    missing.extend((!Path::new("/usr/lib/postgresql").exists()).then_some("postgresql"));
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
