@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use tillgate_engine::postgres::{PostgresAddress, PostgresSession, SessionLimits};
-use tillgate_engine::{ErrorKind, Result, Session, Value, params};
+use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, SessionLimits, SessionPool, migrate};
+use tillgate_engine::{Error, ErrorKind, Result, Session, Value, params};
 use tillgate_test_cluster::Cluster;
 
 /// The cluster of this program's tests. Each has a database of its own.
@@ -51,8 +51,7 @@ fn values_are_read_as_they_were_written() {
     {
         assert_eq!(session.execute(statement, params![number, name, data]).unwrap(), 1);
         let query = "SELECT n, name, data FROM number WHERE n = ?1";
-        let read = session
-            .query_one(query, [number], |row| Ok::<_, tillgate_engine::Error>((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let read = session.query_one(query, [number], |row| Ok::<_, Error>((row.get(0)?, row.get(1)?, row.get(2)?)));
         assert_eq!(read.unwrap(), (number, name.map(str::to_owned), data));
     }
     let texts = session.query_one("SELECT count(*), EXISTS (SELECT 1), 1.5::float8, 7::int4 FROM number", (), |row| {
@@ -209,4 +208,85 @@ fn a_session_that_does_nothing_in_a_transaction_loses_its_locks() {
     let session: &dyn Session = &other;
     session.execute("UPDATE number SET name = 'x' WHERE n = 1", ()).unwrap();
     assert_eq!(insert(&stopped, 2).unwrap_err().kind(), ErrorKind::Unavailable);
+}
+
+const FIRST: Migration = Migration { version: 67, script: "CREATE TABLE number (n bigint PRIMARY KEY)" };
+const SECOND: Migration = Migration { version: 68, script: "ALTER TABLE number ADD COLUMN name text" };
+
+#[test]
+fn of_several_nodes_that_start_at_once_one_migrates() {
+    let address = CLUSTER.create_database().unwrap();
+    let versions = std::thread::scope(|scope| {
+        let start = || migrate(&connect(&address, SessionLimits::default()), &[FIRST, SECOND]).unwrap();
+        let nodes: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
+        nodes.into_iter().map(|node| node.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(versions.iter().filter(|version| **version == 0).count(), 1, "{versions:?}");
+    assert_eq!(versions.iter().filter(|version| **version == 68).count(), 3, "{versions:?}");
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_earlier_schema_and_a_later_schema_is_refused() {
+    let session = connect(&CLUSTER.create_database().unwrap(), SessionLimits::default());
+    assert_eq!(migrate(&session, &[FIRST]).unwrap(), 0);
+    let failing = Migration { version: 69, script: "CREATE TABLE other (n bigint); SELECT 1 / 0" };
+    assert!(migrate(&session, &[FIRST, SECOND, failing]).is_err());
+    session.run_script("INSERT INTO number (n) VALUES (1)").unwrap();
+    let columns: &dyn Session = &session;
+    let count = "SELECT count(*) FROM information_schema.columns WHERE table_name IN ('number', 'other')";
+    assert_eq!(columns.query_one(count, (), |row| row.get::<i64>(0)).unwrap(), 1);
+    assert_eq!(migrate(&session, &[FIRST, SECOND]).unwrap(), 67);
+    let error = migrate(&session, &[FIRST]).unwrap_err();
+    assert!(error.to_string().contains("version 68"), "{error}");
+}
+
+#[test]
+fn a_database_that_orders_texts_in_another_way_is_refused_with_the_remedy() {
+    CLUSTER.run_sql("postgres", "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'").unwrap();
+    let session = connect(&CLUSTER.address("latin"), SessionLimits::default());
+    let error = migrate(&session, &[FIRST]).unwrap_err();
+    assert!(error.to_string().contains("CREATE DATABASE"), "{error}");
+}
+
+#[test]
+fn threads_share_the_sessions_of_a_pool_and_wait_no_longer_than_they_may() {
+    let (address, limits) = (CLUSTER.create_database().unwrap(), SessionLimits::default());
+    let parsed = PostgresAddress::parse(&address, "tests", limits).unwrap();
+    let pool = SessionPool::new(parsed, 2, Duration::from_secs(30));
+    let ask = |session: &PostgresSession| {
+        let session: &dyn Session = session;
+        session.query_one("SELECT pg_backend_pid()", (), |row| row.get::<i64>(0))
+    };
+    let backends: std::collections::BTreeSet<i64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| pool.with_session(ask).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!((1..=2).contains(&backends.len()), "{backends:?}");
+    // One that is left in a transaction, or loses its connection, harms nobody after it.
+    pool.with_session(|session| session.begin_write()).unwrap();
+    assert!(!pool.with_session(|session| Ok::<_, Error>(session.is_in_transaction())).unwrap());
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tests'";
+    CLUSTER.run_sql(&database_name(&address), &format!("{end} AND datname = current_database()")).unwrap();
+    let outcomes: Vec<_> = (0..3).map(|_| pool.with_session(ask).map_err(|error| error.kind())).collect();
+    assert!(outcomes.last().unwrap().is_ok(), "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| !matches!(outcome, Err(kind) if *kind != ErrorKind::Unavailable)));
+}
+
+#[test]
+fn a_pool_whose_sessions_are_all_in_use_refuses_after_the_wait() {
+    let parsed =
+        PostgresAddress::parse(&CLUSTER.create_database().unwrap(), "tests", SessionLimits::default()).unwrap();
+    let pool = SessionPool::new(parsed, 1, Duration::from_millis(20));
+    let inner = pool.with_session(|_| {
+        let refused = pool.with_session(|_| Ok::<_, Error>(()));
+        Ok::<_, Error>(refused.unwrap_err().kind())
+    });
+    assert_eq!(inner.unwrap(), ErrorKind::Unavailable);
+    pool.with_session(|_| Ok::<_, Error>(())).unwrap();
+}
+
+/// Returns the name of the database in an address of the cluster.
+fn database_name(address: &str) -> String {
+    let (_, rest) = address.split_once(":///").unwrap();
+    rest.split_once('?').unwrap().0.to_owned()
 }

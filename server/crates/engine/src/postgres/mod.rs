@@ -4,8 +4,12 @@ mod address;
 mod cursor;
 mod dialect;
 mod error;
+mod pool;
+mod schema;
 mod session;
 mod values;
 
 pub use address::{AddressError, PostgresAddress, SessionLimits};
+pub use pool::SessionPool;
+pub use schema::{Migration, migrate};
 pub use session::PostgresSession;

@@ -1,0 +1,78 @@
+//! The schema of a database: its migrations, and what the database must be for them.
+
+use super::session::PostgresSession;
+use crate::{Error, ErrorKind, Result, Session};
+
+/// Key of the lock that only one node has while it migrates. Any number that nobody else uses.
+const LOCK: i64 = 0x7469_6c6c_6761_7465;
+
+/// Oldest version of PostgreSQL that takes the statements: 14, which has functions in standard SQL.
+const OLDEST: i64 = 140_000;
+
+/// A step of the schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Migration {
+    /// The version of the schema after it.
+    pub version: i64,
+    /// Its statements.
+    pub script: &'static str,
+}
+
+/// Brings the schema of a database to the newest version. Of several nodes that start at once, one does it, and the
+/// others wait for it. Returns the version before; 0 for an empty database.
+///
+/// # Errors
+/// If the database is of the wrong kind ([`check_database`]), has a later version, or a step fails. The schema stays as
+/// it was.
+pub fn migrate(session: &PostgresSession, migrations: &[Migration]) -> Result<i64> {
+    let session: &dyn Session = session;
+    check_database(session)?;
+    let transaction = session.begin()?;
+    // A step may take as long as it needs, and so may the wait for the node that takes it.
+    transaction.run_script("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
+    transaction.query_one("SELECT pg_advisory_xact_lock(?1)::text", [LOCK], |_| Ok::<_, Error>(()))?;
+    transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
+    let before: i64 =
+        transaction.query_one("SELECT coalesce(max(version), 0) FROM schema_version", (), |row| row.get(0))?;
+    let newest = migrations.last().map_or(0, |migration| migration.version);
+    if before > newest {
+        let text = format!("the database has version {before} of the schema, and this program knows {newest}");
+        return Err(Error::new(ErrorKind::Other, text));
+    }
+    for migration in migrations.iter().filter(|migration| migration.version > before) {
+        transaction.run_script(migration.script)?;
+        transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [migration.version])?;
+    }
+    transaction.commit()?;
+    Ok(before)
+}
+
+/// Checks what the statements rely on and a migration cannot set.
+///
+/// # Errors
+/// If the server is older than version 14, or the database does not keep texts in UTF-8 or does not compare them by
+/// their bytes. The text says how to make a right one.
+fn check_database(session: &dyn Session) -> Result<()> {
+    let query =
+        "SELECT current_setting('server_version_num')::bigint, pg_encoding_to_char(encoding)::text, datcollate::text
+        FROM pg_database WHERE datname = current_database()";
+    let (version, encoding, collation): (i64, String, String) =
+        session.query_one(query, (), |row| Ok::<_, Error>((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if version < OLDEST {
+        let text = format!(
+            "the server has version {}.{} of PostgreSQL; 14 or later is needed",
+            version / 10_000,
+            version % 100
+        );
+        return Err(Error::new(ErrorKind::Other, text));
+    }
+    if encoding != "UTF8" || !["C", "POSIX", "C.UTF-8", "C.utf8"].contains(&&*collation) {
+        // Ids are ordered by their bytes, and ranges of them are read.
+        let text = format!(
+            "the database has the encoding {encoding} and the collation {collation}; make one with CREATE DATABASE … \
+             TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+        );
+        return Err(Error::new(ErrorKind::Other, text));
+    }
+    Ok(())
+}
