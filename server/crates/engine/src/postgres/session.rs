@@ -9,7 +9,7 @@ use postgres::{Client, Statement};
 use super::address::PostgresAddress;
 use super::cursor::{OpenCursor, PostgresCursor};
 use super::dialect::translate;
-use super::values::Sent;
+use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, Reading, Result, Rows, Session, ValueRef};
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
@@ -57,12 +57,19 @@ impl PostgresSession {
         self.client.borrow().is_closed()
     }
 
-    /// Compiles a statement without running it.
+    /// Compiles a statement without running it, and checks the types of its parameters and columns.
     ///
     /// # Errors
-    /// If the database does not take it.
+    /// If the database does not take it, or takes or gives a type that no value has, such as the sum of a column of
+    /// integers, which is none.
     pub fn check_statement(&self, statement: &str) -> Result<()> {
-        self.prepare(statement).map(drop)
+        let compiled = self.prepare(statement)?;
+        let parameter = compiled.params().iter().find(|kind| !is_sendable(kind));
+        let column = compiled.columns().iter().map(postgres::Column::type_).find(|kind| !is_readable(kind));
+        match parameter.or(column) {
+            Some(kind) => Err(Error::new(ErrorKind::Other, format!("no value has the type {kind}"))),
+            None => Ok(()),
+        }
     }
 
     /// Returns the compiled statement. Compiles it if it is new.

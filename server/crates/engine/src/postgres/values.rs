@@ -4,7 +4,7 @@
 use std::error::Error as StdError;
 
 use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 
 use crate::{Columns, Error, ErrorKind, Result, ValueRef};
 
@@ -16,6 +16,9 @@ pub(super) struct Sent<'a>(pub(super) ValueRef<'a>);
 
 impl ToSql for Sent<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
+        if let Kind::Domain(base) = kind.kind() {
+            return self.to_sql(base, out);
+        }
         match (self.0, kind) {
             (ValueRef::Null, _) => return Ok(IsNull::Yes),
             (ValueRef::Integer(number), &Type::INT8) => number.to_sql(kind, out)?,
@@ -26,7 +29,8 @@ impl ToSql for Sent<'_> {
             (ValueRef::Integer(number), &Type::FLOAT8) => (number as f64).to_sql(kind, out)?,
             (ValueRef::Real(number), &Type::FLOAT8) => number.to_sql(kind, out)?,
             (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR) => std::str::from_utf8(text)?.to_sql(kind, out)?,
-            (ValueRef::Blob(bytes), &Type::BYTEA) => bytes.to_sql(kind, out)?,
+            // A text is also the bytes that it has in UTF-8.
+            (ValueRef::Blob(bytes) | ValueRef::Text(bytes), &Type::BYTEA) => bytes.to_sql(kind, out)?,
             (_, kind) => return Err(format!("a parameter does not fit the type {kind}").into()),
         };
         Ok(IsNull::No)
@@ -65,6 +69,32 @@ impl<'a> FromSql<'a> for Received<'a> {
     fn accepts(_: &Type) -> bool {
         true
     }
+}
+
+/// Returns true if values of the type are read.
+pub(super) fn is_readable(kind: &Type) -> bool {
+    let readable = [
+        Type::INT8,
+        Type::INT4,
+        Type::INT2,
+        Type::BOOL,
+        Type::FLOAT8,
+        Type::TEXT,
+        Type::VARCHAR,
+        Type::NAME,
+        Type::UNKNOWN,
+        Type::BYTEA,
+    ];
+    readable.contains(kind)
+}
+
+/// Returns true if values are sent as the type.
+pub(super) fn is_sendable(kind: &Type) -> bool {
+    let base = match kind.kind() {
+        Kind::Domain(base) => base,
+        _ => kind,
+    };
+    is_readable(base) && !matches!(*base, Type::NAME | Type::UNKNOWN)
 }
 
 impl Columns for postgres::Row {

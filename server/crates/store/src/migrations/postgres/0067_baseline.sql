@@ -1,7 +1,7 @@
 -- The whole schema of version 67 on PostgreSQL. It says what the migrations 1 to 67 say for SQLite, table by table and rule
 -- by rule; their files have the reasons. Every later migration has a variant for each database.
 --
--- A truth value is a bigint of 0 or 1, a time one in milliseconds since 1970, a document a bytea of JSON in UTF-8. Texts are
+-- A truth value is a boolean, which a statement may compare with TRUE and FALSE on both; a time is a bigint in milliseconds since 1970, a document a bytea of JSON in UTF-8. Texts are
 -- compared by their bytes, as ids have to be: the database has the collation C.
 
 -- The text of a document. PostgreSQL's own function may not be part of an index, because it could change with the encoding of
@@ -21,11 +21,18 @@ CREATE FUNCTION json_items(list text) RETURNS TABLE (value text) LANGUAGE sql IM
 CREATE FUNCTION instr(whole text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN strpos(whole, part);
 
--- The greater and the smaller of two numbers.
+-- The same for bytes.
+CREATE DOMAIN blob AS bytea;
+CREATE FUNCTION instr(whole bytea, part bytea) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN position(part IN whole);
+
+-- The greater and the smaller of two values.
 CREATE FUNCTION max(a bigint, b bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN greatest(a, b);
 CREATE FUNCTION min(a bigint, b bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN least(a, b);
+CREATE FUNCTION max(a text, b text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN greatest(a, b);
 
 CREATE TABLE answer (
     entity text NOT NULL, key text NOT NULL, fingerprint bytea NOT NULL, status bigint NOT NULL,
@@ -84,15 +91,15 @@ CREATE TABLE delivery (
 );
 
 CREATE TABLE dispute (
-    id text PRIMARY KEY, entity text NOT NULL, payment text NOT NULL, chargeback text, open bigint NOT NULL,
+    id text PRIMARY KEY, entity text NOT NULL, payment text NOT NULL, chargeback text, open boolean NOT NULL,
     document bytea NOT NULL
 );
 CREATE UNIQUE INDEX dispute_chargeback ON dispute (chargeback) WHERE chargeback IS NOT NULL;
 CREATE INDEX dispute_entity ON dispute (entity, open, id);
-CREATE UNIQUE INDEX dispute_open ON dispute (payment) WHERE open <> 0;
+CREATE UNIQUE INDEX dispute_open ON dispute (payment) WHERE open;
 
 CREATE TABLE entity (
-    id text PRIMARY KEY, name text NOT NULL, live bigint NOT NULL, settings text NOT NULL, created bigint NOT NULL,
+    id text PRIMARY KEY, name text NOT NULL, live boolean NOT NULL, settings text NOT NULL, created bigint NOT NULL,
     parent text REFERENCES entity (id), ahead bigint NOT NULL DEFAULT 0,
     level text NOT NULL DEFAULT 'merchant' CHECK (level IN ('psp', 'division', 'merchant', 'channel')),
     merchant text GENERATED ALWAYS AS (CASE level WHEN 'channel' THEN parent END) STORED
@@ -128,7 +135,7 @@ CREATE TABLE form_file (
 
 CREATE TABLE ftp_user (
     name text PRIMARY KEY, entity text NOT NULL REFERENCES entity (id), salt bytea NOT NULL, hash bytea NOT NULL,
-    created bigint NOT NULL, revoked bigint, session_reuse bigint NOT NULL DEFAULT 1
+    created bigint NOT NULL, revoked bigint, session_reuse boolean NOT NULL DEFAULT true
 );
 
 CREATE TABLE fx_rate (
@@ -168,7 +175,7 @@ CREATE TABLE payment_connector_id (
 
 CREATE TABLE payment_link (
     referenced text NOT NULL, id text NOT NULL, type text NOT NULL, hundredths bigint NOT NULL,
-    approved bigint NOT NULL, entity text, PRIMARY KEY (referenced, id)
+    approved boolean NOT NULL, entity text, PRIMARY KEY (referenced, id)
 );
 
 CREATE TABLE payment_reference (
@@ -181,7 +188,7 @@ CREATE TABLE payment_search (
 
 CREATE TABLE policy_report (
     entity text NOT NULL, directive text NOT NULL, blocked text NOT NULL, document text NOT NULL,
-    source text NOT NULL, enforced bigint NOT NULL, count bigint NOT NULL, first bigint NOT NULL,
+    source text NOT NULL, enforced boolean NOT NULL, count bigint NOT NULL, first bigint NOT NULL,
     last bigint NOT NULL, PRIMARY KEY (entity, directive, blocked, document, source, enforced)
 );
 
@@ -199,13 +206,13 @@ CREATE TABLE reconciliation_file (
 
 CREATE TABLE reconciliation_record (
     owner text NOT NULL, day text NOT NULL, id text NOT NULL, account text NOT NULL, document bytea NOT NULL,
-    merchant text NOT NULL DEFAULT '', filed bytea, unfiled bigint NOT NULL DEFAULT 0, PRIMARY KEY (owner, day, id)
+    merchant text NOT NULL DEFAULT '', filed bytea, unfiled boolean NOT NULL DEFAULT false, PRIMARY KEY (owner, day, id)
 );
 CREATE INDEX reconciliation_record_account ON reconciliation_record (account, day, id);
 CREATE UNIQUE INDEX reconciliation_record_id ON reconciliation_record (id);
 CREATE INDEX reconciliation_record_merchant ON reconciliation_record (merchant, day, id);
 
-CREATE TABLE record_digest (id bigint PRIMARY KEY CHECK (id = 1), digest bytea NOT NULL, bound bigint NOT NULL);
+CREATE TABLE record_digest (id bigint PRIMARY KEY CHECK (id = 1), digest bytea NOT NULL, bound boolean NOT NULL);
 
 CREATE TABLE registration (entity text NOT NULL, id text NOT NULL, document bytea NOT NULL, PRIMARY KEY (entity, id));
 
@@ -336,7 +343,7 @@ CREATE INDEX timer_since ON timer (kind, since) WHERE waits = 0;
 
 CREATE TABLE token (
     user_id text PRIMARY KEY, entity text NOT NULL REFERENCES entity (id), hash bytea NOT NULL, label text NOT NULL,
-    created bigint NOT NULL, revoked bigint, keyed bigint NOT NULL DEFAULT 0, expires bigint,
+    created bigint NOT NULL, revoked bigint, keyed boolean NOT NULL DEFAULT false, expires bigint,
     networks text NOT NULL DEFAULT '', scopes text NOT NULL DEFAULT 'read, pay, refund, admin', used bigint
 );
 
@@ -403,7 +410,7 @@ CREATE TABLE wallet_token (
 
 CREATE TABLE webhook (
     id text PRIMARY KEY, entity text NOT NULL REFERENCES entity (id), url text NOT NULL, sealed bytea NOT NULL,
-    types text NOT NULL, without_customer bigint NOT NULL, wrapped bigint NOT NULL, active bigint NOT NULL,
+    types text NOT NULL, without_customer boolean NOT NULL, wrapped boolean NOT NULL, active boolean NOT NULL,
     created bigint NOT NULL, next bytea
 );
 CREATE INDEX webhook_entity ON webhook (entity);
@@ -498,13 +505,13 @@ CREATE VIEW payment_link_fault AS SELECT link.referenced, link.id FROM payment_l
             WHERE entity = link.entity AND id = link.referenced), -1)
         < greatest(CASE WHEN link.type = 'CB' OR link.type = 'CR' THEN link.hundredths ELSE 0 END,
             (SELECT coalesce(sum(hundredths), 0) FROM payment_link
-                WHERE referenced = link.referenced AND approved <> 0 AND type IN ('CP', 'RF')))
+                WHERE referenced = link.referenced AND approved AND type IN ('CP', 'RF')))
     OR (link.type = 'CR' AND (SELECT json_extract(utf8(document), '$.payment_type') FROM payment
             WHERE entity = link.entity AND id = link.referenced) IS DISTINCT FROM 'CB')
     OR (SELECT count(*) FILTER (WHERE type = 'RV') > 1 OR count(*) FILTER (WHERE type = 'CB') > 1
             OR count(*) FILTER (WHERE type = 'CR') > 1
             OR (count(*) FILTER (WHERE type = 'RV') = 1 AND count(*) FILTER (WHERE type IN ('CP', 'RF')) > 0)
-        FROM payment_link WHERE referenced = link.referenced AND approved <> 0);
+        FROM payment_link WHERE referenced = link.referenced AND approved);
 
 CREATE FUNCTION check_payment_link() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF EXISTS (SELECT 1 FROM payment_link_fault WHERE referenced = NEW.referenced AND id = NEW.id) THEN
@@ -512,7 +519,7 @@ CREATE FUNCTION check_payment_link() RETURNS trigger LANGUAGE plpgsql AS $$ BEGI
     END IF;
     RETURN NULL;
 END $$;
-CREATE TRIGGER payment_link_check AFTER INSERT OR UPDATE ON payment_link FOR EACH ROW WHEN (NEW.approved <> 0)
+CREATE TRIGGER payment_link_check AFTER INSERT OR UPDATE ON payment_link FOR EACH ROW WHEN (NEW.approved)
     EXECUTE FUNCTION check_payment_link();
 
 -- The number of entries in an entity's lists, so that a limit needs no count of them.
