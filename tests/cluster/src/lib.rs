@@ -30,6 +30,7 @@ pub struct Cluster {
     programs: PathBuf,
     server: Mutex<Child>,
     databases: AtomicU32,
+    certificate: Option<TempDir>,
 }
 
 impl Cluster {
@@ -40,9 +41,7 @@ impl Cluster {
     pub fn start(settings: &[&str]) -> Result<Self> {
         let programs = find_programs()?;
         let folder = tempfile::Builder::new().prefix("cluster").tempdir()?;
-        if is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY))?;
-        }
+        give_to_server(folder.path())?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let data = folder.path().join("data");
         let mut make = run_as_nobody(&programs.join("initdb"));
@@ -50,9 +49,49 @@ impl Cluster {
         let made = make.current_dir(folder.path()).output().context("initdb")?;
         ensure!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let server = Mutex::new(start_server(&programs, folder.path(), settings)?);
-        let cluster = Self { folder, programs, server, databases: AtomicU32::new(0) };
+        let cluster = Self { folder, programs, server, databases: AtomicU32::new(0), certificate: None };
         cluster.wait_until_ready()?;
         Ok(cluster)
+    }
+
+    /// Makes a cluster that also listens on the network of this machine, with encryption. Its certificate is signed by
+    /// nobody else and names its address. The file is that of [`Self::certificate`].
+    ///
+    /// # Errors
+    /// As [`Self::start`], or if openssl is not installed.
+    pub fn start_encrypted() -> Result<Self> {
+        let certificate = tempfile::tempdir()?;
+        let host = own_host();
+        let mut openssl = Command::new("openssl");
+        openssl.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=cluster"]);
+        openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]);
+        openssl.args(["-addext", &format!("subjectAltName=IP:{host}"), "-keyout", "server.key", "-out", "server.crt"]);
+        let made = openssl.current_dir(certificate.path()).output().context("openssl")?;
+        ensure!(made.status.success(), "openssl: {}", String::from_utf8_lossy(&made.stderr));
+        let mut files = Vec::new();
+        for (name, setting) in [("server.crt", "ssl_cert_file"), ("server.key", "ssl_key_file")] {
+            let path = certificate.path().join(name);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            give_to_server(&path)?;
+            files.push(format!("{setting}={}", path.display()));
+        }
+        give_to_server(certificate.path())?;
+        let mut settings: Vec<&str> = files.iter().map(String::as_str).collect();
+        let listen = format!("listen_addresses={host}");
+        settings.extend(["ssl=on", &listen]);
+        let mut cluster = Self::start(&settings)?;
+        cluster.certificate = Some(certificate);
+        Ok(cluster)
+    }
+
+    /// Returns the file of the certificate, of a cluster with encryption.
+    pub fn certificate(&self) -> Option<PathBuf> {
+        self.certificate.as_ref().map(|folder| folder.path().join("server.crt"))
+    }
+
+    /// Returns the address of a database over the network of this machine.
+    pub fn network_address(&self, database: &str) -> String {
+        format!("postgres://{USER}@{}/{database}", own_host())
     }
 
     /// Makes an empty database. Returns its address.
@@ -152,6 +191,21 @@ fn run_as_nobody(program: &Path) -> Command {
     let nobody = NOBODY.to_string();
     command.args(["--reuid", &nobody, "--regid", &nobody, "--clear-groups"]).arg(program);
     command
+}
+
+/// Makes a file or folder the server's own.
+fn give_to_server(path: &Path) -> Result<()> {
+    if is_root() {
+        chown(path, Some(NOBODY), Some(NOBODY))?;
+    }
+    Ok(())
+}
+
+/// Returns an address of this machine that no other process uses. Clusters cannot listen on a port that the system
+/// chooses.
+fn own_host() -> String {
+    let [_, a, b, c] = std::process::id().to_be_bytes();
+    format!("127.{a}.{b}.{c}")
 }
 
 fn is_root() -> bool {

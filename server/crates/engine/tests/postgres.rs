@@ -290,3 +290,22 @@ fn database_name(address: &str) -> String {
     let (_, rest) = address.split_once(":///").unwrap();
     rest.split_once('?').unwrap().0.to_owned()
 }
+
+#[test]
+fn an_encrypted_connection_needs_a_certificate_that_is_trusted() {
+    let cluster = Cluster::start_encrypted().unwrap();
+    let (address, file) = (cluster.network_address("postgres"), cluster.certificate().unwrap());
+    let connect = |parameters: &str| {
+        let parsed = PostgresAddress::parse(&format!("{address}?{parameters}"), "tests", SessionLimits::default());
+        PostgresSession::connect(&parsed.unwrap()).map_err(|error| error.to_string())
+    };
+    let is_encrypted = |session: PostgresSession| {
+        let session: &dyn Session = &session;
+        let query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        session.query_one(query, (), |row| row.get::<bool>(0)).unwrap()
+    };
+    assert!(is_encrypted(connect(&format!("sslmode=require&sslrootcert={}", file.display())).unwrap()));
+    assert!(!is_encrypted(connect("").unwrap()), "this machine's own network");
+    let error = connect("sslmode=require").err().unwrap();
+    assert!(error.contains("certificate"), "{error}");
+}
