@@ -62,6 +62,7 @@ mod saqa;
 mod shared_browser;
 mod sibling_frames;
 mod single_page;
+mod state_pictures;
 mod summary;
 mod targets;
 mod themes;

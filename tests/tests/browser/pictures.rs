@@ -29,7 +29,7 @@ fn add_choice_page(fixture: &CheckoutFixture, sheet: &str, options: &str) -> Str
 }
 
 /// Returns the script of a page with only the form.
-fn bare_script(sheet: &str, options: &str) -> String {
+pub fn bare_script(sheet: &str, options: &str) -> String {
     let bare = "body { margin: 0 } h1 { display: none } main { padding: 20px; font: 16px system-ui, sans-serif }";
     format!(
         "const sheet = new CSSStyleSheet(); sheet.replaceSync({:?});
