@@ -3,7 +3,7 @@
 use super::{Error, ErrorKind, Params, Result, Row, Rows, Transaction, ValueRef};
 
 /// A connection to a database. Statements are compiled once and kept.
-pub trait Session {
+pub trait Session: Send {
     /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
     ///
     /// # Errors
@@ -27,6 +27,12 @@ pub trait Session {
     /// # Errors
     /// [`ErrorKind::Busy`] if another one does not end in time.
     fn begin_write(&self) -> Result<()>;
+
+    /// Begins a transaction that only reads, and reads everything as of one moment.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    fn begin_read(&self) -> Result<()>;
 
     /// Returns true inside of a transaction. A database may end one by itself, such as on a full disk.
     fn is_in_transaction(&self) -> bool;
@@ -95,11 +101,29 @@ impl dyn Session + '_ {
         .collect()
     }
 
+    /// Returns true if a query finds a row.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    pub fn has_row(&self, statement: &str, parameters: impl Params) -> Result<bool> {
+        Ok(self.query(statement, parameters)?.next()?.is_some())
+    }
+
     /// Begins a transaction that keeps all other writers out. It is undone when it is dropped before its commit.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if another one does not end in time.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        Transaction::begin(self)
+        self.begin_write()?;
+        Ok(Transaction::new(self))
+    }
+
+    /// Begins a transaction that only reads, and reads everything as of one moment. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    pub fn begin_snapshot(&self) -> Result<Transaction<'_>> {
+        self.begin_read()?;
+        Ok(Transaction::new(self))
     }
 }
