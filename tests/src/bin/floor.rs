@@ -22,7 +22,7 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
 use jiff::Timestamp;
-use rusqlite::params;
+use tillgate_engine::params;
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_connector::http::protocol::{
@@ -104,9 +104,9 @@ fn parse_arguments() -> anyhow::Result<Arguments> {
 /// an id that begins with the time, and a document.
 async fn open_store(folder: &FilePath, tables: usize) -> anyhow::Result<Store> {
     let store = Store::open(folder, Arc::new(Directory::new(compile_stored_rules)), Sources::system())?;
-    bench::run_write(&store, move |connection| {
+    bench::run_write(&store, move |session| {
         for table in 0..tables {
-            connection.execute_batch(&format!(
+            session.run_script(&format!(
                 "CREATE TABLE floor_{table} (id TEXT PRIMARY KEY, document BLOB NOT NULL) WITHOUT ROWID"
             ))?;
         }
@@ -191,11 +191,12 @@ impl BaselineServer {
         let key = id.clone();
         let documents: Vec<Vec<u8>> =
             self.rows.iter().map(|bytes| body.iter().copied().cycle().take(*bytes).collect()).collect();
-        let written = bench::run_write(&self.store, move |connection| {
+        let written = bench::run_write(&self.store, move |session| {
             for (table, document) in documents.iter().enumerate() {
-                connection
-                    .prepare_cached(&format!("{verb} INTO floor_{table} (id, document) VALUES (?1, ?2)"))?
-                    .execute(params![key.as_str(), document])?;
+                session.execute(
+                    &format!("{verb} INTO floor_{table} (id, document) VALUES (?1, ?2)"),
+                    params![key.as_str(), document],
+                )?;
             }
             Ok(())
         });

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_domain::payment::Payment;
+use tillgate_engine::Value as Stored;
 use tillgate_store::{AdminStore, bench};
 use tillgate_tests::MerchantClient;
 use tillgate_tests::bench::Sampler;
@@ -64,7 +65,7 @@ async fn main() -> anyhow::Result<()> {
 fn measure_cost(folder: &Path) -> anyhow::Result<Value> {
     let sampler = Sampler::new()?;
     AdminStore::open(folder)?.add_entity(sampler.entity(), Timestamp::now())?;
-    let connection = bench::open_store_file(folder)?;
+    let session = bench::open_store_file(folder)?;
     let mut number = 0;
     let mut write_commit = || -> anyhow::Result<Duration> {
         let payments: Vec<Payment> = (number..number + PAYMENTS_PER_COMMIT)
@@ -72,12 +73,12 @@ fn measure_cost(folder: &Path) -> anyhow::Result<Value> {
             .collect();
         number += PAYMENTS_PER_COMMIT;
         let started = Instant::now();
-        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let transaction = session.begin()?;
         for payment in &payments {
-            bench::record_payment(payment, &connection)?;
+            bench::record_payment(payment, &*transaction)?;
         }
         let took = started.elapsed();
-        connection.execute_batch("COMMIT")?;
+        transaction.commit()?;
         Ok(took)
     };
     // The wait for the disk is that of the payment's commit, and is not counted.
@@ -90,13 +91,13 @@ fn measure_cost(folder: &Path) -> anyhow::Result<Value> {
 /// Waits for the settlements, and downloads the files.
 async fn measure_settlement(folder: &Path, merchant: &MerchantClient) -> anyhow::Result<Value> {
     let started = Instant::now();
-    let connection = bench::open_store_file(folder)?;
+    let session = bench::open_store_file(folder)?;
     let query = "SELECT count(*) FROM timer WHERE kind = 'settle' AND since <= ?1";
-    while connection.query_row(query, [Timestamp::now().as_millisecond()], |row| row.get::<_, i64>(0))? > 0 {
+    while session.query_one(query, [Timestamp::now().as_millisecond()], |row| row.get::<i64>(0))? > 0 {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
     let settled = started.elapsed();
-    let records: i64 = connection.query_row("SELECT count(*) FROM reconciliation_record", [], |row| row.get(0))?;
+    let records: i64 = session.query_one("SELECT count(*) FROM reconciliation_record", (), |row| row.get(0))?;
     let days = "date.from=2000-01-01&date.to=2099-12-31";
     // A file is complete shortly after the last settlement of its day.
     let files = loop {
@@ -141,20 +142,17 @@ async fn download_report(merchant: &MerchantClient) -> anyhow::Result<Value> {
 /// Inserts the lines of a settled store into another one, with the same indexes and as durably.
 fn insert_lines(settled: &Path, floor: &Path) -> anyhow::Result<Value> {
     let source = bench::open_store_file(settled)?;
-    let connection = bench::open_store_file(floor)?;
-    let mut query = source.prepare("SELECT owner, day, id, account, merchant, document FROM reconciliation_record")?;
-    let mut lines = query.query([])?;
-    let mut insert = connection.prepare(
-        "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
+    let session = bench::open_store_file(floor)?;
+    let query = "SELECT owner, day, id, account, merchant, document FROM reconciliation_record";
+    let mut lines = source.query(query, ())?;
+    let insert = "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let (mut records, mut took) = (0, Duration::ZERO);
     loop {
         let mut part = Vec::new();
         while part.len() < LINES_PER_COMMIT {
             let Some(line) = lines.next()? else { break };
-            let values: Vec<rusqlite::types::Value> =
-                (0..6).map(|column| line.get(column)).collect::<Result<_, _>>()?;
+            let values: Vec<Stored> = (0..6).map(|column| line.get(column)).collect::<Result<_, _>>()?;
             part.push(values);
         }
         if part.is_empty() {
@@ -163,26 +161,25 @@ fn insert_lines(settled: &Path, floor: &Path) -> anyhow::Result<Value> {
         records += part.len();
         // Reading the lines is no part of the floor.
         let started = Instant::now();
-        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let transaction = session.begin()?;
         for values in part {
-            insert.execute(rusqlite::params_from_iter(values))?;
+            transaction.execute(insert, values)?;
         }
-        connection.execute_batch("COMMIT")?;
+        transaction.commit()?;
         took += started.elapsed();
     }
 }
 
 /// Reads the documents of all payments, and writes lines of CSV made of their bytes to nowhere.
 fn scan_payments(folder: &Path, bytes: usize) -> anyhow::Result<Value> {
-    let connection = bench::open_store_file(folder)?;
-    let payments: i64 = connection.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
+    let session = bench::open_store_file(folder)?;
+    let payments: i64 = session.query_one("SELECT count(*) FROM payment", (), |row| row.get(0))?;
     let line = bytes / usize::try_from(payments)?.max(1);
     let started = Instant::now();
-    let mut statement = connection.prepare("SELECT document FROM payment")?;
-    let mut rows = statement.query([])?;
+    let mut rows = session.query("SELECT document FROM payment", ())?;
     let mut output = std::io::BufWriter::new(std::io::sink());
     while let Some(row) = rows.next()? {
-        let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        let document = row.value(0)?.as_blob()?;
         // 36 columns, as a line of the file has.
         for cell in document.get(..line).unwrap_or(document).chunks(line.div_ceil(36).max(1)) {
             output.write_all(cell)?;

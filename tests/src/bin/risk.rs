@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Connection;
+use tillgate_engine::Session as _;
+use tillgate_engine::sqlite::SqliteSession;
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_domain::id::EntityId;
@@ -86,7 +87,7 @@ fn main() -> anyhow::Result<()> {
 
 /// A store, and what counts in it.
 struct RiskBench {
-    connection: Connection,
+    session: SqliteSession,
     rules: RuleSet,
     /// The counters of the rules.
     plan: CounterPlan,
@@ -100,7 +101,7 @@ impl RiskBench {
     fn open(folder: &Path) -> anyhow::Result<Self> {
         let rules = make_rules()?;
         Ok(Self {
-            connection: bench::open_store_file(folder)?,
+            session: bench::open_store_file(folder)?,
             plan: CounterPlan::new(&[&rules], &[7; 32]),
             rules,
             entity: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
@@ -125,24 +126,24 @@ impl RiskBench {
 
     /// Counts payments of new shoppers until this number of rows is stored, and then those of the regulars.
     fn fill(&mut self, rows: u64) -> anyhow::Result<()> {
-        let stored: i64 = self.connection.query_row("SELECT count(*) FROM risk_counter", [], |row| row.get(0))?;
+        let stored: i64 = self.session.query_one("SELECT count(*) FROM risk_counter", (), |row| row.get(0))?;
         let stored = u64::try_from(stored)?;
         let payments: Vec<u64> = (stored / ROWS_PER_PAYMENT..rows / ROWS_PER_PAYMENT).collect();
         // The order of the rows is that of hashes, so a larger cache saves most of the time.
-        self.connection.pragma_update(None, "cache_size", -1_000_000)?;
+        self.session.run_script("PRAGMA cache_size = -1000000")?;
         for group in payments.chunks(50_000) {
-            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            let transaction = self.session.begin()?;
             group.iter().try_for_each(|number| self.count_payment(*number, self.now).map(drop))?;
-            self.connection.execute_batch("COMMIT")?;
+            transaction.commit()?;
         }
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        let transaction = self.session.begin()?;
         for number in 0..REGULARS * PAYMENTS_OF_REGULARS {
             let hours = 90 * 24 / PAYMENTS_OF_REGULARS * (PAYMENTS_OF_REGULARS - number / REGULARS);
             let at = self.now - SignedDuration::from_hours(i64::try_from(hours)?);
             self.count_payment(FIRST_REGULAR + number % REGULARS, at)?;
         }
-        self.connection.execute_batch("COMMIT")?;
-        self.connection.execute_batch("PRAGMA cache_size = -16384; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        transaction.commit()?;
+        self.session.run_script("PRAGMA cache_size = -16384; PRAGMA wal_checkpoint(TRUNCATE)")?;
         Ok(())
     }
 
@@ -151,7 +152,7 @@ impl RiskBench {
     fn time_payments(&self) -> anyhow::Result<(Vec<Duration>, Vec<Duration>)> {
         let (mut counts, mut commits) = (Vec::new(), Vec::new());
         for group in 0..MEASURED / PAYMENTS_PER_COMMIT {
-            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            let transaction = self.session.begin()?;
             for number in group * PAYMENTS_PER_COMMIT..(group + 1) * PAYMENTS_PER_COMMIT {
                 let shopper = match number % 4 {
                     0 => FIRST_REGULAR + number / 4 % REGULARS,
@@ -161,7 +162,7 @@ impl RiskBench {
                 counts.push(self.count_payment(shopper, self.now)?);
             }
             let started = Instant::now();
-            self.connection.execute_batch("COMMIT")?;
+            transaction.commit()?;
             commits.push(started.elapsed() / u32::try_from(PAYMENTS_PER_COMMIT)?);
         }
         Ok((counts, commits))
@@ -175,9 +176,9 @@ impl RiskBench {
         let wanted = RiskRowKeys { entity: self.entity.clone(), kind: RiskRowKind::Counter, keys: count.keys() };
         let keys = RecordKeys { risk_counters: vec![wanted], ..RecordKeys::none() };
         let started = Instant::now();
-        let loaded = bench::load_records(&keys, &self.connection)?;
+        let loaded = bench::load_records(&keys, &self.session)?;
         let CountedPayment { counters, rows } = count.count_payment(&loaded.risk_counters);
-        bench::apply_changes(&Changes::default().with_risk_counters(&self.entity, rows), &self.connection)?;
+        bench::apply_changes(&Changes::default().with_risk_counters(&self.entity, rows), &self.session)?;
         let took = started.elapsed();
         counters.map(|_| took).context("a stored row cannot be read")
     }

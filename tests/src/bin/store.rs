@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::Connection;
+use tillgate_engine::{Params, Session};
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_store::{AdminStore, Changes, bench};
@@ -50,34 +50,34 @@ struct TableSize {
 
 /// Prints the rows and bytes of every table as a JSON object. Bytes are the lengths of all values, 0 for null.
 fn print_table_sizes(folder: &Path) -> anyhow::Result<()> {
-    let connection = bench::open_store_file(folder)?;
+    let session = bench::open_store_file(folder)?;
     let mut sizes = BTreeMap::new();
-    for table in query_names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'", [])? {
-        let columns = query_names(&connection, "SELECT name FROM pragma_table_info(?1)", [&table])?;
+    for table in query_names(&session, "SELECT name FROM sqlite_schema WHERE type = 'table'", ())? {
+        let columns = query_names(&session, "SELECT name FROM pragma_table_info(?1)", [&table])?;
         let lengths: Vec<String> =
             columns.iter().map(|column| format!("ifnull(length(CAST(\"{column}\" AS BLOB)), 0)")).collect();
         let query = format!("SELECT count(*), ifnull(sum({}), 0) FROM \"{table}\"", lengths.join(" + "));
-        let size = connection.query_row(&query, [], |row| Ok(TableSize { rows: row.get(0)?, bytes: row.get(1)? }))?;
-        sizes.insert(table, size);
+        let (rows, bytes) = session.query_one(&query, (), |row| row.read())?;
+        sizes.insert(table, TableSize { rows, bytes });
     }
     println!("{}", serde_json::to_string(&sizes)?);
     Ok(())
 }
 
 /// Returns the first column of a query's rows.
-fn query_names(connection: &Connection, query: &str, values: impl rusqlite::Params) -> rusqlite::Result<Vec<String>> {
-    connection.prepare(query)?.query_map(values, |row| row.get(0))?.collect()
+fn query_names(session: &dyn Session, query: &str, values: impl Params) -> tillgate_engine::Result<Vec<String>> {
+    session.query_all(query, values, |row| row.get(0))
 }
 
 /// Waits until a table has a number of rows, and prints the time since it had the first one.
 fn wait_for_rows(folder: &Path, table: &str, count: i64) -> anyhow::Result<()> {
-    let connection = bench::open_store_file(folder)?;
+    let session = bench::open_store_file(folder)?;
     let query = format!("SELECT count(*) FROM \"{table}\"");
     let mut started = Instant::now();
     let mut rows = 0;
     while rows < count {
         std::thread::sleep(POLL_INTERVAL);
-        rows = connection.query_row(&query, [], |row| row.get(0))?;
+        rows = session.query_one(&query, (), |row| row.get(0))?;
         if rows == 0 {
             started = Instant::now();
         }
@@ -91,18 +91,18 @@ fn wait_for_rows(folder: &Path, table: &str, count: i64) -> anyhow::Result<()> {
 fn fill_store(folder: &Path, count: u64) -> anyhow::Result<()> {
     let sampler = Sampler::new()?;
     AdminStore::open(folder)?.add_entity(sampler.entity(), Timestamp::now())?;
-    let mut connection = bench::open_store_file(folder)?;
+    let session = bench::open_store_file(folder)?;
     // No durability is needed: an incompletely filled store is filled again.
-    connection.pragma_update(None, "synchronous", "OFF")?;
+    session.run_script("PRAGMA synchronous = OFF")?;
     // One payment every ten seconds, up to now.
     let first = Timestamp::now() - SignedDuration::from_secs(i64::try_from(count)? * 10);
     let mut written = 0;
     while written < count {
-        let transaction = connection.transaction()?;
+        let transaction = session.begin()?;
         let group = PAYMENTS_PER_TRANSACTION.min(count - written);
         for number in written..written + group {
             insert_payment(
-                &transaction,
+                &*transaction,
                 &sampler,
                 number,
                 first + SignedDuration::from_secs(i64::try_from(number)? * 10),
@@ -111,35 +111,35 @@ fn fill_store(folder: &Path, count: u64) -> anyhow::Result<()> {
         transaction.commit()?;
         written += group;
     }
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    session.run_script("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
 }
 
 /// Inserts the same rows for a payment as the gateway does.
-fn insert_payment(connection: &Connection, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
+fn insert_payment(session: &dyn Session, sampler: &Sampler, number: u64, created: Timestamp) -> anyhow::Result<()> {
     let payment = sampler.generate_payment(number, created);
     let purge = created + SignedDuration::from_hours(CARD_RETENTION_HOURS);
     let sealed = sampler.seal_card_number(&payment)?;
     let changes = Changes::default().with_card(&payment.id, sealed, purge).with_payment(payment);
-    Ok(bench::apply_changes(&changes, connection)?)
+    Ok(bench::apply_changes(&changes, session)?)
 }
 
 /// Writes payments in groups of 32 without a checkpoint until the write-ahead log has `length` bytes, prints `ready`,
 /// and never returns.
 fn grow_wal(folder: &Path, length: u64) -> anyhow::Result<()> {
-    let connection = bench::open_store_file(folder)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    let session = bench::open_store_file(folder)?;
+    session.run_script("PRAGMA wal_autocheckpoint = 0")?;
     let sampler = Sampler::new()?;
     let file: PathBuf = folder.join("tillgate.db-wal");
     let mut number = 0;
     while std::fs::metadata(&file).with_context(|| format!("{}", file.display()))?.len() < length {
         // Groups of the size that the gateway commits under load.
-        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let transaction = session.begin()?;
         for _ in 0..32 {
-            insert_payment(&connection, &sampler, number, Timestamp::now())?;
+            insert_payment(&*transaction, &sampler, number, Timestamp::now())?;
             number += 1;
         }
-        connection.execute_batch("COMMIT")?;
+        transaction.commit()?;
     }
     println!("ready");
     loop {

@@ -16,6 +16,8 @@ pub struct Error {
 pub enum ErrorKind {
     /// A statement that must find a row has found none.
     NoRow,
+    /// The database does not understand the statement, such as a function that the session does not have.
+    InvalidStatement,
     /// A value is not what the program reads it as, or out of the range of a column.
     Unreadable,
     /// The statement violates a constraint of the schema.

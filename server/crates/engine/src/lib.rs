@@ -15,7 +15,7 @@ mod value;
 
 pub use error::{Error, ErrorKind, Result};
 pub use params::Params;
-pub use row::{Columns, Cursor, Row, Rows};
+pub use row::{Columns, Cursor, FromRow, Row, Rows};
 pub use session::{Reading, Session};
 pub use transaction::Transaction;
 pub use value::{FromValue, ToValue, Value, ValueRef};

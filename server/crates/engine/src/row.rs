@@ -46,6 +46,14 @@ impl<'a> Row<'a> {
         T::from_value(self.columns.value(column)?)
     }
 
+    /// Reads the first columns as a tuple.
+    ///
+    /// # Errors
+    /// If there are not as many columns, or one is not of its type.
+    pub fn read<T: FromRow>(&self) -> Result<T> {
+        T::from_row(self)
+    }
+
     /// Returns the value of a column without a copy.
     ///
     /// # Errors
@@ -59,6 +67,34 @@ impl<'a> Row<'a> {
         self.columns.count()
     }
 }
+
+/// Several values that the first columns of a row can be read as.
+pub trait FromRow: Sized {
+    /// Reads the columns from the first one on.
+    ///
+    /// # Errors
+    /// If there are not as many columns, or one is not of its type.
+    fn from_row(row: &Row<'_>) -> Result<Self>;
+}
+
+/// Tuples of columns.
+macro_rules! tuples {
+    ($(($($kind:ident $column:literal),*)),*) => {$(
+        impl<$($kind: FromValue),*> FromRow for ($($kind,)*) {
+            fn from_row(row: &Row<'_>) -> Result<Self> {
+                Ok(($(row.get::<$kind>($column)?,)*))
+            }
+        }
+    )*};
+}
+
+tuples!(
+    (A 0, B 1),
+    (A 0, B 1, C 2),
+    (A 0, B 1, C 2, D 3),
+    (A 0, B 1, C 2, D 3, E 4),
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+);
 
 /// The rows of a query, read one after the other.
 pub struct Rows<'a>(Box<dyn Cursor + 'a>);

@@ -12,7 +12,7 @@ pub enum Reading {
 }
 
 /// A connection to a database. Statements are compiled once and kept.
-pub trait Session {
+pub trait Session: Send {
     /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
     ///
     /// # Errors
@@ -144,11 +144,29 @@ impl dyn Session + '_ {
         .collect()
     }
 
+    /// Returns true if a query finds a row.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    pub fn has_row(&self, statement: &str, parameters: impl Params) -> Result<bool> {
+        Ok(self.query(statement, parameters)?.next()?.is_some())
+    }
+
     /// Begins a transaction that keeps all other writers out. It is undone when it is dropped before its commit.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if another one does not end in time.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        Transaction::begin(self)
+        self.begin_write()?;
+        Ok(Transaction::new(self))
+    }
+
+    /// Begins a transaction that only reads, and reads everything as of one moment. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    pub fn begin_snapshot(&self) -> Result<Transaction<'_>> {
+        self.begin_read()?;
+        Ok(Transaction::new(self))
     }
 }

@@ -10,10 +10,9 @@ pub struct Transaction<'a> {
 }
 
 impl<'a> Transaction<'a> {
-    /// Begins a transaction that keeps all other writers out.
-    pub(crate) fn begin(session: &'a dyn Session) -> Result<Self> {
-        session.begin_write()?;
-        Ok(Self { session })
+    /// Takes over the transaction that the session has just begun.
+    pub(crate) fn new(session: &'a dyn Session) -> Self {
+        Self { session }
     }
 
     /// Commits.

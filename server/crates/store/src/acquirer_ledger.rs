@@ -9,10 +9,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use rusqlite_migration::{M, Migrations};
+use tillgate_engine::sqlite::{self, Migration, SqliteSession};
+use tillgate_engine::{Error, ErrorKind as Failure, Row, Session, params};
 
-use super::error::{Cause, unreadable_column};
+use super::error::Cause;
 use super::group_commit::CommitQueue;
 use super::group_transaction::WrittenRows;
 use super::{StoreError, store_file};
@@ -26,11 +26,11 @@ const QUEUE: usize = 1024;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
-const MIGRATIONS: &[M<'_>] = &[
-    M::up(include_str!("acquirer_host_migrations/0001_entries.sql")),
-    M::up(include_str!("acquirer_host_migrations/0002_three_ds.sql")),
-    M::up(include_str!("acquirer_host_migrations/0003_pages.sql")),
-    M::up(include_str!("acquirer_host_migrations/0004_scheme_data.sql")),
+const MIGRATIONS: [&str; 4] = [
+    include_str!("acquirer_host_migrations/0001_entries.sql"),
+    include_str!("acquirer_host_migrations/0002_three_ds.sql"),
+    include_str!("acquirer_host_migrations/0003_pages.sql"),
+    include_str!("acquirer_host_migrations/0004_scheme_data.sql"),
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
@@ -48,7 +48,7 @@ impl AcquirerLedger {
     /// # Errors
     /// If the folder or the file cannot be created, opened or migrated.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { queue: CommitQueue::start("acquirer-ledger", open_ledger_file(folder)?, QUEUE, ())? })
+        Ok(Self { queue: CommitQueue::start("acquirer-ledger", Box::new(open_ledger_file(folder)?), QUEUE, ())? })
     }
 
     /// Runs a decision on the writer's thread. Returns after the commit. Nothing of a decision that fails is written.
@@ -61,7 +61,7 @@ impl AcquirerLedger {
         decide: impl FnOnce(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         // Decision and writes are one closure, which can run only once.
-        let write = move |connection: &Connection| Ok((decide(&LedgerTransaction { connection })?, WrittenRows::Once));
+        let write = move |session: &dyn Session| Ok((decide(&LedgerTransaction { session })?, WrittenRows::Once));
         self.queue.commit_write(write, |_| ()).await
     }
 
@@ -70,12 +70,10 @@ impl AcquirerLedger {
     /// # Errors
     /// Same as [`AcquirerLedger::run_decision`].
     pub async fn load_entries_after(&self, number: i64, limit: u32) -> Result<Vec<LedgerEntry>, StoreError> {
-        // The ledger has only the connection of the writer, so reads wait in the same queue.
-        let select = move |connection: &Connection| {
+        // The ledger has only the session of the writer, so reads wait in the same queue.
+        let select = move |session: &dyn Session| {
             let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
-            let mut statement = connection.prepare_cached(&query)?;
-            let entries = statement.query_map(params![number, limit], read_entry)?;
-            Ok((entries.collect::<Result<_, _>>()?, WrittenRows::Nothing))
+            Ok((session.query_all(&query, params![number, limit], read_entry)?, WrittenRows::Nothing))
         };
         self.queue.commit_write(select, |_| ()).await
     }
@@ -83,20 +81,20 @@ impl AcquirerLedger {
 
 /// The ledger inside a transaction.
 pub struct LedgerTransaction<'a> {
-    connection: &'a Connection,
+    session: &'a dyn Session,
 }
 
 impl LedgerTransaction<'_> {
     /// Loads an entry of any merchant by its idempotency key.
     pub fn load_by_key(&self, key: &str) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE key = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([key], read_entry).optional()?)
+        Ok(self.session.query_optional(&query, [key], read_entry)?)
     }
 
     /// Loads an entry by its number.
     pub fn load_by_number(&self, number: i64) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE number = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([number], read_entry).optional()?)
+        Ok(self.session.query_optional(&query, [number], read_entry)?)
     }
 
     /// Adds an entry, of which nothing is used, and returns it with its new number.
@@ -107,32 +105,37 @@ impl LedgerTransaction<'_> {
         let query =
             "INSERT INTO entry (key, fingerprint, kind, merchant, payment, original, amount, currency, approved, \
              reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
-        self.connection.prepare_cached(query)?.execute(params![
-            entry.key,
-            entry.fingerprint,
-            entry.kind.as_str(),
-            entry.merchant_id,
-            entry.payment_id,
-            entry.original,
-            amount_to_column(entry.amount)?,
-            entry.currency,
-            entry.approved,
-            entry.reversed,
-            entry.undecided,
-            entry.code,
-            entry.avs.map(String::from),
-            entry.cvv.map(String::from),
-            entry.account,
-            entry.created,
-            entry.three_ds.as_ref().and_then(|data| serde_json::to_string(data).ok()),
-            entry.awaits_shopper,
-            entry.page.as_ref().map(|page| &page.id),
-            entry.page.as_ref().map(|page| &page.return_url),
-            // Data for the schemes do not affect the outcome, so they must not make a decision fail.
-            serde_json::to_string(&entry.scheme_data).ok(),
-        ])?;
-        Ok(LedgerEntry { number: self.connection.last_insert_rowid(), used: 0, entry })
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+             RETURNING number";
+        let number = self.session.query_one(
+            query,
+            params![
+                entry.key,
+                entry.fingerprint,
+                entry.kind.as_str(),
+                entry.merchant_id,
+                entry.payment_id,
+                entry.original,
+                amount_to_column(entry.amount)?,
+                entry.currency,
+                entry.approved,
+                entry.reversed,
+                entry.undecided,
+                entry.code,
+                entry.avs.map(String::from),
+                entry.cvv.map(String::from),
+                entry.account,
+                entry.created,
+                entry.three_ds.as_ref().and_then(|data| serde_json::to_string(data).ok()),
+                entry.awaits_shopper,
+                entry.page.as_ref().map(|page| &page.id),
+                entry.page.as_ref().map(|page| &page.return_url),
+                // Data for the schemes do not affect the outcome, so they must not make a decision fail.
+                serde_json::to_string(&entry.scheme_data).ok(),
+            ],
+            |row| row.get(0),
+        )?;
+        Ok(LedgerEntry { number, used: 0, entry })
     }
 
     /// Sets the used amount of an entry in minor units: the captured amount of an authorization, the refunded amount of
@@ -141,9 +144,8 @@ impl LedgerTransaction<'_> {
     /// # Errors
     /// If the ledger cannot be written, or the amount exceeds the entry's amount.
     pub fn set_used(&self, number: i64, used: u64) -> Result<(), StoreError> {
-        self.connection
-            .prepare_cached("UPDATE entry SET used = ?2 WHERE number = ?1")?
-            .execute(params![number, amount_to_column(used)?])?;
+        self.session
+            .execute("UPDATE entry SET used = ?2 WHERE number = ?1", params![number, amount_to_column(used)?])?;
         Ok(())
     }
 
@@ -153,14 +155,14 @@ impl LedgerTransaction<'_> {
     /// If the ledger cannot be written.
     pub fn set_reversed(&self, number: i64) -> Result<(), StoreError> {
         let query = "UPDATE entry SET reversed = 1, code = iif(awaits_shopper, '21', code), awaits_shopper = 0 WHERE number = ?1";
-        self.connection.prepare_cached(query)?.execute([number])?;
+        self.session.execute(query, [number])?;
         Ok(())
     }
 
     /// Loads an entry by the id of the page on which its shopper decides.
     pub fn load_by_page(&self, page: &str) -> Result<Option<LedgerEntry>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM entry WHERE page = ?1");
-        Ok(self.connection.prepare_cached(&query)?.query_row([page], read_entry).optional()?)
+        Ok(self.session.query_optional(&query, [page], read_entry)?)
     }
 
     /// Stores the decision of a shopper: approved or not, and the response code. Does nothing if the entry does not
@@ -171,26 +173,25 @@ impl LedgerTransaction<'_> {
     pub fn record_shopper_decision(&self, number: i64, approved: bool, code: &str) -> Result<(), StoreError> {
         let query =
             "UPDATE entry SET approved = ?2, code = ?3, awaits_shopper = 0 WHERE number = ?1 AND awaits_shopper";
-        self.connection.prepare_cached(query)?.execute(params![number, approved, code])?;
+        self.session.execute(query, params![number, approved, code])?;
         Ok(())
     }
 }
 
 /// Converts an amount in minor units to the value of a column. Fails if it exceeds `i64::MAX`.
-fn amount_to_column(amount: u64) -> rusqlite::Result<i64> {
+fn amount_to_column(amount: u64) -> tillgate_engine::Result<i64> {
     // SQLite's integers are signed. A larger amount would be stored as a negative one.
-    i64::try_from(amount).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    i64::try_from(amount).map_err(|_| Error::new(Failure::Unreadable, "an amount out of the range of a column"))
 }
 
 /// Reads the amount in minor units from a column. A negative one is an error.
-fn read_amount(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    let stored: i64 = row.get(column)?;
-    u64::try_from(stored).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, stored))
+fn read_amount(row: &Row<'_>, column: usize) -> tillgate_engine::Result<u64> {
+    row.get(column)
 }
 
 /// Reads an entry from a row with [`COLUMNS`]. Unreadable data of 3-D Secure or for the schemes counts as
 /// none; an unknown kind is an error.
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<LedgerEntry> {
     let letter = |text: Option<String>| text.and_then(|text| text.chars().next());
     let kind: String = row.get(3)?;
     Ok(LedgerEntry {
@@ -199,7 +200,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
         entry: NewEntry {
             key: row.get(1)?,
             fingerprint: row.get(2)?,
-            kind: EntryKind::parse(&kind).ok_or_else(|| unreadable_column(3, "kind of an entry"))?,
+            kind: EntryKind::parse(&kind).ok_or_else(|| Error::unreadable(3, "kind of an entry"))?,
             merchant_id: row.get(4)?,
             payment_id: row.get(5)?,
             original: row.get(6)?,
@@ -213,14 +214,14 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
             cvv: letter(row.get(15)?),
             account: row.get(16)?,
             created: row.get(17)?,
-            three_ds: row.get::<_, Option<String>>(18)?.and_then(|text| serde_json::from_str(&text).ok()),
+            three_ds: row.get::<Option<String>>(18)?.and_then(|text| serde_json::from_str(&text).ok()),
             awaits_shopper: row.get(19)?,
             page: match (row.get(20)?, row.get(21)?) {
                 (Some(id), Some(return_url)) => Some(HostPage { id, return_url }),
                 _ => None,
             },
             scheme_data: row
-                .get::<_, Option<String>>(22)?
+                .get::<Option<String>>(22)?
                 .and_then(|text| serde_json::from_str(&text).ok())
                 .unwrap_or_default(),
         },
@@ -228,7 +229,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
 }
 
 /// Opens the ledger's file, readable only by its owner, and migrates it. Creates folder and file if absent.
-fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
+fn open_ledger_file(folder: &Path) -> Result<SqliteSession, StoreError> {
     store_file::make_folder(folder)?;
     let path = folder.join(FILE);
     // The file is accessible only to its owner. SQLite gives its companion files the same mode.
@@ -236,15 +237,16 @@ fn open_ledger_file(folder: &Path) -> Result<Connection, StoreError> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
         _ => {}
     }
-    let mut connection = Connection::open(&path)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let session = SqliteSession::open(&path)?;
+    session.set_lock_timeout(BUSY_TIMEOUT)?;
+    session.run_script("PRAGMA journal_mode = WAL")?;
     // A decision is answered after its commit, so the commit has to survive a power failure.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    Migrations::from_slice(MIGRATIONS).to_latest(&mut connection)?;
-    Ok(connection)
+    session.run_script("PRAGMA synchronous = FULL")?;
+    session.run_script("PRAGMA foreign_keys = true")?;
+    session.run_script("PRAGMA temp_store = MEMORY")?;
+    let migrations = MIGRATIONS.map(|script| Migration::<StoreError> { script, finish: None });
+    sqlite::migrate(&session, &migrations).map_err(|error| Cause::Migration(Box::new(error)))?;
+    Ok(session)
 }
 
 #[cfg(test)]

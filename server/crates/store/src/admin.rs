@@ -1,4 +1,4 @@
-//! The store for the command line: one connection, which may run beside a server on the same file.
+//! The store for the command line: one session, which may run beside a server on the same file.
 //!
 //! The methods are in one file per subject: entities, tokens, webhooks, wallet keys, the vault's keys, sandbox clocks.
 //! Each change has its entry in the audit log, in the same transaction.
@@ -7,9 +7,10 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::sqlite::SqliteSession;
+use tillgate_engine::{Params, Session};
 use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::StoreError;
@@ -30,7 +31,7 @@ pub(super) struct Act<'a> {
 
 /// A store that is open during one command. A running server notices its writes.
 pub struct AdminStore {
-    pub(super) connection: Connection,
+    pub(super) session: SqliteSession,
     /// The key of the hashes of tokens. `None` if no server has made one yet, or the vault is not known.
     pub(super) hash_key: Option<HashKey>,
     /// The person who acts, for the audit log.
@@ -62,16 +63,13 @@ impl AdminStore {
         self.address
     }
 
-    /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other connection
+    /// Runs several reads and writes as one transaction, which takes the write lock at the start: no other session
     /// writes in between. Nothing is written if `work` fails. Transactions cannot be nested.
     ///
     /// # Errors
     /// If `work` fails, or the transaction cannot begin or commit.
     pub fn in_transaction<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        // `IMMEDIATE` takes the write lock before the first read. Otherwise a server could write between the reads and
-        // the writes.
-        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let transaction = begun.map_err(StoreError::from)?;
+        let transaction = self.session.begin().map_err(StoreError::from)?;
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
@@ -86,11 +84,11 @@ impl AdminStore {
         parameters: impl Params,
     ) -> Result<bool, StoreError> {
         // The statement comes first, because it waits for the write lock. The entry then reads the end of the chain.
-        self.in_savepoint(|connection| {
-            let is_changed = connection.execute(statement, parameters)? > 0;
+        self.in_savepoint(|session| {
+            let is_changed = session.execute(statement, parameters)? > 0;
             // An act without an effect, such as a second revocation, gets no entry.
             if is_changed {
-                self.write_act(connection, act)?;
+                self.write_act(session, act)?;
             }
             Ok(is_changed)
         })
@@ -100,27 +98,27 @@ impl AdminStore {
     pub(super) fn record_act(
         &self,
         act: &Act<'_>,
-        change: impl FnOnce(&Connection) -> Result<(), StoreError>,
+        change: impl FnOnce(&dyn Session) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.in_savepoint(|connection| {
+        self.in_savepoint(|session| {
             // The change comes first, because it waits for the write lock before the end of the chain is read.
-            change(connection)?;
-            self.write_act(connection, act)
+            change(session)?;
+            self.write_act(session, act)
         })
     }
 
     /// Runs writes as a transaction, or as a part of the one that is open. Nothing of them stays if they fail.
-    fn in_savepoint<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn in_savepoint<T>(&self, work: impl FnOnce(&dyn Session) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // A savepoint also works inside an open transaction, and SQLite has no nested transactions.
-        self.connection.execute_batch("SAVEPOINT act")?;
-        let outcome = work(&self.connection);
+        self.session.run_script("SAVEPOINT act")?;
+        let outcome = work(&self.session);
         let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
-        self.connection.execute_batch(end)?;
+        self.session.run_script(end)?;
         outcome
     }
 
     /// Writes the entry of an act.
-    fn write_act(&self, connection: &Connection, act: &Act<'_>) -> Result<(), StoreError> {
+    fn write_act(&self, session: &dyn Session, act: &Act<'_>) -> Result<(), StoreError> {
         let now = Timestamp::now();
         let entry = AuditEntry::new(now, act.action, act.subject).by(&*self.actor);
         let entry = act.details.iter().fold(entry, |entry, (name, value)| entry.with_detail(name, *value));
@@ -128,7 +126,7 @@ impl AdminStore {
             Some(address) => entry.with_detail("address", address.to_string()),
             None => entry,
         };
-        ledger::write_entry(connection, act.entity, &entry, now)
+        ledger::write_entry(session, act.entity, &entry, now)
     }
 
     /// Writes the entry of a backup to a file, before it is made, so that the copy has it too.
@@ -145,7 +143,7 @@ impl AdminStore {
     pub fn backup(&self, target: &Path) -> Result<(), StoreError> {
         // `VACUUM INTO` copies one snapshot while a server goes on writing. A plain copy of the file would miss the
         // write-ahead log.
-        self.connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
+        self.session.execute("VACUUM INTO ?1", [&*target.to_string_lossy()])?;
         Ok(())
     }
 }

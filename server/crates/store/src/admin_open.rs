@@ -5,7 +5,7 @@ use std::path::Path;
 use tillgate_os::process;
 use tillgate_vault::Vault;
 
-use super::open_for_writing::{VaultAccess, open_sealed_connection};
+use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::store_file::store_path;
 use super::{AdminStore, Store, StoreError};
 use crate::access::token;
@@ -26,9 +26,9 @@ impl AdminStore {
     /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing.
     pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
-        let connection = open_sealed_connection(folder, access)?;
-        let hash_key = vault.and_then(|vault| token::find_hash_key(&connection, vault));
-        Ok(Self { connection, hash_key, actor: process::describe_user(), address: None })
+        let session = open_sealed_session(folder, access)?;
+        let hash_key = vault.and_then(|vault| token::find_hash_key(&session, vault));
+        Ok(Self { session, hash_key, actor: process::describe_user(), address: None })
     }
 
     /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
@@ -42,7 +42,7 @@ impl AdminStore {
 }
 
 impl Store {
-    /// Opens a further connection for an act of an administrator, on the file of this running store. The write lock
+    /// Opens a further session for an act of an administrator, on the file of this running store. The write lock
     /// orders its transactions and those of the writer.
     ///
     /// # Errors

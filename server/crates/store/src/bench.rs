@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use tillgate_domain::effects;
 use tillgate_domain::payment::Payment;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 
-use super::open_for_writing::open_connection;
+use super::open_for_writing::open_session;
 use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
 use crate::settlement::ledger;
 
@@ -15,35 +16,33 @@ use crate::settlement::ledger;
 ///
 /// # Errors
 /// If the folder or the file cannot be created, opened or migrated.
-pub fn open_store_file(folder: &Path) -> Result<Connection, StoreError> {
-    open_connection(folder)
+pub fn open_store_file(folder: &Path) -> Result<SqliteSession, StoreError> {
+    open_session(folder)
 }
 
-/// Loads records on a connection that is in a transaction.
+/// Loads records on a session that is in a transaction.
 ///
 /// # Errors
 /// If a row cannot be read.
-pub fn load_records(keys: &RecordKeys, connection: &Connection) -> Result<LoadedRecords, StoreError> {
-    decision_input::load_records(connection, keys)
+pub fn load_records(keys: &RecordKeys, session: &dyn Session) -> Result<LoadedRecords, StoreError> {
+    decision_input::load_records(session, keys)
 }
 
-/// Writes changes on a connection that is in a transaction.
+/// Writes changes on a session that is in a transaction.
 ///
 /// # Errors
 /// If a row cannot be written.
-pub fn apply_changes(changes: &Changes, connection: &Connection) -> Result<(), StoreError> {
-    changes.apply(connection, &Sources::system()).map(drop)
+pub fn apply_changes(changes: &Changes, session: &dyn Session) -> Result<(), StoreError> {
+    changes.apply(session, &Sources::system()).map(drop)
 }
 
-/// Writes the ledger's rows of an approved payment on a connection that is in a transaction.
+/// Writes the ledger's rows of an approved payment on a session that is in a transaction.
 ///
 /// # Errors
 /// If a row cannot be written.
-pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), StoreError> {
+pub fn record_payment(payment: &Payment, session: &dyn Session) -> Result<(), StoreError> {
     match effects::payment_booking(None, payment) {
-        Some(booking) => {
-            ledger::record_booking(connection, &Sources::system(), &booking, ledger::EntryActor::default())
-        }
+        Some(booking) => ledger::record_booking(session, &Sources::system(), &booking, ledger::EntryActor::default()),
         None => Ok(()),
     }
 }
@@ -52,7 +51,7 @@ pub fn record_payment(payment: &Payment, connection: &Connection) -> Result<(), 
 /// fails.
 pub async fn run_write(
     store: &Store,
-    write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+    write: impl Fn(&dyn Session) -> Result<(), StoreError> + Send + 'static,
 ) -> Result<(), StoreError> {
     store.writer.run_repeatable_write(write).await
 }

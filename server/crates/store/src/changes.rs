@@ -7,9 +7,9 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
-use rusqlite::Connection;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::Session;
 
 use super::change_log::Slot;
 use super::{Sources, StoreError};
@@ -88,8 +88,8 @@ impl Stage {
 /// The transaction in which a change is written, and the request that makes it.
 #[derive(Clone, Copy)]
 pub(crate) struct WriteContext<'a> {
-    /// A connection that is in a transaction.
-    pub(crate) connection: &'a Connection,
+    /// A session that is in a transaction.
+    pub(crate) session: &'a dyn Session,
     /// Time and randomness.
     pub(crate) sources: &'a Sources,
     /// The token or user whose request this is, for the audit log.
@@ -197,10 +197,10 @@ impl Changes {
         slots
     }
 
-    /// Writes everything on a connection that is in a transaction. Returns true if a message was written. After an
+    /// Writes everything on a session that is in a transaction. Returns true if a message was written. After an
     /// error, some rows may be written, and the caller has to undo them.
-    pub(super) fn apply(&self, connection: &Connection, sources: &Sources) -> Result<bool, StoreError> {
-        let context = WriteContext { connection, sources, actor: self.actor.as_deref(), address: self.address };
+    pub(super) fn apply(&self, session: &dyn Session, sources: &Sources) -> Result<bool, StoreError> {
+        let context = WriteContext { session, sources, actor: self.actor.as_deref(), address: self.address };
         let mut wrote_message = false;
         for change in &self.list {
             wrote_message |= change.apply(&context)?;

@@ -1,13 +1,13 @@
 //! Checkouts as rows.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::payment::Payment;
+use tillgate_engine::{Session, params};
 
 use super::changes::{Change, Stage, WriteContext};
-use super::document::{decode_document, encode_document};
+use super::document::{encode_document, read_document};
 use super::{Changes, Store, StoreError};
 use crate::payment::load;
 
@@ -28,12 +28,10 @@ impl Change for Checkout {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context
-            .connection
-            .prepare_cached(
-                "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
-            )?
-            .execute(params![self.id.as_str(), encode_document(self)])?;
+        context.session.execute(
+            "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
+            params![self.id.as_str(), encode_document(self)],
+        )?;
         Ok(false)
     }
 
@@ -44,30 +42,29 @@ impl Change for Checkout {
 
 /// Loads a checkout of any entity by id. `P` is the type of its parameters; `IgnoredAny` skips them.
 pub(super) fn load_checkout<P: DeserializeOwned>(
-    connection: &Connection,
+    session: &dyn Session,
     id: &CheckoutId,
 ) -> Result<Option<Checkout<P>>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT document FROM checkout WHERE id = ?1")?;
-    let document = statement.query_row([id.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
-    Ok(document.optional()?.transpose()?)
+    let query = "SELECT document FROM checkout WHERE id = ?1";
+    session.query_optional(query, [id.as_str()], |row| read_document(row, 0))
 }
 
 impl Store {
     /// Loads a checkout of any entity by id, as last committed.
     pub fn load_checkout(&self, id: &CheckoutId) -> Result<Option<Checkout>, StoreError> {
-        self.run_read(|connection| load_checkout(connection, id))
+        self.run_read(|session| load_checkout(session, id))
     }
 
     /// Loads a checkout with the payment of its last attempt, both from one snapshot. The payment is `None` if there
     /// was no attempt, or the attempt stored a registration.
     pub fn load_checkout_with_attempt(&self, id: &CheckoutId) -> Result<Option<CheckoutWithAttempt>, StoreError> {
         // In one snapshot, because a new attempt may replace the last one between the two reads.
-        self.readers.in_snapshot(|connection| {
-            let Some(checkout) = load_checkout::<IgnoredAny>(connection, id)? else {
+        self.readers.in_snapshot(|session| {
+            let Some(checkout) = load_checkout::<IgnoredAny>(session, id)? else {
                 return Ok(None);
             };
             let payment = match &checkout.attempt {
-                Some(id) => load::load_payment(connection, checkout.attempt_owner(), id)?,
+                Some(id) => load::load_payment(session, checkout.attempt_owner(), id)?,
                 None => None,
             };
             Ok(Some((checkout, payment)))

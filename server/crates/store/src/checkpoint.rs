@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
 
 use super::StoreError;
 use super::error::Cause;
-use super::open_for_writing::open_connection;
+use super::open_for_writing::open_session;
 use super::store_file::store_path;
 
 /// WAL size from which a checkpoint is worthwhile.
@@ -28,14 +28,14 @@ pub(super) struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Starts the checkpointing thread with a connection of its own. It ends when the checkpointer is dropped.
+    /// Starts the checkpointing thread with a session of its own. It ends when the checkpointer is dropped.
     pub(super) fn start(folder: &Path) -> Result<Self, StoreError> {
-        // The thread needs another connection, because the writer uses its own one meanwhile.
-        let connection = open_connection(folder)?;
+        // The thread needs another session, because the writer uses its own one meanwhile.
+        let session = open_session(folder)?;
         let (wake, woken) = sync_channel(1);
         std::thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || run_checkpoints(&connection, &woken))
+            .spawn(move || run_checkpoints(&session, &woken))
             .map_err(|error| Cause::File(folder.to_owned(), error))?;
         let mut wal_path = store_path(folder).into_os_string();
         wal_path.push("-wal");
@@ -43,8 +43,8 @@ impl Checkpointer {
     }
 
     /// Checks the size of the WAL after every 64th commit. A large WAL wakes the thread. A far larger one is truncated
-    /// here, on the writer's connection, which blocks writes and waits for readers. Failures are logged.
-    pub(super) fn after_commit(&mut self, writer: &Connection) {
+    /// here, on the writer's session, which blocks writes and waits for readers. Failures are logged.
+    pub(super) fn after_commit(&mut self, writer: &dyn Session) {
         self.commits = self.commits.wrapping_add(1);
         // Reading the size at every commit would cost each of them a system call.
         if !self.commits.is_multiple_of(64) {
@@ -53,7 +53,9 @@ impl Checkpointer {
         // A size that cannot be read counts as 0. The next check reads it again.
         let length = std::fs::metadata(&self.wal_path).map_or(0, |metadata| metadata.len());
         if length >= TRUNCATE_SIZE {
-            if let Err(error) = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+            if let Err(error) =
+                writer.query_one("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok::<_, tillgate_engine::Error>(()))
+            {
                 tracing::warn!(%error, "restarting the write-ahead log failed");
             }
         } else if length >= CHECKPOINT_SIZE {
@@ -64,28 +66,30 @@ impl Checkpointer {
 }
 
 /// Copies the whole WAL into the file and truncates it, so that neither contains deleted data. Most of it is copied
-/// while the writer continues; only the rest blocks it. Returns false if another connection was reading or writing,
+/// while the writer continues; only the rest blocks it. Returns false if another session was reading or writing,
 /// because that has priority.
 pub(super) fn try_truncate_wal(folder: &Path) -> Result<bool, StoreError> {
-    let connection = open_connection(folder)?;
+    let session = open_session(folder)?;
     // A short wait, because all writes wait as well. The caller tries again later.
-    connection.busy_timeout(TRUNCATE_TIMEOUT)?;
+    session.set_lock_timeout(TRUNCATE_TIMEOUT)?;
     // Most of the log is copied without blocking anyone, so the truncation after it is short.
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    session.query_one("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok::<_, tillgate_engine::Error>(()))?;
+    let busy: bool = session.query_one("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
     Ok(!busy)
 }
 
 /// Copies the WAL into the store's file and truncates it, so that it contains no overwritten data any more. Leaves it
-/// untruncated, without an error, if another connection is reading or writing at that moment.
+/// untruncated, without an error, if another session is reading or writing at that moment.
 pub fn truncate_wal(folder: &Path) -> Result<(), StoreError> {
     try_truncate_wal(folder).map(drop)
 }
 
 /// Runs a checkpoint that blocks nobody each time it is woken, until the sender is dropped. Failures are logged.
-fn run_checkpoints(connection: &Connection, woken: &Receiver<()>) {
+fn run_checkpoints(session: &dyn Session, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
-        if let Err(error) = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())) {
+        if let Err(error) =
+            session.query_one("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok::<_, tillgate_engine::Error>(()))
+        {
             tracing::warn!(%error, "writing a checkpoint of the write-ahead log failed");
         }
     }

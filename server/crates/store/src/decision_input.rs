@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rusqlite::Connection;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::dispute::Dispute;
@@ -11,6 +10,7 @@ use tillgate_domain::payment::{FollowUpSummary, Payment};
 use tillgate_domain::review::queue::ReviewStatus;
 use tillgate_domain::risk::rules::RiskState;
 use tillgate_domain::schedule::Schedule;
+use tillgate_engine::Session;
 use tillgate_risk::CounterRow;
 
 use super::dispute::DisputeKey;
@@ -139,47 +139,47 @@ pub struct LoadedRecords {
 }
 
 /// Loads the records with these keys. Records that are not requested or not stored are `None`, empty or false.
-pub(super) fn load_records(connection: &Connection, keys: &RecordKeys) -> Result<LoadedRecords, StoreError> {
+pub(super) fn load_records(session: &dyn Session, keys: &RecordKeys) -> Result<LoadedRecords, StoreError> {
     let checkout = match &keys.checkout {
-        Some(id) => checkout::load_checkout(connection, id)?,
+        Some(id) => checkout::load_checkout(session, id)?,
         None => None,
     };
     let entity = match &keys.entity {
-        Some(id) => entity::load_entity(connection, id)?,
+        Some(id) => entity::load_entity(session, id)?,
         None => None,
     };
     let payment = match (&keys.known_payment, &keys.payment) {
         // Comparing bytes is cheaper than decoding a payment, and all writes wait for this one.
-        (Some(known), _) => known.reload_payment(connection)?,
-        (None, Some((entity, id))) => load::load_payment(connection, entity, id)?,
+        (Some(known), _) => known.reload_payment(session)?,
+        (None, Some((entity, id))) => load::load_payment(session, entity, id)?,
         (None, None) => None,
     };
     let follow_ups = match &payment {
-        Some(payment) if keys.follow_ups => load::load_follow_ups(connection, &payment.id)?,
+        Some(payment) if keys.follow_ups => load::load_follow_ups(session, &payment.id)?,
         _ => Vec::new(),
     };
     let reference_paid = match &keys.reference {
         Some((entity, reference)) => {
-            queries::is_reference_paid(connection, entity, reference, keys.ignored_payment.as_ref())?
+            queries::is_reference_paid(session, entity, reference, keys.ignored_payment.as_ref())?
         }
         None => false,
     };
     let token_used = match &keys.wallet_token {
-        Some(token) => wallet::is_token_used(connection, token)?,
+        Some(token) => wallet::is_token_used(session, token)?,
         None => false,
     };
-    let stored_credentials = stored_credentials::load_requested(connection, &keys.stored_credentials)?;
+    let stored_credentials = stored_credentials::load_requested(session, &keys.stored_credentials)?;
     let review = match &keys.review {
-        Some(payment) => queue::load_status(connection, payment)?,
+        Some(payment) => queue::load_status(session, payment)?,
         None => None,
     };
     let risk = match &keys.risk {
-        Some(keys) => rules::load_state_for_change(connection, keys)?,
+        Some(keys) => rules::load_state_for_change(session, keys)?,
         None => RiskState::default(),
     };
-    let risk_counters = counters::load_rows(connection, &keys.risk_counters)?;
-    let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(connection, id)).transpose()?.flatten();
-    let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(connection, key)).transpose()?.flatten();
+    let risk_counters = counters::load_rows(session, &keys.risk_counters)?;
+    let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(session, id)).transpose()?.flatten();
+    let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(session, key)).transpose()?.flatten();
     Ok(LoadedRecords {
         checkout,
         entity,

@@ -5,16 +5,16 @@
 pub mod evidence;
 pub mod list;
 
-use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::{Dispute, DisputeAction};
 use tillgate_domain::effects::{self, Chargeback, DisputeEffect, Event};
 use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
+use tillgate_engine::{Params, Session, params};
 
 use super::changes::{Change, Stage, WriteContext};
-use super::document::{decode_document, encode_document};
+use super::document::{encode_document, read_document};
 use super::{AdminStore, Changes, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
@@ -93,19 +93,19 @@ impl Change for DisputeChange {
 
     /// Fails if the payment has another open dispute.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let (connection, sources) = (context.connection, context.sources);
+        let (session, sources) = (context.session, context.sources);
         let Self { dispute, event, evidence } = self;
-        write_row(connection, dispute)?;
+        write_row(session, dispute)?;
         if let Some(evidence) = evidence {
-            evidence.apply(connection, &dispute.id)?;
+            evidence.apply(session, &dispute.id)?;
         }
-        timer::set_dispute_timer(connection, dispute.id.as_str(), dispute.entity.as_str(), dispute.next_timer())?;
+        timer::set_dispute_timer(session, dispute.id.as_str(), dispute.entity.as_str(), dispute.next_timer())?;
         let has_step = matches!(event, Some(Event::DisputeCreated | Event::DisputeUpdated));
         self.write_audit_entry(context, has_step)?;
         let Some(event) = event else { return Ok(false) };
         let (_, action) = event.name().split_once(' ').unwrap_or_default();
         let document = encode_document(&DisputeEvent { dispute: dispute.clone(), action: action.to_owned() });
-        event::publish_events(connection, sources, &dispute.entity, &[Some(*event)], &document)
+        event::publish_events(session, sources, &dispute.entity, &[Some(*event)], &document)
     }
 }
 
@@ -117,7 +117,7 @@ impl DisputeChange {
 
     /// Writes the entry of a step, or of a change of the evidence. A reminder has none.
     fn write_audit_entry(&self, context: &WriteContext<'_>, has_step: bool) -> Result<(), StoreError> {
-        let (connection, sources) = (context.connection, context.sources);
+        let (session, sources) = (context.session, context.sources);
         let Self { dispute, evidence, .. } = self;
         let entry = match (dispute.steps.last().filter(|_| has_step), evidence) {
             (Some(step), _) => {
@@ -139,32 +139,31 @@ impl DisputeChange {
             (None, Some(evidence)) => evidence.audit_entry(dispute, sources.now()),
             (None, None) => return Ok(()),
         };
-        ledger::write_entry(connection, Some(&dispute.entity), &entry, sources.now())
+        ledger::write_entry(session, Some(&dispute.entity), &entry, sources.now())
     }
 }
 
 /// Writes the row of a dispute.
-fn write_row(connection: &Connection, dispute: &Dispute) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO dispute (id, entity, payment, chargeback, open, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+fn write_row(session: &dyn Session, dispute: &Dispute) -> Result<(), StoreError> {
+    session.execute(
+        "INSERT INTO dispute (id, entity, payment, chargeback, open, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (id) DO UPDATE SET chargeback = ?4, open = ?5, document = ?6",
-        )?
-        .execute(params![
+        params![
             dispute.id.as_str(),
             dispute.entity.as_str(),
             dispute.payment.as_str(),
             dispute.chargeback.as_ref().map(|chargeback| chargeback.as_str()),
             !dispute.position.stage.has_ended(),
             encode_document(dispute)
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Writes the dispute that follows from a payment. Returns true if a message was written.
 pub(super) fn follow_payment(context: &WriteContext<'_>, payment: &Payment) -> Result<bool, StoreError> {
     let Some(chargeback) = effects::concerned_chargeback(payment) else { return Ok(false) };
-    let known = load_of_chargeback(context.connection, chargeback)?;
+    let known = load_of_chargeback(context.session, chargeback)?;
     let dispute = match effects::compute_dispute_effect(payment, known.as_ref()) {
         DisputeEffect::Unchanged => None,
         DisputeEffect::ChargedBack(charged) => charge_back(context, payment, charged)?,
@@ -181,82 +180,76 @@ fn charge_back(
     chargeback: &Payment,
     charged: &PaymentId,
 ) -> Result<Option<Dispute>, StoreError> {
-    let WriteContext { connection, sources, .. } = *context;
-    let Some(payment) = load::load_payment(connection, &chargeback.entity, charged)? else { return Ok(None) };
+    let WriteContext { session, sources, .. } = *context;
+    let Some(payment) = load::load_payment(session, &chargeback.entity, charged)? else { return Ok(None) };
     let chargeback = Chargeback {
         payment: chargeback,
         charged: &payment,
-        follow_ups: &load::load_follow_ups(connection, charged)?,
-        open: load_requested(connection, &DisputeKey::OpenOfPayment(charged.clone()))?,
+        follow_ups: &load::load_follow_ups(session, charged)?,
+        open: load_requested(session, &DisputeKey::OpenOfPayment(charged.clone()))?,
         new_id: DisputeId::new(chargeback.created, sources.random_bytes()?),
     };
     Ok(chargeback.move_dispute())
 }
 
 /// Loads a dispute by its key.
-pub(super) fn load_requested(connection: &Connection, key: &DisputeKey) -> Result<Option<Dispute>, StoreError> {
+pub(super) fn load_requested(session: &dyn Session, key: &DisputeKey) -> Result<Option<Dispute>, StoreError> {
     match key {
-        DisputeKey::Id(id) => load_one(connection, "SELECT document FROM dispute WHERE id = ?1", [id.as_str()]),
+        DisputeKey::Id(id) => load_one(session, "SELECT document FROM dispute WHERE id = ?1", [id.as_str()]),
         DisputeKey::OpenOfPayment(payment) => {
-            load_one(connection, "SELECT document FROM dispute WHERE payment = ?1 AND open", [payment.as_str()])
+            load_one(session, "SELECT document FROM dispute WHERE payment = ?1 AND open", [payment.as_str()])
         }
     }
 }
 
 /// Loads the dispute of a chargeback.
-pub(super) fn load_of_chargeback(
-    connection: &Connection,
-    chargeback: &PaymentId,
-) -> Result<Option<Dispute>, StoreError> {
-    load_one(connection, "SELECT document FROM dispute WHERE chargeback = ?1", [chargeback.as_str()])
+pub(super) fn load_of_chargeback(session: &dyn Session, chargeback: &PaymentId) -> Result<Option<Dispute>, StoreError> {
+    load_one(session, "SELECT document FROM dispute WHERE chargeback = ?1", [chargeback.as_str()])
 }
 
-fn load_one(connection: &Connection, query: &str, key: impl Params) -> Result<Option<Dispute>, StoreError> {
-    let mut statement = connection.prepare_cached(query)?;
-    let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
-    Ok(document.optional()?.transpose()?)
+fn load_one(session: &dyn Session, query: &str, key: impl Params) -> Result<Option<Dispute>, StoreError> {
+    session.query_optional(query, key, |row| read_document(row, 0))
 }
 
 /// Loads a page of disputes, newest first.
-fn load_page(connection: &Connection, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
+fn load_page(session: &dyn Session, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
     let entities: Vec<&str> = selection.entities.iter().map(EntityId::as_str).collect();
     // A JSON array is one parameter, so the statement is compiled once for any number of entities.
     let query = "SELECT document FROM dispute
          WHERE (?1 = '[]' OR entity IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR open = ?2)
              AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";
-    let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map(
+    session.query_all(
+        query,
         params![
             serde_json::to_string(&entities)?,
             selection.is_open,
             selection.after.as_ref().map(|after| after.as_str()),
             i64::try_from(selection.limit).unwrap_or(i64::MAX)
         ],
-        |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)),
-    )?;
-    rows.map(|document| Ok(document??)).collect()
+        |row| read_document(row, 0),
+    )
 }
 
 impl Store {
     /// Loads a dispute of any entity by its id.
     pub fn load_dispute(&self, id: &DisputeId) -> Result<Option<Dispute>, StoreError> {
-        self.run_read(|connection| load_requested(connection, &DisputeKey::Id(id.clone())))
+        self.run_read(|session| load_requested(session, &DisputeKey::Id(id.clone())))
     }
 
     /// Loads a page of disputes, newest first.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
-        self.run_read(|connection| load_page(connection, selection))
+        self.run_read(|session| load_page(session, selection))
     }
 }
 
 impl AdminStore {
     /// Loads a dispute of any entity by its id.
     pub fn load_dispute(&self, id: &DisputeId) -> Result<Option<Dispute>, StoreError> {
-        load_requested(&self.connection, &DisputeKey::Id(id.clone()))
+        load_requested(&self.session, &DisputeKey::Id(id.clone()))
     }
 
     /// Loads a page of disputes, newest first.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
-        load_page(&self.connection, selection)
+        load_page(&self.session, selection)
     }
 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rusqlite::types::Type;
+use tillgate_engine::ErrorKind;
 use tillgate_os::randomness::NoRandomness;
 
 use super::DiskFault;
@@ -54,7 +54,7 @@ pub(super) enum Cause {
     )]
     ForeignSchema,
     #[error(transparent)]
-    Sqlite(rusqlite::Error),
+    Engine(tillgate_engine::Error),
     #[error("a stored document: {0}")]
     Document(#[from] serde_json::Error),
     #[error("{0}: {1}")]
@@ -70,7 +70,7 @@ pub(super) enum Cause {
     #[error("{0}")]
     SealKey(Box<crate::keys::sealed_key::SealedKeyError>),
     #[error("migrating the store: {0}")]
-    Migration(#[from] rusqlite_migration::Error),
+    Migration(Box<StoreError>),
 }
 
 impl StoreError {
@@ -82,9 +82,8 @@ impl StoreError {
             Cause::DuplicateKey => StoreErrorKind::DuplicateKey,
             Cause::NotCommitted(Some(fault)) => StoreErrorKind::Disk(*fault),
             Cause::ForeignSchema => StoreErrorKind::Disk(DiskFault::SchemaChanged),
-            Cause::Sqlite(error) | Cause::Migration(rusqlite_migration::Error::RusqliteError { err: error, .. }) => {
-                sqlite_error_kind(error)
-            }
+            Cause::Engine(error) => classify_error(error.kind()),
+            Cause::Migration(error) => error.kind(),
             Cause::Document(_) => StoreErrorKind::Unreadable,
             Cause::InUse(_) | Cause::RestoreInterrupted(_) => StoreErrorKind::InUse,
             Cause::Stopped
@@ -92,8 +91,7 @@ impl StoreError {
             | Cause::File(..)
             | Cause::Random(_)
             | Cause::NeedsKey
-            | Cause::SealKey(_)
-            | Cause::Migration(_) => StoreErrorKind::Internal,
+            | Cause::SealKey(_) => StoreErrorKind::Internal,
         }
     }
 
@@ -106,12 +104,12 @@ impl StoreError {
     }
 }
 
-impl From<rusqlite::Error> for Cause {
-    fn from(error: rusqlite::Error) -> Self {
+impl From<tillgate_engine::Error> for Cause {
+    fn from(error: tillgate_engine::Error) -> Self {
         // SQLite's own text for a refused commit is "constraint failed".
-        match DiskFault::from_sqlite(&error) {
+        match DiskFault::from_kind(error.kind()) {
             Some(DiskFault::SchemaChanged) => Self::ForeignSchema,
-            _ => Self::Sqlite(error),
+            _ => Self::Engine(error),
         }
     }
 }
@@ -126,33 +124,24 @@ where
     }
 }
 
-/// Returns the kind of an SQLite error: the disk fault behind it, `Unreadable` for a value of an unexpected form,
+/// Returns the kind of a database's failure: the disk fault behind it, `Unreadable` for a value of an unexpected form,
 /// `ConstraintViolated`, or `Internal` for everything else.
-fn sqlite_error_kind(error: &rusqlite::Error) -> StoreErrorKind {
-    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
-    if let Some(fault) = DiskFault::from_sqlite(error) {
+fn classify_error(kind: ErrorKind) -> StoreErrorKind {
+    if let Some(fault) = DiskFault::from_kind(kind) {
         return StoreErrorKind::Disk(fault);
     }
-    match error {
-        FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..) => {
-            StoreErrorKind::Unreadable
-        }
-        error if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => {
-            StoreErrorKind::ConstraintViolated
-        }
+    match kind {
+        ErrorKind::Unreadable => StoreErrorKind::Unreadable,
+        ErrorKind::Constraint => StoreErrorKind::ConstraintViolated,
         _ => StoreErrorKind::Internal,
     }
-}
-
-/// Creates the error for a column whose text is not what `expected` names, such as "id of an entity".
-pub(super) fn unreadable_column(column: usize, expected: &'static str) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("it is no {expected}").into())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use rusqlite::{Connection, ffi};
+    use tillgate_engine::Error;
+    use tillgate_engine::sqlite::SqliteSession;
 
     use super::*;
 
@@ -160,23 +149,22 @@ mod tests {
         error.into().kind()
     }
 
-    fn sqlite_error(code: i32) -> rusqlite::Error {
-        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
-    }
-
     #[test]
     fn faults_of_the_disk_are_told_from_broken_rules_and_from_mistakes() {
-        for (code, expected) in [
-            (ffi::SQLITE_FULL, StoreErrorKind::Disk(DiskFault::Full)),
-            (ffi::SQLITE_BUSY, StoreErrorKind::Disk(DiskFault::Busy)),
-            (ffi::SQLITE_IOERR, StoreErrorKind::Disk(DiskFault::Failing)),
-            (ffi::SQLITE_CORRUPT, StoreErrorKind::Disk(DiskFault::Damaged)),
-            (ffi::SQLITE_CONSTRAINT_TRIGGER, StoreErrorKind::ConstraintViolated),
-            (ffi::SQLITE_MISUSE, StoreErrorKind::Internal),
+        for (kind, expected) in [
+            (ErrorKind::DiskFull, StoreErrorKind::Disk(DiskFault::Full)),
+            (ErrorKind::Busy, StoreErrorKind::Disk(DiskFault::Busy)),
+            (ErrorKind::DiskFailing, StoreErrorKind::Disk(DiskFault::Failing)),
+            (ErrorKind::Damaged, StoreErrorKind::Disk(DiskFault::Damaged)),
+            (ErrorKind::CommitRefused, StoreErrorKind::Disk(DiskFault::SchemaChanged)),
+            (ErrorKind::Constraint, StoreErrorKind::ConstraintViolated),
+            (ErrorKind::NoRow, StoreErrorKind::Internal),
+            (ErrorKind::Other, StoreErrorKind::Internal),
         ] {
-            assert_eq!(error_kind(sqlite_error(code)), expected, "{code}");
-            let error = rusqlite_migration::Error::RusqliteError { query: String::new(), err: sqlite_error(code) };
-            assert_eq!(error_kind(error), expected, "{code} while migrating");
+            let error = || Error::new(kind, "it failed");
+            assert_eq!(error_kind(error()), expected, "{kind:?}");
+            let migrating = Cause::Migration(Box::new(error().into()));
+            assert_eq!(error_kind(migrating), expected, "{kind:?} while migrating");
         }
         assert_eq!(error_kind(Cause::NotCommitted(Some(DiskFault::Full))), StoreErrorKind::Disk(DiskFault::Full));
         assert_eq!(error_kind(Cause::NotCommitted(None)), StoreErrorKind::Internal);
@@ -184,10 +172,10 @@ mod tests {
 
     #[test]
     fn values_that_are_not_what_was_written_are_unreadable() {
-        let connection = Connection::open_in_memory().unwrap();
-        let number = connection.query_row("SELECT 'text'", [], |row| row.get::<_, i64>(0)).unwrap_err();
+        let session = SqliteSession::open_in_memory().unwrap();
+        let number = session.query_one("SELECT 'text'", (), |row| row.get::<i64>(0)).unwrap_err();
         assert_eq!(error_kind(number), StoreErrorKind::Unreadable);
-        assert_eq!(error_kind(unreadable_column(0, "id of an entity")), StoreErrorKind::Unreadable);
+        assert_eq!(error_kind(Error::unreadable(0, "id of an entity")), StoreErrorKind::Unreadable);
         assert_eq!(error_kind(serde_json::from_str::<u8>("{").unwrap_err()), StoreErrorKind::Unreadable);
     }
 

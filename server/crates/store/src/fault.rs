@@ -1,9 +1,9 @@
-//! Faults of the disk (full, busy, failing or damaged, as reported by SQLite), a schema that another program has
+//! Faults of the disk (full, busy, failing or damaged, as reported by the database), a schema that another program has
 //! changed, and the state after damage was found.
 
 use std::sync::OnceLock;
 
-use rusqlite::{ErrorCode, ffi};
+use tillgate_engine::ErrorKind;
 
 use super::StoreError;
 
@@ -23,16 +23,20 @@ pub enum DiskFault {
 }
 
 impl DiskFault {
-    /// Returns the fault behind an SQLite error, or `None` if the error has another cause.
-    pub(super) fn from_sqlite(error: &rusqlite::Error) -> Option<Self> {
-        Some(match error.sqlite_error_code()? {
-            ErrorCode::DiskFull => Self::Full,
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => Self::Busy,
-            ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly => Self::Failing,
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
-            // SQLite reports a refused commit as a broken constraint, and only the extended code shows the difference.
-            _ if is_refused_commit(error) => Self::SchemaChanged,
-            _ => return None,
+    /// Returns the fault behind a database's failure of a kind, or `None` if the failure has another cause.
+    pub(super) fn from_kind(kind: ErrorKind) -> Option<Self> {
+        Some(match kind {
+            ErrorKind::DiskFull => Self::Full,
+            ErrorKind::Busy => Self::Busy,
+            ErrorKind::DiskFailing => Self::Failing,
+            ErrorKind::Damaged => Self::Damaged,
+            // Only the hook of `schema_guard::check_commits` refuses commits.
+            ErrorKind::CommitRefused => Self::SchemaChanged,
+            ErrorKind::NoRow
+            | ErrorKind::InvalidStatement
+            | ErrorKind::Unreadable
+            | ErrorKind::Constraint
+            | ErrorKind::Other => return None,
         })
     }
 
@@ -73,11 +77,6 @@ impl DiskFault {
             Self::Damaged => 300,
         }
     }
-}
-
-/// Returns true if the hook of [`super::schema_guard::check_commits`] has refused the commit.
-fn is_refused_commit(error: &rusqlite::Error) -> bool {
-    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_CONSTRAINT_COMMITHOOK)
 }
 
 /// Damage found since the start. Set once by the first of the writer, the readers or the daily check that finds it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use tillgate_engine::{Session, params};
 
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::keys::vault_keys::{VaultKeyRecord, load_key_records};
@@ -53,53 +53,53 @@ impl Store {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         let file_bytes = size(&store_path(&self.folder));
         let log_bytes = size(&path_with_suffix(&self.folder, "-wal"));
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             Ok(StoreFigures {
                 folder: self.folder.clone(),
-                schema: connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+                schema: session.query_one("PRAGMA user_version", (), |row| row.get(0))?,
                 file_bytes,
                 log_bytes,
-                messages: count_queue(connection, "message")?,
-                pushes: count_queue(connection, "file_delivery")?,
-                inquiries: count_inquiries(connection)?,
-                keys: load_key_records(connection)?,
+                messages: count_queue(session, "message")?,
+                pushes: count_queue(session, "file_delivery")?,
+                inquiries: count_inquiries(session)?,
+                keys: load_key_records(session)?,
             })
         })
     }
 }
 
 /// Counts the waiting rows of a table whose rows have the columns `due` and `failures`.
-fn count_queue(connection: &Connection, table: &str) -> Result<WaitingWork, StoreError> {
+fn count_queue(session: &dyn Session, table: &str) -> Result<WaitingWork, StoreError> {
     // The inner limit bounds the rows that are read, also if few of them have failed.
     let count = |condition: &str| {
         let some = format!("SELECT failures FROM {table} WHERE due IS NOT NULL LIMIT ?1");
-        count_rows(connection, &format!("SELECT count(*) FROM ({some}) WHERE {condition}"))
+        count_rows(session, &format!("SELECT count(*) FROM ({some}) WHERE {condition}"))
     };
     let query = format!("SELECT min(due) FROM {table} WHERE due IS NOT NULL");
     Ok(WaitingWork {
         waiting: count("1")?,
         failing: Some(count("failures > 0")?),
-        next_due: find_time(connection, &query)?,
+        next_due: find_time(session, &query)?,
     })
 }
 
 /// Counts the payments whose outcome is looked up.
-fn count_inquiries(connection: &Connection) -> Result<WaitingWork, StoreError> {
+fn count_inquiries(session: &dyn Session) -> Result<WaitingWork, StoreError> {
     Ok(WaitingWork {
-        waiting: count_rows(connection, "SELECT count(*) FROM (SELECT 1 FROM timer WHERE kind = 'ask' LIMIT ?1)")?,
+        waiting: count_rows(session, "SELECT count(*) FROM (SELECT 1 FROM timer WHERE kind = 'ask' LIMIT ?1)")?,
         failing: None,
-        next_due: find_time(connection, "SELECT min(since) FROM timer WHERE kind = 'ask'")?,
+        next_due: find_time(session, "SELECT min(since) FROM timer WHERE kind = 'ask'")?,
     })
 }
 
 /// Runs a query that counts at most as many rows as its parameter says.
-fn count_rows(connection: &Connection, query: &str) -> Result<u64, StoreError> {
-    let count: i64 = connection.prepare_cached(query)?.query_row(params![MAX_COUNT.cast_signed()], |row| row.get(0))?;
+fn count_rows(session: &dyn Session, query: &str) -> Result<u64, StoreError> {
+    let count: i64 = session.query_one(query, params![MAX_COUNT.cast_signed()], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
 
 /// Runs a query for a time.
-fn find_time(connection: &Connection, query: &str) -> Result<Option<Timestamp>, StoreError> {
-    let found: Option<i64> = connection.prepare_cached(query)?.query_row([], |row| row.get(0))?;
+fn find_time(session: &dyn Session, query: &str) -> Result<Option<Timestamp>, StoreError> {
+    let found: Option<i64> = session.query_one(query, (), |row| row.get(0))?;
     Ok(found.map(timestamp_from_milliseconds))
 }

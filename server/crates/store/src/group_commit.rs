@@ -1,4 +1,4 @@
-//! Group commit: one thread owns a connection and commits all queued requests as one transaction.
+//! Group commit: one thread owns a session and commits all queued requests as one transaction.
 //!
 //! The thread runs the requests one after the other, commits, and then answers all of them. If one fails, the others
 //! are not affected (see [`super::group_transaction`]). If the commit fails, all of them fail. The thread does not wait
@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
 use tillgate_os::process::is_low_priority;
 use tokio::sync::oneshot;
 
@@ -37,15 +37,15 @@ pub(super) trait CommitHooks: Send + 'static {
     ///
     /// # Errors
     /// If the transaction must not be committed. It is undone, and its requests fail.
-    fn before_commit(&mut self, _connection: &Connection) -> Result<(), StoreError> {
+    fn before_commit(&mut self, _session: &dyn Session) -> Result<(), StoreError> {
         Ok(())
     }
 
     /// Runs after each commit, also a failed one, once its requests have been answered.
-    fn after_commit(&mut self, _connection: &Connection) {}
+    fn after_commit(&mut self, _session: &dyn Session) {}
 
     /// Runs at intervals, between commits.
-    fn on_interval(&mut self, _connection: &Connection) {}
+    fn on_interval(&mut self, _session: &dyn Session) {}
 }
 
 /// No other work.
@@ -63,7 +63,7 @@ impl CommitQueue {
     /// Starts the thread under this name. At most `capacity` requests wait; further ones are refused.
     pub(super) fn start(
         name: &str,
-        connection: Connection,
+        session: Box<dyn Session>,
         capacity: usize,
         hooks: impl CommitHooks,
     ) -> Result<Self, StoreError> {
@@ -72,7 +72,7 @@ impl CommitQueue {
             .name(name.to_owned())
             .spawn(move || {
                 let waiting = WaitingJobs::new(jobs, capacity);
-                CommitThread { connection, hooks }.process_jobs(waiting);
+                CommitThread { session, hooks }.process_jobs(waiting);
             })
             .map_err(|error| Cause::File(name.into(), error))?;
         Ok(Self { jobs: Some(sender), thread: Some(thread) })
@@ -83,7 +83,7 @@ impl CommitQueue {
     /// just before the caller receives the outcome.
     pub(super) fn commit_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
+        write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (sender, receiver) = oneshot::channel();
@@ -136,7 +136,7 @@ impl Drop for CommitQueue {
 
 /// State of the thread.
 struct CommitThread<C> {
-    connection: Connection,
+    session: Box<dyn Session>,
     hooks: C,
 }
 
@@ -154,24 +154,24 @@ impl<C: CommitHooks> CommitThread<C> {
             // Checked after each group as well, because the wait of a busy queue never times out.
             if last_interval.elapsed() >= C::INTERVAL {
                 last_interval = Instant::now();
-                self.hooks.on_interval(&self.connection);
+                self.hooks.on_interval(&*self.session);
             }
         }
     }
 
     /// Commits a request and those that wait behind it, at most [`MAX_GROUP`], as one transaction, then answers all of
-    /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If SQLite undoes the
+    /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If the database undoes the
     /// transaction midway, fails the requests run so far; the next group takes the others.
     fn commit_group(&mut self, first: WriteJob, waiting: &mut WaitingJobs) {
         if let Some(fault) = self.hooks.known_fault() {
             return waiting.refuse_all(first, Some(fault));
         }
-        let mut transaction = match GroupTransaction::begin(&self.connection) {
+        let mut transaction = match GroupTransaction::begin(&*self.session) {
             Ok(transaction) => transaction,
             Err(error) => {
                 tracing::error!(%error, "beginning a transaction failed");
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
-                return waiting.refuse_all(first, DiskFault::from_sqlite(&error));
+                return waiting.refuse_all(first, DiskFault::from_kind(error.kind()));
             }
         };
         let mut callbacks = Vec::new();
@@ -206,20 +206,20 @@ impl<C: CommitHooks> CommitThread<C> {
             complete(durable);
         }
         // The hooks come after the answers, so that a checkpoint delays no response.
-        self.hooks.after_commit(&self.connection);
+        self.hooks.after_commit(&*self.session);
     }
 
     /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the
     /// disk fault.
     fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
-        let commit = |connection: &Connection| Ok(connection.prepare_cached("COMMIT")?.execute([]).map(drop)?);
-        let committed = self.hooks.before_commit(&self.connection).and_then(|()| commit(&self.connection));
+        let commit = || Ok(self.session.execute("COMMIT", ()).map(drop)?);
+        let committed = self.hooks.before_commit(&*self.session).and_then(|()| commit());
         committed.map_err(|error: StoreError| {
             tracing::error!(%error, requests, "committing a transaction failed");
             // Some failures end the transaction by themselves, and a rollback would fail without one.
-            if !self.connection.is_autocommit() {
+            if self.session.is_in_transaction() {
                 // The next group could not begin while this transaction is open.
-                let _ = self.connection.execute_batch("ROLLBACK");
+                let _ = self.session.run_script("ROLLBACK");
             }
             error.disk_fault()
         })

@@ -4,12 +4,12 @@
 //! savepoint. If one of them fails, all since the savepoint are undone, and the earlier ones are written again, under
 //! the same lock. The first request of a group needs no savepoint.
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
 
 use super::StoreError;
 
 /// Writes the rows of a request again. In an unchanged store it writes the same as the first time.
-pub(super) type RepeatWrite = Box<dyn Fn(&Connection) -> Result<(), StoreError> + Send>;
+pub(super) type RepeatWrite = Box<dyn Fn(&dyn Session) -> Result<(), StoreError> + Send>;
 
 /// Rows that a request has written.
 pub(super) enum WrittenRows {
@@ -23,7 +23,7 @@ pub(super) enum WrittenRows {
 
 /// A transaction in which requests run one after the other.
 pub(super) struct GroupTransaction<'a> {
-    connection: &'a Connection,
+    session: &'a dyn Session,
     /// True until a request has written rows.
     is_empty: bool,
     has_savepoint: bool,
@@ -33,11 +33,9 @@ pub(super) struct GroupTransaction<'a> {
 
 impl<'a> GroupTransaction<'a> {
     /// Begins a transaction with the write lock.
-    pub(super) fn begin(connection: &'a Connection) -> Result<Self, rusqlite::Error> {
-        // `IMMEDIATE` takes the write lock before the first read, so that no other process changes what a decision has
-        // read.
-        run_statement(connection, "BEGIN IMMEDIATE")?;
-        Ok(Self { connection, is_empty: true, has_savepoint: false, repeats: Vec::new() })
+    pub(super) fn begin(session: &'a dyn Session) -> tillgate_engine::Result<Self> {
+        session.begin_write()?;
+        Ok(Self { session, is_empty: true, has_savepoint: false, repeats: Vec::new() })
     }
 
     /// Runs a request. Nothing of it stays if it fails.
@@ -47,13 +45,13 @@ impl<'a> GroupTransaction<'a> {
     /// [`Self::is_undone`].
     pub(super) fn run_request<T>(
         &mut self,
-        write: impl FnOnce(&Connection) -> Result<(T, WrittenRows), StoreError>,
+        write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError>,
     ) -> Result<T, StoreError> {
         if !self.is_empty && !self.has_savepoint {
-            run_statement(self.connection, "SAVEPOINT requests")?;
+            run_statement(self.session, "SAVEPOINT requests")?;
             self.has_savepoint = true;
         }
-        let error = match write(self.connection).and_then(|(value, written)| self.keep_rows(written).map(|()| value)) {
+        let error = match write(self.session).and_then(|(value, written)| self.keep_rows(written).map(|()| value)) {
             Ok(value) => return Ok(value),
             // A disk fault may have undone the whole transaction.
             Err(error) if self.is_undone() => return Err(error),
@@ -62,13 +60,13 @@ impl<'a> GroupTransaction<'a> {
         let Err(fault) = self.roll_back_request() else { return Err(error) };
         tracing::error!(%error, %fault, "a request failed and cannot be undone alone");
         // Fails if SQLite has undone the transaction meanwhile.
-        let _ = self.connection.execute_batch("ROLLBACK");
+        let _ = self.session.run_script("ROLLBACK");
         Err(fault)
     }
 
     /// Returns true if the transaction has ended without a commit.
     pub(super) fn is_undone(&self) -> bool {
-        self.connection.is_autocommit()
+        !self.session.is_in_transaction()
     }
 
     /// Keeps the rows of a request that succeeded.
@@ -89,12 +87,12 @@ impl<'a> GroupTransaction<'a> {
     fn roll_back_request(&mut self) -> Result<(), StoreError> {
         if self.is_empty {
             // There is no savepoint before the first rows, and nothing of other requests to keep.
-            run_statement(self.connection, "ROLLBACK")?;
-            return Ok(run_statement(self.connection, "BEGIN IMMEDIATE")?);
+            run_statement(self.session, "ROLLBACK")?;
+            return Ok(self.session.begin_write()?);
         }
-        run_statement(self.connection, "ROLLBACK TO requests")?;
+        run_statement(self.session, "ROLLBACK TO requests")?;
         for repeat in &self.repeats {
-            repeat(self.connection)?;
+            repeat(self.session)?;
         }
         // So that a request is repeated once at most, however many fail.
         self.release_savepoint()
@@ -103,7 +101,7 @@ impl<'a> GroupTransaction<'a> {
     /// Ends the savepoint, so that the requests since then stay whatever fails later.
     fn release_savepoint(&mut self) -> Result<(), StoreError> {
         if self.has_savepoint {
-            run_statement(self.connection, "RELEASE requests")?;
+            run_statement(self.session, "RELEASE requests")?;
             self.has_savepoint = false;
             self.repeats.clear();
         }
@@ -112,8 +110,8 @@ impl<'a> GroupTransaction<'a> {
 }
 
 /// Runs a statement without parameters.
-fn run_statement(connection: &Connection, statement: &'static str) -> Result<(), rusqlite::Error> {
-    connection.prepare_cached(statement)?.execute([]).map(drop)
+fn run_statement(session: &dyn Session, statement: &'static str) -> tillgate_engine::Result<()> {
+    session.execute(statement, ()).map(drop)
 }
 
 #[cfg(test)]
@@ -122,27 +120,29 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU8, Ordering};
 
+    use tillgate_engine::sqlite::SqliteSession;
+
     use super::super::StoreErrorKind;
     use super::*;
 
     /// Creates an empty table of numbers in memory.
-    fn create_table() -> Connection {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch("CREATE TABLE number (n INTEGER PRIMARY KEY)").unwrap();
-        connection
+    fn create_table() -> SqliteSession {
+        let session = SqliteSession::open_in_memory().unwrap();
+        session.run_script("CREATE TABLE number (n INTEGER PRIMARY KEY)").unwrap();
+        session
     }
 
     /// Inserts a number. Fails if the table has it.
-    fn insert_number(connection: &Connection, number: i64) -> Result<(), StoreError> {
-        connection.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
+    fn insert_number(session: &dyn Session, number: i64) -> Result<(), StoreError> {
+        session.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
         Ok(())
     }
 
     /// Inserts a number, which may be repeated.
     fn add_repeatable(transaction: &mut GroupTransaction<'_>, number: i64) {
-        let insert = move |connection: &Connection| insert_number(connection, number);
-        let write = |connection: &Connection| {
-            insert(connection)?;
+        let insert = move |session: &dyn Session| insert_number(session, number);
+        let write = |session: &dyn Session| {
+            insert(session)?;
             Ok(((), WrittenRows::Repeatable(Box::new(insert))))
         };
         transaction.run_request(write).unwrap();
@@ -150,31 +150,31 @@ mod tests {
 
     /// Inserts a number, which may not be repeated.
     fn add_once(transaction: &mut GroupTransaction<'_>, number: i64) {
-        let write = |connection: &Connection| Ok((insert_number(connection, number)?, WrittenRows::Once));
+        let write = |session: &dyn Session| Ok((insert_number(session, number)?, WrittenRows::Once));
         transaction.run_request(write).unwrap();
     }
 
     /// Inserts a number, and then fails by inserting it again.
     fn fail(transaction: &mut GroupTransaction<'_>, number: i64) {
-        let write = |connection: &Connection| {
-            insert_number(connection, number)?;
-            Ok((insert_number(connection, number)?, WrittenRows::Once))
+        let write = |session: &dyn Session| {
+            insert_number(session, number)?;
+            Ok((insert_number(session, number)?, WrittenRows::Once))
         };
         let error = transaction.run_request(write).unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::ConstraintViolated);
     }
 
     /// Commits. Returns the numbers in ascending order.
-    fn commit(connection: &Connection) -> Vec<i64> {
-        connection.execute_batch("COMMIT").unwrap();
-        let mut statement = connection.prepare("SELECT n FROM number ORDER BY n").unwrap();
-        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    fn commit(session: &dyn Session) -> Vec<i64> {
+        session.run_script("COMMIT").unwrap();
+        let query = "SELECT n FROM number ORDER BY n";
+        session.query_all(query, (), |row| row.get(0)).unwrap()
     }
 
     #[test]
     fn requests_that_fail_leave_nothing_wherever_they_are_in_the_group() {
-        let connection = create_table();
-        let mut transaction = GroupTransaction::begin(&connection).unwrap();
+        let session = create_table();
+        let mut transaction = GroupTransaction::begin(&session).unwrap();
         fail(&mut transaction, 100);
         add_repeatable(&mut transaction, 1);
         fail(&mut transaction, 100);
@@ -189,22 +189,22 @@ mod tests {
         add_repeatable(&mut transaction, 7);
         fail(&mut transaction, 100);
         assert!(!transaction.is_undone());
-        assert_eq!(commit(&connection), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(commit(&session), [1, 2, 3, 4, 5, 6, 7]);
     }
 
     #[test]
     fn a_request_runs_again_once_however_many_fail_after_it() {
-        let connection = create_table();
-        let mut transaction = GroupTransaction::begin(&connection).unwrap();
+        let session = create_table();
+        let mut transaction = GroupTransaction::begin(&session).unwrap();
         add_repeatable(&mut transaction, 1);
         let runs = Arc::new(AtomicU8::new(0));
         let counted = Arc::clone(&runs);
-        let insert = move |connection: &Connection| {
+        let insert = move |session: &dyn Session| {
             counted.fetch_add(1, Ordering::Relaxed);
-            insert_number(connection, 2)
+            insert_number(session, 2)
         };
-        let write = |connection: &Connection| {
-            insert(connection)?;
+        let write = |session: &dyn Session| {
+            insert(session)?;
             Ok(((), WrittenRows::Repeatable(Box::new(insert))))
         };
         transaction.run_request(write).unwrap();
@@ -212,23 +212,23 @@ mod tests {
             fail(&mut transaction, 100);
         }
         assert_eq!(runs.load(Ordering::Relaxed), 2);
-        assert_eq!(commit(&connection), [1, 2]);
+        assert_eq!(commit(&session), [1, 2]);
     }
 
     #[test]
     fn the_whole_transaction_is_undone_if_a_request_cannot_run_again() {
-        let connection = create_table();
-        let mut transaction = GroupTransaction::begin(&connection).unwrap();
+        let session = create_table();
+        let mut transaction = GroupTransaction::begin(&session).unwrap();
         add_repeatable(&mut transaction, 1);
-        let insert_same = |connection: &Connection| insert_number(connection, 1);
-        let write = |connection: &Connection| {
-            insert_number(connection, 2)?;
+        let insert_same = |session: &dyn Session| insert_number(session, 1);
+        let write = |session: &dyn Session| {
+            insert_number(session, 2)?;
             Ok(((), WrittenRows::Repeatable(Box::new(insert_same))))
         };
         transaction.run_request(write).unwrap();
         fail(&mut transaction, 100);
         assert!(transaction.is_undone());
-        connection.execute_batch("BEGIN").unwrap();
-        assert!(commit(&connection).is_empty());
+        session.run_script("BEGIN").unwrap();
+        assert!(commit(&session).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
 use tokio::sync::Mutex;
 
 use super::error::Cause;
@@ -95,19 +95,17 @@ impl Store {
         result
     }
 
-    /// Commits the current time to the `health` table, then reads it on another connection. The value read is not
+    /// Commits the current time to the `health` table, then reads it on another session. The value read is not
     /// compared.
     async fn write_and_read(&self) -> Result<(), StoreError> {
         let now = self.sources.now().as_millisecond();
         let query = "INSERT INTO health (id, checked) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET checked = ?1";
-        self.run_write(move |connection| Ok(connection.prepare_cached(query)?.execute([now]).map(drop)?)).await?;
-        self.run_read(|connection| {
-            Ok(connection.prepare_cached("SELECT checked FROM health")?.query_row([], |row| row.get::<_, i64>(0))?)
-        })?;
+        self.run_write(move |session| Ok(session.execute(query, [now]).map(drop)?)).await?;
+        self.run_read(|session| Ok(session.query_one("SELECT checked FROM health", (), |row| row.get::<i64>(0))?))?;
         Ok(())
     }
 
-    /// Checks the whole file (`PRAGMA quick_check`) on a thread and connection of its own, which does not block the
+    /// Checks the whole file (`PRAGMA quick_check`) on a separate thread and session, which does not block the
     /// writer. Damage that it finds stops all writes from now on and is not returned as an error.
     ///
     /// # Errors
@@ -120,7 +118,7 @@ impl Store {
             .name("store-check".to_owned())
             .spawn(move || {
                 // A stopping server does not wait for the result any more.
-                let _ = sender.send(open_reader(&folder).and_then(|connection| quick_check(&connection)));
+                let _ = sender.send(open_reader(&folder).and_then(|session| quick_check(&session)));
             })
             .map_err(|error| Cause::File(self.folder.clone(), error))?;
         let checked = receiver.await.unwrap_or(Err(Cause::Stopped.into()));
@@ -132,11 +130,11 @@ impl Store {
     }
 }
 
-/// Checks the file behind a connection. Returns the first finding, or `None` if the file is intact.
-pub(super) fn quick_check(connection: &Connection) -> Result<Option<String>, StoreError> {
+/// Checks the file behind a session. Returns the first finding, or `None` if the file is intact.
+pub(super) fn quick_check(session: &dyn Session) -> Result<Option<String>, StoreError> {
     // If the file shrinks while it is mapped into memory, the process is killed.
-    connection.pragma_update(None, "mmap_size", 0)?;
+    session.run_script("PRAGMA mmap_size = 0")?;
     // One finding is enough, because any damage stops all writes.
-    let finding: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    let finding: String = session.query_one("PRAGMA quick_check(1)", (), |row| row.get(0))?;
     Ok(Some(finding).filter(|finding| finding != "ok"))
 }

@@ -4,22 +4,23 @@
 //! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to
 //! the migration.
 
-use rusqlite::{Connection, Transaction};
-use rusqlite_migration::{HookError, M, Migrations};
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::{self, Finish, Migration};
 
 use super::StoreError;
+use super::error::Cause;
 use crate::review::refused_requests;
 use crate::settlement::ledger_migration;
 
-/// Creates a list with the name and the migration of each file.
+/// Creates a list with the name and the content of each file.
 macro_rules! migrations {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, M::up(include_str!(concat!("migrations/", $name, ".sql"))))),*]
+        &[$(($name, include_str!(concat!("migrations/", $name, ".sql")))),*]
     };
 }
 
 /// Every migration with the name of its file, oldest first.
-const MIGRATIONS: &[(&str, M<'static>)] = migrations![
+const MIGRATIONS: &[(&str, &str)] = migrations![
     "0001_first_tables",
     "0002_payments_by_entity",
     "0003_answers",
@@ -93,48 +94,40 @@ const MIGRATIONS: &[(&str, M<'static>)] = migrations![
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    Ok(all_migrations().to_latest(connection)?)
+pub(super) fn migrate(session: &dyn Session) -> Result<(), StoreError> {
+    sqlite::migrate(session, &all_migrations()).map_err(|error| Cause::Migration(Box::new(error)).into())
 }
 
 /// Migrates an empty store to an earlier version of the schema.
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-pub(super) fn migrate_to(connection: &mut Connection, version: usize) {
-    all_migrations().to_version(connection, version).unwrap();
+pub(super) fn migrate_to(session: &dyn Session, version: usize) {
+    sqlite::migrate(session, &all_migrations()[..version]).unwrap();
 }
 
-fn all_migrations() -> Migrations<'static> {
-    let with_hook = |(name, migration): &(&str, M<'static>)| match *name {
-        "0040_ledger" => {
-            M::up_with_hook(include_str!("migrations/0040_ledger.sql"), |transaction: &Transaction<'_>| {
-                ledger_migration::record_earlier_payments(transaction)
-                    .map_err(|error| HookError::Hook(error.to_string()))
-            })
-        }
-        "0048_record_digest" => {
-            M::up_with_hook(include_str!("migrations/0048_record_digest.sql"), |transaction: &Transaction<'_>| {
-                ledger_migration::begin_digest(transaction).map_err(|error| HookError::Hook(error.to_string()))
-            })
-        }
-        "0055_no_review_requests" => {
-            M::up_with_hook(include_str!("migrations/0055_no_review_requests.sql"), |transaction: &Transaction<'_>| {
-                refused_requests::refuse_requests(transaction).map_err(|error| HookError::Hook(error.to_string()))
-            })
-        }
-        _ => migration.clone(),
+fn all_migrations() -> Vec<Migration<StoreError>> {
+    let add_function = |(name, script): &(&str, &'static str)| {
+        let finish: Option<Finish<StoreError>> = match *name {
+            "0040_ledger" => Some(ledger_migration::record_earlier_payments),
+            "0048_record_digest" => Some(ledger_migration::begin_digest),
+            "0055_no_review_requests" => Some(refused_requests::refuse_requests),
+            _ => None,
+        };
+        Migration { script, finish }
     };
-    Migrations::new(MIGRATIONS.iter().map(with_hook).collect())
+    MIGRATIONS.iter().map(add_function).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use tillgate_engine::sqlite::SqliteSession;
+
     use super::*;
 
     #[test]
     fn the_migrations_are_valid() {
-        assert!(all_migrations().validate().is_ok());
+        assert!(migrate(&SqliteSession::open_in_memory().unwrap()).is_ok());
     }
 
     #[test]
@@ -152,14 +145,13 @@ mod tests {
 
     #[test]
     fn entities_from_before_browsers_had_to_be_allowed_to_register_still_let_them() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 18).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 18);
         let old =
             "INSERT INTO entity (id, name, live, settings, created) VALUES ('e1', 'Old', 0, '{\"strict\":true}', 0)";
-        connection.execute(old, []).unwrap();
-        migrations.to_latest(&mut connection).unwrap();
-        let settings: String = connection.query_row("SELECT settings FROM entity", [], |row| row.get(0)).unwrap();
+        session.execute(old, ()).unwrap();
+        migrate(&session).unwrap();
+        let settings: String = session.query_one("SELECT settings FROM entity", (), |row| row.get(0)).unwrap();
         let settings: tillgate_domain::access::entity::EntitySettings = serde_json::from_str(&settings).unwrap();
         assert!(settings.strict && settings.browser_registrations == Some(true) && settings.browser_customer_ids);
         let new = tillgate_domain::access::entity::EntitySettings::default();
@@ -168,23 +160,20 @@ mod tests {
 
     #[test]
     fn entities_from_before_the_tree_are_merchants_and_channels_and_keep_what_they_are() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 26).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 26);
         let old = "INSERT INTO entity (id, name, live, settings, created, merchant, ahead) VALUES
             ('e1', 'Merchant', 0, '{\"strict\":true}', 1, NULL, 5), ('e2', 'Channel', 0, '{}', 2, 'e1', 0),
             ('e3', 'Alone', 1, '{}', 3, NULL, 0)";
-        connection.execute_batch(old).unwrap();
-        migrations.to_latest(&mut connection).unwrap();
-        let rows: Vec<String> = connection
-            .prepare(
+        session.run_script(old).unwrap();
+        migrate(&session).unwrap();
+        let rows: Vec<String> = session
+            .query_all(
                 "SELECT concat_ws(' ', id, name, live, settings, created, ahead, level, parent, merchant) FROM entity
                  ORDER BY id",
+                (),
+                |row| row.get(0),
             )
-            .unwrap()
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .collect::<Result<_, _>>()
             .unwrap();
         assert_eq!(
             rows,
@@ -198,14 +187,13 @@ mod tests {
 
     #[test]
     fn payments_of_the_first_version_are_found_by_their_entity_and_keep_their_card() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 1).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 1);
         let document = br#"{"id":"8a1","entity":"e1","card":{"bin":"420000"},"result":"000.100.110"}"#;
-        connection.execute("INSERT INTO payment (id, document) VALUES ('8a1', ?1)", [&document[..]]).unwrap();
-        migrations.to_latest(&mut connection).unwrap();
-        let document: Vec<u8> = connection
-            .query_row("SELECT document FROM payment WHERE entity = 'e1' AND id = '8a1'", [], |row| row.get(0))
+        session.execute("INSERT INTO payment (id, document) VALUES ('8a1', ?1)", [&document[..]]).unwrap();
+        migrate(&session).unwrap();
+        let document: Vec<u8> = session
+            .query_one("SELECT document FROM payment WHERE entity = 'e1' AND id = '8a1'", (), |row| row.get(0))
             .unwrap();
         let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
         assert_eq!(document["account"]["card"]["bin"], "420000");
@@ -214,30 +202,29 @@ mod tests {
 
     #[test]
     fn agreements_from_before_keep_the_shown_part_of_their_account_and_lose_its_index() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 14).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 14);
         let card = r#"{"account":{"card":{"bin":"420000","last4":"0000"}}}"#;
         let bank = r#"{"account":{"bank":{"iban":"DE23**7890"}}}"#;
         let insert = |table: &str, id: &str, document: &str| {
             let insert = format!("INSERT INTO {table} (entity, id, document) VALUES ('e1', ?1, ?2)");
-            connection.execute(&insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+            session.execute(&insert, tillgate_engine::params![id, document.as_bytes()]).unwrap();
         };
         insert("payment", "p1", card);
         insert("registration", "r1", bank);
         for (initial, registration, payment) in [("A", None, "p1"), ("B", Some("r1"), "p1"), ("C", None, "p2")] {
             let document = format!(r#"{{"initial":"{initial}","payment":"{payment}","account":"00ff"}}"#);
-            connection
+            session
                 .execute(
                     "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES ('e1', ?1, ?2, ?3)",
-                    rusqlite::params![initial, registration, document.as_bytes()],
+                    tillgate_engine::params![initial, registration, document.as_bytes()],
                 )
                 .unwrap();
         }
-        migrations.to_latest(&mut connection).unwrap();
+        migrate(&session).unwrap();
         let shown = |initial: &str| -> serde_json::Value {
-            let document: Vec<u8> = connection
-                .query_row("SELECT document FROM standing_instruction WHERE initial = ?1", [initial], |row| row.get(0))
+            let document: Vec<u8> = session
+                .query_one("SELECT document FROM standing_instruction WHERE initial = ?1", [initial], |row| row.get(0))
                 .unwrap();
             let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
             assert_eq!((document["initial"].as_str(), document.get("account")), (Some(initial), None));
@@ -249,9 +236,8 @@ mod tests {
 
     #[test]
     fn payments_from_before_are_found_by_the_id_of_their_acquirer() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 44).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 44);
         for (id, document) in [
             ("p1", r#"{"connector":"http","connector_tx_ids":["tx-1","x"]}"#),
             ("p2", r#"{"connector":"http","connector_tx_ids":[null,"x"]}"#),
@@ -259,37 +245,36 @@ mod tests {
             ("p4", r#"{"connector":"http"}"#),
         ] {
             let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
-            connection.execute(insert, rusqlite::params![id, document.as_bytes()]).unwrap();
+            session.execute(insert, tillgate_engine::params![id, document.as_bytes()]).unwrap();
         }
-        migrations.to_latest(&mut connection).unwrap();
+        migrate(&session).unwrap();
         let query = "SELECT group_concat(connector_id || ' ' || entity || ' ' || payment) FROM payment_connector_id";
-        let found: String = connection.query_row(query, [], |row| row.get(0)).unwrap();
+        let found: String = session.query_one(query, (), |row| row.get(0)).unwrap();
         assert_eq!(found, "tx-1 e1 p1");
     }
 
     #[test]
     fn reminders_from_before_are_about_the_last_attempt_and_wait_where_that_does() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        let migrations = all_migrations();
-        migrations.to_version(&mut connection, 25).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 25);
         for (checkout, document) in [
             ("pending", r#"{"attempt":"p1","registration":"r0"}"#),
             ("paid", r#"{"attempt":"p2"}"#),
             ("stored", r#"{"registration":"r1"}"#),
         ] {
             let insert = "INSERT INTO checkout (id, document) VALUES (?1, ?2)";
-            connection.execute(insert, rusqlite::params![checkout, document.as_bytes()]).unwrap();
+            session.execute(insert, tillgate_engine::params![checkout, document.as_bytes()]).unwrap();
         }
         for (kind, subject) in
             [("remind", "pending"), ("remind", "paid"), ("remind", "stored"), ("remind", "gone"), ("end", "p1")]
         {
             let insert = "INSERT INTO timer (kind, subject, entity, since, detail) VALUES (?1, ?2, 'e1', 7, 'x')";
-            connection.execute(insert, [kind, subject]).unwrap();
+            session.execute(insert, [kind, subject]).unwrap();
         }
-        migrations.to_latest(&mut connection).unwrap();
+        migrate(&session).unwrap();
         let row = |subject: &str| -> (Option<String>, bool, i64) {
             let query = "SELECT attempt, waits, since FROM timer WHERE kind = 'remind' AND subject = ?1";
-            connection.query_row(query, [subject], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+            session.query_one(query, [subject], |row| row.read()).unwrap()
         };
         assert_eq!(row("pending"), (Some("p1".to_owned()), true, 7));
         assert_eq!(row("paid"), (Some("p2".to_owned()), false, 7));

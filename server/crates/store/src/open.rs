@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use tillgate_vault::Keyring;
 use tokio::sync::Notify;
 
-use super::open_for_writing::{VaultAccess, open_sealed_connection};
+use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::readers::Readers;
 use super::store_file::make_folder;
 use super::writer::Writer;
@@ -71,17 +71,17 @@ impl Store {
         make_folder(folder)?;
         let lock = lock(folder)?;
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
-        let connection = open_sealed_connection(folder, access)?;
+        let session = open_sealed_session(folder, access)?;
         if let Some(keys) = &keys {
-            keys::vault_keys::record_loaded_keys(&connection, &keys.vault)?;
+            keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
         }
-        access::entity::refill_directory(&connection, &directory)?;
+        access::entity::refill_directory(&session, &directory)?;
         let damage = Arc::new(Damage::default());
         // Readers and writer share the record of damage, because either may find it first.
         let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
         let change_log = Arc::new(ChangeLog::default());
         let hooks = WriterHooks::start(
-            &connection,
+            &session,
             folder,
             Arc::clone(&directory),
             Arc::clone(&change_log),
@@ -93,7 +93,7 @@ impl Store {
             lock,
             readers,
             long_reads: LongReads::default(),
-            writer: Writer::start(connection, limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?,
+            writer: Writer::start(session, limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?,
             damage,
             latest_check: health::LatestCheck::default(),
             directory,
@@ -109,7 +109,7 @@ impl Store {
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
         // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
         let directory = Arc::clone(&self.directory);
-        self.run_write(move |connection| access::entity::refill_directory(connection, &directory)).await
+        self.run_write(move |session| access::entity::refill_directory(session, &directory)).await
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 use tillgate_vault::Vault;
 
 use super::error::Cause;
@@ -27,60 +28,60 @@ pub(super) enum VaultAccess<'a> {
 
 impl VaultAccess<'_> {
     /// Opens the key of the seal, if the store has one. A server makes one.
-    fn open_audit_key(self, connection: &Connection) -> Result<Option<AuditKey>, StoreError> {
+    fn open_audit_key(self, session: &dyn Session) -> Result<Option<AuditKey>, StoreError> {
         match self {
             Self::None => Ok(None),
-            Self::Admin(vault) => Ok(audit_key::open_audit_key(connection, vault).ok().flatten()),
-            Self::Server(vault) => audit_key::make_audit_key(connection, vault).map(Some),
+            Self::Admin(vault) => Ok(audit_key::open_audit_key(session, vault).ok().flatten()),
+            Self::Server(vault) => audit_key::make_audit_key(session, vault).map(Some),
         }
     }
 }
 
-/// Opens the store's file for writing, as [`open_connection`] does, keeps its seal, and seals it again after a
+/// Opens the store's file for writing, as [`open_session`] does, keeps its seal, and seals it again after a
 /// migration.
-pub(super) fn open_sealed_connection(folder: &Path, access: VaultAccess<'_>) -> Result<Connection, StoreError> {
-    let mut connection = open_unmigrated(folder)?;
+pub(super) fn open_sealed_session(folder: &Path, access: VaultAccess<'_>) -> Result<SqliteSession, StoreError> {
+    let session = open_unmigrated(folder)?;
     let mut unsound = None;
-    if table_seal::needs_resealing(&connection)? {
-        let key = access.open_audit_key(&connection)?.ok_or(Cause::NeedsKey)?;
+    if table_seal::needs_resealing(&session)? {
+        let key = access.open_audit_key(&session)?.ok_or(Cause::NeedsKey)?;
         // Compared before the migration, because the migration changes rows that the old seal covers.
-        unsound = Some(table_seal::find_row_differences(&connection, &key)?);
+        unsound = Some(table_seal::find_row_differences(&session, &key)?);
         // A migration may write entries of the audit log, whose hashes need the key.
-        table_seal::register_functions(&connection, &key)?;
+        table_seal::register_functions(&session, &key)?;
     }
-    migrations::migrate(&mut connection)?;
+    migrations::migrate(&session)?;
     if let Some(unsound) = &mut unsound {
         // A foreign trigger may have written during the migration, as part of what is sealed now.
-        unsound.extend(schema_check::find_differences(&connection)?);
+        unsound.extend(schema_check::find_differences(&session)?);
     }
     if let VaultAccess::Server(vault) = access {
         // Once, because it reads every sealed record: in a sealed store each is bound to its owner.
-        if !table_seal::is_sealed(&connection)? {
-            sealed::bind_owners(&connection, vault)?;
+        if !table_seal::is_sealed(&session)? {
+            sealed::bind_owners(&session, vault)?;
         }
         vault.refuse_first_format();
     }
-    let key = access.open_audit_key(&connection)?;
+    let key = access.open_audit_key(&session)?;
     let access = match (&key, access) {
         (Some(key), VaultAccess::Server(_)) => SealAccess::Sealing(key),
         (Some(key), _) => SealAccess::Unlocked(key),
         (None, _) => SealAccess::Locked,
     };
-    table_seal::prepare_connection(&connection, access, unsound.as_deref())?;
-    // Not earlier: the hook would refuse the connection's own temporary triggers, and commands that only read.
-    schema_guard::check_commits(&connection, folder)?;
-    Ok(connection)
+    table_seal::prepare_session(&session, access, unsound.as_deref())?;
+    // Not earlier: the hook would refuse the session's own temporary triggers, and commands that only read.
+    schema_guard::check_commits(&session, folder)?;
+    Ok(session)
 }
 
 /// Opens the store's file for writing and migrates it. Creates folder (mode 0700) and file (mode 0600) if absent. Fails
-/// if a restore was interrupted. The connection must not change rows that are sealed.
-pub(super) fn open_connection(folder: &Path) -> Result<Connection, StoreError> {
-    let mut connection = open_unmigrated(folder)?;
-    // A migration changes sealed rows, and this connection has no key to seal them again.
-    if !table_seal::needs_resealing(&connection)? {
-        migrations::migrate(&mut connection)?;
+/// if a restore was interrupted. The session must not change rows that are sealed.
+pub(super) fn open_session(folder: &Path) -> Result<SqliteSession, StoreError> {
+    let session = open_unmigrated(folder)?;
+    // A migration changes sealed rows, and this session has no key to seal them again.
+    if !table_seal::needs_resealing(&session)? {
+        migrations::migrate(&session)?;
     }
-    Ok(connection)
+    Ok(session)
 }
 
 #[cfg(test)]
@@ -92,9 +93,10 @@ mod tests {
     #[test]
     fn a_statement_is_compiled_once_whatever_is_bound_to_its_limit() {
         let folder = tempfile::tempdir().unwrap();
-        drop(open_connection(folder.path()).unwrap());
-        let connection = open_reader(folder.path()).unwrap();
-        let mut statement = connection
+        drop(open_session(folder.path()).unwrap());
+        let session = open_reader(folder.path()).unwrap();
+        let mut statement = session
+            .connection()
             .prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")
             .unwrap();
         for limit in [1, 1000] {

@@ -2,9 +2,9 @@
 //! entity is limited; further reports are counted in one row.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::policy_report::{MAX_VIOLATIONS, PolicyReport, RETENTION};
+use tillgate_engine::{Session, params};
 
 use super::{Store, StoreError};
 
@@ -33,23 +33,24 @@ impl Store {
         limit: u32,
         now: Timestamp,
     ) -> Result<u32, StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let milliseconds = now.as_millisecond();
             let oldest_kept = milliseconds - i64::try_from(RETENTION.as_millis()).unwrap_or(0);
-            connection
-                .prepare_cached("DELETE FROM policy_report WHERE entity = ?1 AND last < ?2")?
-                .execute(params![entity.as_str(), oldest_kept])?;
+            session.execute(
+                "DELETE FROM policy_report WHERE entity = ?1 AND last < ?2",
+                params![entity.as_str(), oldest_kept],
+            )?;
             let (others, mut added) = (PolicyReport::overflow_entry(), 0);
             for report in &reports {
-                if count_again(connection, &entity, report, milliseconds)? {
+                if count_again(session, &entity, report, milliseconds)? {
                     continue;
                 }
                 // Anyone can send reports, so the number of rows is limited and the rest is only counted.
-                if added < limit && make_room(connection, &entity)? {
-                    insert_violation(connection, &entity, report, milliseconds)?;
+                if added < limit && make_room(session, &entity)? {
+                    insert_violation(session, &entity, report, milliseconds)?;
                     added += 1;
-                } else if !count_again(connection, &entity, &others, milliseconds)? {
-                    insert_violation(connection, &entity, &others, milliseconds)?;
+                } else if !count_again(session, &entity, &others, milliseconds)? {
+                    insert_violation(session, &entity, &others, milliseconds)?;
                 }
             }
             Ok(added)
@@ -59,13 +60,11 @@ impl Store {
 
     /// Loads the violations of an entity, the one reported last first.
     pub fn load_policy_reports(&self, entity: &EntityId) -> Result<Vec<ReportedViolation>, StoreError> {
-        self.run_read(|connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT directive, blocked, document, source, enforced, count, first, last FROM policy_report
-                 WHERE entity = ?1 ORDER BY last DESC, directive, blocked, document, source",
-            )?;
+        self.run_read(|session| {
+            let query = "SELECT directive, blocked, document, source, enforced, count, first, last FROM policy_report
+                 WHERE entity = ?1 ORDER BY last DESC, directive, blocked, document, source";
             let time = |milliseconds: i64| Timestamp::from_millisecond(milliseconds).unwrap_or_default();
-            let rows = select.query_map([entity.as_str()], |row| {
+            session.query_all(query, [entity.as_str()], |row| {
                 Ok(ReportedViolation {
                     report: PolicyReport {
                         directive: row.get(0)?,
@@ -78,55 +77,55 @@ impl Store {
                     first: time(row.get(6)?),
                     last: time(row.get(7)?),
                 })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            })
         })
     }
 }
 
 /// Counts a report of a violation that is stored. Returns false if it is not.
 fn count_again(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     report: &PolicyReport,
     milliseconds: i64,
-) -> rusqlite::Result<bool> {
+) -> tillgate_engine::Result<bool> {
     let PolicyReport { directive, blocked, document, source, enforced } = report;
-    let mut update = connection.prepare_cached(
-        "UPDATE policy_report SET count = count + 1, last = ?7
-         WHERE entity = ?1 AND directive = ?2 AND blocked = ?3 AND document = ?4 AND source = ?5 AND enforced = ?6",
-    )?;
-    Ok(update.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])? > 0)
+    let update = "UPDATE policy_report SET count = count + 1, last = ?7
+         WHERE entity = ?1 AND directive = ?2 AND blocked = ?3 AND document = ?4 AND source = ?5 AND enforced = ?6";
+    Ok(session
+        .execute(update, params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])?
+        > 0)
 }
 
 /// Makes room for a new violation. Of a full list the oldest of those that were reported once goes. Returns false if
 /// all were reported again.
-fn make_room(connection: &Connection, entity: &EntityId) -> rusqlite::Result<bool> {
-    let number: i64 = connection
-        .prepare_cached("SELECT count(*) FROM policy_report WHERE entity = ?1 AND directive <> 'others'")?
-        .query_row([entity.as_str()], |row| row.get(0))?;
+fn make_room(session: &dyn Session, entity: &EntityId) -> tillgate_engine::Result<bool> {
+    let number: i64 = session.query_one(
+        "SELECT count(*) FROM policy_report WHERE entity = ?1 AND directive <> 'others'",
+        [entity.as_str()],
+        |row| row.get(0),
+    )?;
     if number < MAX_VIOLATIONS {
         return Ok(true);
     }
-    let mut delete = connection.prepare_cached(
-        "DELETE FROM policy_report WHERE entity = ?1 AND (directive, blocked, document, source, enforced) IN (
+    let delete = "DELETE FROM policy_report WHERE entity = ?1 AND (directive, blocked, document, source, enforced) IN (
              SELECT directive, blocked, document, source, enforced FROM policy_report
-             WHERE entity = ?1 AND directive <> 'others' AND count = 1 ORDER BY last LIMIT 1)",
-    )?;
-    Ok(delete.execute([entity.as_str()])? > 0)
+             WHERE entity = ?1 AND directive <> 'others' AND count = 1 ORDER BY last LIMIT 1)";
+    Ok(session.execute(delete, [entity.as_str()])? > 0)
 }
 
 /// Stores a violation with its first report.
 fn insert_violation(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     report: &PolicyReport,
     milliseconds: i64,
-) -> rusqlite::Result<()> {
+) -> tillgate_engine::Result<()> {
     let PolicyReport { directive, blocked, document, source, enforced } = report;
-    let mut insert = connection.prepare_cached(
+    let insert =
         "INSERT INTO policy_report (entity, directive, blocked, document, source, enforced, count, first, last)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7)",
-    )?;
-    insert.execute(params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds]).map(drop)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7)";
+    session
+        .execute(insert, params![entity.as_str(), directive, blocked, document, source, enforced, milliseconds])
+        .map(drop)
 }

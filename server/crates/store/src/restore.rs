@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
+use tillgate_engine::sqlite::SqliteSession;
 
 use super::migrations::VERSION;
 use super::restore_loss::TakenBack;
@@ -126,14 +127,14 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
 /// and no row refers to a missing one. Any failure is an error that names the backup.
 fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     let refuse = |reason: String| RestoreError::Backup(from.to_owned(), reason);
-    let findings = || -> rusqlite::Result<Option<String>> {
-        let connection = open_immutable(copy)?;
+    let findings = || -> tillgate_engine::Result<Option<String>> {
+        let session = open_immutable(copy)?;
         // In contrast to the daily check, this one also compares indexes with their tables.
-        let integrity: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        let integrity: String = session.query_one("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
         if integrity != "ok" {
             return Ok(Some(integrity));
         }
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let version: i64 = session.query_one("PRAGMA user_version", (), |row| row.get(0))?;
         if version == 0 {
             return Ok(Some("it is no store of Tillgate".to_owned()));
         }
@@ -141,9 +142,8 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
             return Ok(Some("it was made by a later version of Tillgate".to_owned()));
         }
         let entities = "SELECT count(*) FROM sqlite_schema WHERE name IN ('entity', 'payment', 'checkout')";
-        let tables: u32 = connection.query_row(entities, [], |row| row.get(0))?;
-        let broken: u32 =
-            connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))?;
+        let tables: u32 = session.query_one(entities, (), |row| row.get(0))?;
+        let broken: u32 = session.query_one("SELECT count(*) FROM pragma_foreign_key_check", (), |row| row.get(0))?;
         Ok(match (tables, broken) {
             (3, 0) => None,
             (3, _) => Some("rows refer to rows that are missing".to_owned()),
@@ -158,14 +158,14 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
 }
 
 /// Opens a file that no process changes.
-pub(super) fn open_immutable(file: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn open_immutable(file: &Path) -> tillgate_engine::Result<SqliteSession> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(immutable_address(file), flags)
+    Ok(SqliteSession::new(Connection::open_with_flags(immutable_address(file), flags)?))
 }
 
 /// Returns true if the schema of a backup is that of this version, so that it can be verified as it is.
 pub fn has_current_version(file: &Path) -> Result<bool, StoreError> {
-    let version: i64 = open_immutable(file)?.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let version: i64 = open_immutable(file)?.query_one("PRAGMA user_version", (), |row| row.get(0))?;
     Ok(usize::try_from(version) == Ok(VERSION))
 }
 

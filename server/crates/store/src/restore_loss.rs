@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags};
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::id::to_hex;
+use tillgate_engine::sqlite::SqliteSession;
 use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::admin::Act;
@@ -41,19 +42,18 @@ impl TakenBack {
     fn read_differences(folder: &Path, backup: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Not opened as immutable, because SQLite would ignore the write-ahead log with the latest payments.
-        let connection = Connection::open_with_flags(store_path(folder), flags)?;
-        connection.execute("ATTACH ?1 AS backup", params![immutable_address(backup)])?;
-        let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
+        let session = SqliteSession::new(Connection::open_with_flags(store_path(folder), flags)?);
+        session.execute("ATTACH ?1 AS backup", [immutable_address(backup)])?;
+        let count = |query: &str| session.query_one(query, (), |row| row.get::<i64>(0)).map(i64::unsigned_abs);
         let payments = count("SELECT count(*) FROM main.payment WHERE id NOT IN (SELECT id FROM backup.payment)")?;
         let entries = count(
             "SELECT count(*) FROM main.audit_entry WHERE number > (SELECT coalesce(max(number), 0) FROM backup.audit_entry)",
         )?;
         let query = "SELECT user_id FROM main.token JOIN backup.token AS copy USING (user_id)
              WHERE token.revoked IS NOT NULL AND copy.revoked IS NULL ORDER BY user_id";
-        let mut statement = connection.prepare(query)?;
-        let valid_again = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let valid_again: Vec<String> = session.query_all(query, (), |row| row.get(0))?;
         let query = "SELECT number, hash FROM main.audit_entry ORDER BY number DESC LIMIT 1";
-        let head = connection.query_row(query, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, ChainHash>(1)?)));
+        let head = session.query_one(query, (), |row| row.read::<(i64, ChainHash)>());
         let head = head.ok().map(|(number, hash)| format!("{number}:{}", to_hex(&hash)));
         Ok(Self { head, payments, valid_again, entries })
     }

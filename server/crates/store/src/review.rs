@@ -9,11 +9,11 @@ pub mod reference;
 pub(crate) mod refused_requests;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
+use tillgate_engine::{Session, params};
 
 use super::changes::{Change, Stage, WriteContext};
 use super::timer::{self, TimerKind};
@@ -35,46 +35,44 @@ impl Change for ReviewDecision {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        record_decision(context.connection, self)?;
-        callback::write_decision(context.connection, context.sources, self)
+        record_decision(context.session, self)?;
+        callback::write_decision(context.session, context.sources, self)
     }
 }
 
 /// Writes the row of a payment that is held from now on, and starts the timer of its review, which counts from `since`
 /// by the clock of the entity.
 pub(super) fn open_review(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     payment: &Payment,
     since: Timestamp,
 ) -> Result<(), StoreError> {
     let (id, entity) = (payment.id.as_str(), payment.entity.as_str());
-    connection.prepare_cached("INSERT INTO review (payment, entity, since) VALUES (?1, ?2, ?3)")?.execute(params![
-        id,
-        entity,
-        sources.now().as_millisecond()
-    ])?;
-    timer::start_end_timer(connection, TimerKind::Review, id, entity, since)
+    session.execute(
+        "INSERT INTO review (payment, entity, since) VALUES (?1, ?2, ?3)",
+        params![id, entity, sources.now().as_millisecond()],
+    )?;
+    timer::start_end_timer(session, TimerKind::Review, id, entity, since)
 }
 
 /// Marks the review of a payment that is no longer held as ended, and stops its timer.
-pub(super) fn close_review(connection: &Connection, sources: &Sources, payment: &PaymentId) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("UPDATE review SET ended = ?2 WHERE payment = ?1")?
-        .execute(params![payment.as_str(), sources.now().as_millisecond()])?;
-    timer::stop_timer(connection, TimerKind::Review, payment.as_str())
+pub(super) fn close_review(session: &dyn Session, sources: &Sources, payment: &PaymentId) -> Result<(), StoreError> {
+    session.execute(
+        "UPDATE review SET ended = ?2 WHERE payment = ?1",
+        params![payment.as_str(), sources.now().as_millisecond()],
+    )?;
+    timer::stop_timer(session, TimerKind::Review, payment.as_str())
 }
 
 /// Writes a decision to the audit of its payment, and its entry in the audit log. Does nothing if the payment was never
 /// held.
-fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result<(), StoreError> {
+fn record_decision(session: &dyn Session, decision: &ReviewDecision) -> Result<(), StoreError> {
     let ReviewDecision { payment, user_id, cancel_reason, note, processed, at, actor, .. } = decision;
-    let written = connection
-        .prepare_cached(
-            "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
+    let written = session.execute(
+        "INSERT INTO review_action (payment, at, action, analyst, reason, note, processed)
              SELECT payment, ?2, ?3, ?4, ?5, ?6, ?7 FROM review WHERE payment = ?1",
-        )?
-        .execute(params![
+        params![
             payment.as_str(),
             at.as_millisecond(),
             decision_action(decision),
@@ -82,13 +80,14 @@ fn record_decision(connection: &Connection, decision: &ReviewDecision) -> Result
             cancel_reason,
             note,
             processed.as_millisecond()
-        ])?;
+        ],
+    )?;
     if written == 0 {
         return Ok(());
     }
     let entry = AuditEntry::new(*at, &format!("review {}", decision_action(decision)), payment.as_str());
     let entry = queue::by_analyst(entry, actor.as_ref(), user_id);
-    ledger::write_entry(connection, Some(&decision.entity), &entry, *at)
+    ledger::write_entry(session, Some(&decision.entity), &entry, *at)
 }
 
 /// Returns the name of a decision in the column `action`.

@@ -8,16 +8,16 @@ pub mod due;
 pub mod listing;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
 use tillgate_domain::schedule::{Schedule, ScheduleAct, ScheduleRun, ScheduleStep, StepType};
+use tillgate_engine::{Params, Session, params};
 
 use super::changes::{Change, Stage, WriteContext};
-use super::document::{decode_document, encode_document};
+use super::document::{encode_document, read_document};
 use super::{Changes, Sources, Store, StoreError};
 use crate::delivery::event;
 use crate::settlement::ledger;
@@ -106,26 +106,27 @@ impl Change for ScheduleChange {
 
     /// Writes the schedule, its request and its run.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let WriteContext { connection, sources, .. } = *context;
+        let WriteContext { session, sources, .. } = *context;
         let id = self.schedule.id.as_str();
         // Each write has a new version, so a run that was prepared from an earlier one is refused.
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
-        write_schedule(connection, &schedule)?;
+        write_schedule(session, &schedule)?;
         if let Some(step) = &self.step {
-            connection
-                .prepare_cached("INSERT INTO schedule_step (id, schedule, document) VALUES (?1, ?2, ?3)")?
-                .execute(params![step.id.as_str(), id, encode_document(step)])?;
+            session.execute(
+                "INSERT INTO schedule_step (id, schedule, document) VALUES (?1, ?2, ?3)",
+                params![step.id.as_str(), id, encode_document(step)],
+            )?;
             let action = match step.step_type {
                 StepType::Schedule => "schedule create",
                 StepType::Reschedule => "schedule change",
                 StepType::Deschedule => "schedule end",
             };
             let entry = context.name_actor(AuditEntry::new(step.at, action, id));
-            ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
+            ledger::write_entry(session, Some(&schedule.entity), &entry, sources.now())?;
         }
         if let Some((act, now)) = self.act {
             let entry = context.name_actor(AuditEntry::new(now, act.action(), id));
-            ledger::write_entry(connection, Some(&schedule.entity), &entry, sources.now())?;
+            ledger::write_entry(session, Some(&schedule.entity), &entry, sources.now())?;
         }
         if let Some(write) = &self.run {
             let run = write.run();
@@ -138,7 +139,7 @@ impl Change for ScheduleChange {
                     "UPDATE schedule_run SET document = ?4 WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3"
                 }
             };
-            connection.prepare_cached(statement)?.execute(key)?;
+            session.execute(statement, key)?;
         }
         let event = effects::schedule_event(&schedule, self.step.as_ref(), self.run.is_some());
         if event.is_none() {
@@ -147,41 +148,36 @@ impl Change for ScheduleChange {
         let entity = schedule.entity.clone();
         let run = self.run.as_ref().map(|write| write.run().clone());
         let document = encode_document(&ScheduleEvent { schedule, is_request: self.step.is_some(), run });
-        event::publish_events(connection, sources, &entity, &[event], &document)
+        event::publish_events(session, sources, &entity, &[event], &document)
     }
 }
 
 /// Writes the row of a schedule. Its time is stored by the machine's clock; the advance of the entity's clock is read
 /// here, under the write lock, so that it cannot change meanwhile.
-fn write_schedule(connection: &Connection, schedule: &Schedule) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO schedule (id, entity, registration, due, document)
+fn write_schedule(session: &dyn Session, schedule: &Schedule) -> Result<(), StoreError> {
+    session.execute(
+        "INSERT INTO schedule (id, entity, registration, due, document)
              VALUES (?1, ?2, ?3, ?4 - (
                  SELECT coalesce(owner.ahead, entity.ahead) FROM entity LEFT JOIN entity AS owner
                      ON owner.id = entity.merchant WHERE entity.id = ?2), ?5)
              ON CONFLICT (id) DO UPDATE SET due = excluded.due, document = excluded.document",
-        )?
-        .execute(params![
+        params![
             schedule.id.as_str(),
             schedule.entity.as_str(),
             schedule.registration.as_str(),
             schedule.due().map(Timestamp::as_millisecond),
             encode_document(schedule)
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Ends the active schedules of a registration that has ended, with their events. Returns true if a message was
 /// written.
-pub(super) fn end_schedules(
-    connection: &Connection,
-    sources: &Sources,
-    registration: &str,
-) -> Result<bool, StoreError> {
+pub(super) fn end_schedules(session: &dyn Session, sources: &Sources, registration: &str) -> Result<bool, StoreError> {
     let query = "SELECT document FROM schedule WHERE registration = ?1 AND due IS NOT NULL";
-    let schedules: Vec<Schedule> = load_documents(connection, query, [registration])?;
-    let context = WriteContext { connection, sources, actor: None, address: None };
+    let schedules: Vec<Schedule> = load_documents(session, query, [registration])?;
+    let context = WriteContext { session, sources, actor: None, address: None };
     let mut wrote_message = false;
     for schedule in schedules {
         let schedule = schedule.with_deleted_registration();
@@ -191,30 +187,26 @@ pub(super) fn end_schedules(
 }
 
 /// Loads a schedule by its id.
-pub(super) fn load_schedule(connection: &Connection, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
-    load_one(connection, "SELECT document FROM schedule WHERE id = ?1", [id.as_str()])
+pub(super) fn load_schedule(session: &dyn Session, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
+    load_one(session, "SELECT document FROM schedule WHERE id = ?1", [id.as_str()])
 }
 
 /// Loads a document with a query for one.
 fn load_one<T: DeserializeOwned>(
-    connection: &Connection,
+    session: &dyn Session,
     query: &str,
     key: impl Params,
 ) -> Result<Option<T>, StoreError> {
-    let mut statement = connection.prepare_cached(query)?;
-    let document = statement.query_row(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
-    Ok(document.optional()?.transpose()?)
+    session.query_optional(query, key, |row| read_document(row, 0))
 }
 
 /// Loads documents with a query.
 fn load_documents<T: DeserializeOwned>(
-    connection: &Connection,
+    session: &dyn Session,
     query: &str,
     key: impl Params,
 ) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map(key, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
-    rows.map(|document| Ok(document??)).collect()
+    session.query_all(query, key, |row| read_document(row, 0))
 }
 
 impl Store {
@@ -222,36 +214,36 @@ impl Store {
     pub fn load_schedule_of_step(&self, id: &ScheduleId) -> Result<Option<Schedule>, StoreError> {
         let query = "SELECT schedule.document FROM schedule_step JOIN schedule ON schedule.id = schedule_step.schedule
                      WHERE schedule_step.id = ?1";
-        self.run_read(|connection| load_one(connection, query, [id.as_str()]))
+        self.run_read(|session| load_one(session, query, [id.as_str()]))
     }
 
     /// Loads the newest schedules of a registration, of any entity, at most 100.
     pub fn load_schedules_of_registration(&self, id: &RegistrationId) -> Result<Vec<Schedule>, StoreError> {
         let query = "SELECT document FROM schedule WHERE registration = ?1 ORDER BY id DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+        self.run_read(|session| load_documents(session, query, params![id.as_str(), LISTED]))
     }
 
     /// Returns true if a registration has at least this number of active schedules.
     pub fn has_active_schedules(&self, id: &RegistrationId, count: u32) -> Result<bool, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             // The inner limit ends the count as soon as the answer is known.
             let query = "SELECT count(*) >= ?2 FROM (
                              SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2)";
-            Ok(connection.prepare_cached(query)?.query_row(params![id.as_str(), count], |row| row.get(0))?)
+            Ok(session.query_one(query, params![id.as_str(), count], |row| row.get(0))?)
         })
     }
 
     /// Loads the newest requests of the chain of a schedule, newest first, at most 100.
     pub fn load_schedule_steps(&self, id: &ScheduleId) -> Result<Vec<ScheduleStep>, StoreError> {
         let query = "SELECT document FROM schedule_step WHERE schedule = ?1 ORDER BY id DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+        self.run_read(|session| load_documents(session, query, params![id.as_str(), LISTED]))
     }
 
     /// Loads the newest runs of a schedule, newest first, at most 100.
     pub fn load_schedule_runs(&self, id: &ScheduleId) -> Result<Vec<ScheduleRun>, StoreError> {
         let query =
             "SELECT document FROM schedule_run WHERE schedule = ?1 ORDER BY occurrence DESC, attempt DESC LIMIT ?2";
-        self.run_read(|connection| load_documents(connection, query, params![id.as_str(), LISTED]))
+        self.run_read(|session| load_documents(session, query, params![id.as_str(), LISTED]))
     }
 
     /// Loads an attempt.
@@ -261,18 +253,18 @@ impl Store {
         occurrence: Timestamp,
         attempt: u32,
     ) -> Result<Option<ScheduleRun>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT document FROM schedule_run WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3";
-            load_one(connection, query, params![id.as_str(), occurrence.as_millisecond(), attempt])
+            load_one(session, query, params![id.as_str(), occurrence.as_millisecond(), attempt])
         })
     }
 
     /// Lets a schedule be due at a moment of the machine's clock, because nothing could be done now.
     pub async fn postpone_schedule(&self, id: &ScheduleId, until: Timestamp) -> Result<(), StoreError> {
         let id = id.as_str().to_owned();
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let query = "UPDATE schedule SET due = ?2 WHERE id = ?1 AND due IS NOT NULL";
-            connection.prepare_cached(query)?.execute(params![id, until.as_millisecond()])?;
+            session.execute(query, params![id, until.as_millisecond()])?;
             Ok(())
         })
         .await

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 
 use super::{StoreError, migrations};
 
@@ -12,15 +13,13 @@ use super::{StoreError, migrations};
 type Schema = BTreeMap<(String, String), String>;
 
 /// Loads the schema of a store. Blanks and quotes, which migrations may write in another way, do not matter.
-fn load_schema(connection: &Connection) -> Result<Schema, StoreError> {
+fn load_schema(session: &dyn Session) -> Result<Schema, StoreError> {
     let query = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-    let mut statement = connection.prepare(query)?;
-    let rows = statement.query_map([], |row| {
+    session.query_all(query, (), |row| {
         let definition: String = row.get(2)?;
         let plain = definition.chars().filter(|letter| !letter.is_whitespace() && *letter != '"').collect();
         Ok(((row.get(0)?, row.get(1)?), plain))
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Returns the schema of this version.
@@ -30,10 +29,10 @@ fn current_schema() -> Result<&'static Schema, StoreError> {
     if let Some(schema) = SCHEMA.get() {
         return Ok(schema);
     }
-    let mut connection = Connection::open_in_memory()?;
-    migrations::migrate(&mut connection)?;
+    let session = SqliteSession::open_in_memory()?;
+    migrations::migrate(&session)?;
     // A schema that cannot be read is not kept, because every trigger would count as foreign until the next start.
-    let schema = load_schema(&connection)?;
+    let schema = load_schema(&session)?;
     Ok(SCHEMA.get_or_init(|| schema))
 }
 
@@ -46,20 +45,20 @@ struct Difference {
 }
 
 /// Describes how the schema of a store differs from the one of this version.
-pub(super) fn find_differences(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    Ok(compare_schema(connection)?.into_iter().map(|difference| difference.text).collect())
+pub(super) fn find_differences(session: &dyn Session) -> Result<Vec<String>, StoreError> {
+    Ok(compare_schema(session)?.into_iter().map(|difference| difference.text).collect())
 }
 
 /// Describes the differences because of which a write of this program may do something else: foreign, changed and
 /// missing triggers and unique indexes, and changed tables. An index or a table that an operator has added is none.
-pub(super) fn find_write_hazards(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let differences = compare_schema(connection)?.into_iter().filter(|difference| difference.is_write_hazard);
+pub(super) fn find_write_hazards(session: &dyn Session) -> Result<Vec<String>, StoreError> {
+    let differences = compare_schema(session)?.into_iter().filter(|difference| difference.is_write_hazard);
     Ok(differences.map(|difference| difference.text).collect())
 }
 
 /// Compares the schema of a store with the one of this version.
-fn compare_schema(connection: &Connection) -> Result<Vec<Difference>, StoreError> {
-    let (expected, mut found) = (current_schema()?, load_schema(connection)?);
+fn compare_schema(session: &dyn Session) -> Result<Vec<Difference>, StoreError> {
+    let (expected, mut found) = (current_schema()?, load_schema(session)?);
     let mut differences = Vec::new();
     for (key @ (kind, name), definition) in expected {
         let fault = match found.remove(key) {

@@ -1,13 +1,14 @@
 //! Refusal of writes while another program has changed the schema of the store: a trigger in the file runs on our
-//! connections, so the seal would take its writes for ours, and nothing would show them once it is dropped.
+//! sessions, so the seal would take its writes for ours, and nothing would show them once it is dropped.
 //!
 //! Both checks run with the write lock held, so the schema cannot change between a check and its commit.
 
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use tillgate_domain::access::audit::AuditEntry;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 
 use super::error::Cause;
 use super::store_file::open_reader;
@@ -19,14 +20,14 @@ const SCHEMA_REFUSE: &str = "schema refuse";
 /// The detail of that entry with the differences.
 const FOUND: &str = "found";
 
-/// Refuses each commit of a connection to the store in `folder` while the schema has a hazard for writes.
+/// Refuses each commit of a session with the store in `folder` while the schema has a hazard for writes.
 ///
 /// Commands write in many places, with and without a transaction. SQLite calls the hook before each commit.
-pub(super) fn check_commits(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
+pub(super) fn check_commits(session: &SqliteSession, folder: &Path) -> Result<(), StoreError> {
     let folder = folder.to_owned();
-    let mut reader: Option<Connection> = None;
+    let mut reader: Option<SqliteSession> = None;
     let is_refused = move || {
-        // The hook must not use its own connection. Another one sees the same schema, which nobody else can change now.
+        // The hook must not use its own session. Another one sees the same schema, which nobody else can change now.
         let opened = reader.take().map_or_else(|| open_reader(&folder), Ok);
         let hazards = opened.and_then(|opened| schema_check::find_write_hazards(reader.insert(opened)));
         match hazards {
@@ -45,10 +46,10 @@ pub(super) fn check_commits(connection: &Connection, folder: &Path) -> Result<()
             }
         }
     };
-    Ok(connection.commit_hook(Some(is_refused))?)
+    Ok(session.connection().commit_hook(Some(is_refused))?)
 }
 
-/// The check of the server's writer, which reads the schema only after another connection has written.
+/// The check of the server's writer, which reads the schema only after another session has written.
 #[derive(Debug, Default)]
 pub(super) struct SchemaGuard {
     /// SQLite's `data_version` at the last check that found no hazard. In contrast to `schema_version` it cannot be
@@ -59,13 +60,13 @@ pub(super) struct SchemaGuard {
 }
 
 impl SchemaGuard {
-    /// Takes over from [`check_commits`] on the connection of the writer, and checks the schema for the first time.
-    pub(super) fn start(connection: &Connection) -> Result<Self, StoreError> {
-        connection.commit_hook(None::<fn() -> bool>)?;
+    /// Takes over from [`check_commits`] on the session of the writer, and checks the schema for the first time.
+    pub(super) fn start(session: &SqliteSession) -> Result<Self, StoreError> {
+        session.connection().commit_hook(None::<fn() -> bool>)?;
         let mut guard = Self::default();
         // A hazard at the start is only logged, so that the store can be read. The first write checks again and is
         // refused.
-        guard.find_hazards(connection)?;
+        guard.find_hazards(session)?;
         Ok(guard)
     }
 
@@ -74,18 +75,18 @@ impl SchemaGuard {
     ///
     /// # Errors
     /// If the schema has a hazard for writes or cannot be read: the transaction must be undone.
-    pub(super) fn check_transaction(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let version: i64 = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+    pub(super) fn check_transaction(&mut self, session: &dyn Session) -> Result<(), StoreError> {
+        let version: i64 = session.query_one("PRAGMA data_version", (), |row| row.get(0))?;
         if self.version == Some(version) {
             return Ok(());
         }
-        if self.find_hazards(connection)? {
+        if self.find_hazards(session)? {
             return Err(Cause::ForeignSchema.into());
         }
         if let Some(found) = &self.refused {
             let now = Timestamp::now();
             let entry = AuditEntry::new(now, SCHEMA_REFUSE, "store").with_detail(FOUND, found);
-            ledger::write_entry(connection, None, &entry, now)?;
+            ledger::write_entry(session, None, &entry, now)?;
             tracing::info!("the schema of the store is in order again, and writing continues");
         }
         (self.refused, self.version) = (None, Some(version));
@@ -93,8 +94,8 @@ impl SchemaGuard {
     }
 
     /// Returns true if the schema has hazards for writes. Logs them unless the last check found the same.
-    fn find_hazards(&mut self, connection: &Connection) -> Result<bool, StoreError> {
-        let hazards = schema_check::find_write_hazards(connection)?;
+    fn find_hazards(&mut self, session: &dyn Session) -> Result<bool, StoreError> {
+        let hazards = schema_check::find_write_hazards(session)?;
         if hazards.is_empty() {
             return Ok(false);
         }
@@ -113,11 +114,10 @@ impl SchemaGuard {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use rusqlite::Connection;
 
     use super::*;
     use crate::DiskFault;
-    use crate::open_for_writing::open_connection;
+    use crate::open_for_writing::open_session;
     use crate::store_file::store_path;
 
     const WRITE: &str = "INSERT INTO fx_rate (source, target, day, rate) VALUES ('USD', 'EUR', ?1, '0.9')";
@@ -125,10 +125,10 @@ mod tests {
         INSERT OR IGNORE INTO entity_level (level, parent) VALUES ('forged', 'psp'); END";
 
     /// Opens a new store twice: for the program, and for somebody else.
-    fn open_twice() -> (tempfile::TempDir, Connection, Connection) {
+    fn open_twice() -> (tempfile::TempDir, SqliteSession, SqliteSession) {
         let folder = tempfile::tempdir().unwrap();
-        let own = open_connection(folder.path()).unwrap();
-        let other = Connection::open(store_path(folder.path())).unwrap();
+        let own = open_session(folder.path()).unwrap();
+        let other = SqliteSession::open(&store_path(folder.path())).unwrap();
         (folder, own, other)
     }
 
@@ -137,12 +137,12 @@ mod tests {
         let (folder, own, other) = open_twice();
         check_commits(&own, folder.path()).unwrap();
         own.execute(WRITE, ["2020-01-01"]).unwrap();
-        other.execute_batch(TRIGGER).unwrap();
+        other.run_script(TRIGGER).unwrap();
         let error = StoreError::from(own.execute(WRITE, ["2020-01-02"]).unwrap_err());
         assert_eq!(error.disk_fault(), Some(DiskFault::SchemaChanged), "{error}");
-        other.execute_batch("DROP TRIGGER helper").unwrap();
+        other.run_script("DROP TRIGGER helper").unwrap();
         own.execute(WRITE, ["2020-01-03"]).unwrap();
-        let days: String = own.query_row("SELECT group_concat(day) FROM fx_rate", [], |row| row.get(0)).unwrap();
+        let days: String = own.query_one("SELECT group_concat(day) FROM fx_rate", (), |row| row.get(0)).unwrap();
         assert_eq!(days, "2020-01-01,2020-01-03");
     }
 
@@ -160,7 +160,7 @@ mod tests {
             ("ALTER TABLE fx_rate ADD COLUMN note TEXT", 1),
         ] {
             let (_folder, own, _) = open_twice();
-            own.execute_batch(edit).unwrap();
+            own.run_script(edit).unwrap();
             assert_eq!(schema_check::find_write_hazards(&own).unwrap().len(), expected, "{edit}");
         }
     }
@@ -170,31 +170,30 @@ mod tests {
         let (_folder, own, other) = open_twice();
         let mut guard = SchemaGuard::start(&own).unwrap();
         let mut write = |day: &str| {
-            own.execute_batch("BEGIN IMMEDIATE").unwrap();
+            own.run_script("BEGIN IMMEDIATE").unwrap();
             own.execute(WRITE, [day]).unwrap();
             let checked = guard.check_transaction(&own);
-            own.execute_batch(if checked.is_ok() { "COMMIT" } else { "ROLLBACK" }).unwrap();
+            own.run_script(if checked.is_ok() { "COMMIT" } else { "ROLLBACK" }).unwrap();
             checked
         };
         write("2020-01-01").unwrap();
-        let version: i64 = other.pragma_query_value(None, "schema_version", |row| row.get(0)).unwrap();
-        other.execute_batch(TRIGGER).unwrap();
-        // Our connection reads the new schema before the number is put back.
-        own.query_row("SELECT count(*) FROM fx_rate", [], |_| Ok(())).unwrap();
-        other.pragma_update(None, "schema_version", version).unwrap();
+        let version: i64 = other.query_one("PRAGMA schema_version", (), |row| row.get(0)).unwrap();
+        other.run_script(TRIGGER).unwrap();
+        // Our session reads the new schema before the number is put back.
+        assert!(own.has_row("SELECT count(*) FROM fx_rate", ()).unwrap());
+        other.run_script(&format!("PRAGMA schema_version = {version}")).unwrap();
         for _ in 0..2 {
             let error = write("2020-01-02").unwrap_err();
             assert_eq!(error.disk_fault(), Some(DiskFault::SchemaChanged), "{error}");
         }
-        other.execute_batch("DROP TRIGGER helper").unwrap();
+        other.run_script("DROP TRIGGER helper").unwrap();
         write("2020-01-03").unwrap();
         write("2020-01-04").unwrap();
         let query = "SELECT CAST(document AS TEXT) FROM audit_entry";
-        let entries: Vec<String> =
-            own.prepare(query).unwrap().query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+        let entries: Vec<String> = own.query_all(query, (), |row| row.get(0)).unwrap();
         assert!(entries.len() == 1 && entries[0].contains("a foreign trigger: helper"), "{entries:?}");
         let forged: i64 =
-            own.query_row("SELECT count(*) FROM entity_level WHERE level = 'forged'", [], |row| row.get(0)).unwrap();
+            own.query_one("SELECT count(*) FROM entity_level WHERE level = 'forged'", (), |row| row.get(0)).unwrap();
         assert_eq!(forged, 0);
     }
 }

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Row, params};
 use tillgate_domain::access::audit::ChainedEntry;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -12,10 +11,12 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::settlement::SettlementState;
 use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::sqlite::SqliteSession;
+use tillgate_engine::{Row, Session};
 use tillgate_shared::money::Currency;
 use tillgate_vault::Vault;
 
-use super::document::decode_document;
+use super::document::read_document;
 use super::restore::open_immutable;
 use super::settlement::StoredBatch;
 use super::store_file::open_reader;
@@ -30,7 +31,7 @@ use crate::settlement::record_digest::RecordDigest;
 
 /// A read transaction on the store.
 pub struct StoreSnapshot {
-    connection: Connection,
+    session: SqliteSession,
     audit_key: Option<AuditKey>,
 }
 
@@ -47,8 +48,8 @@ impl AdminStore {
     /// Opens a snapshot of the store of a data folder, which has to exist and be migrated. `vault` has the keys that
     /// open the one of the audit log.
     pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
-        let connection = open_reader(folder)?;
-        StoreSnapshot::begin_read(connection, vault)
+        let session = open_reader(folder)?;
+        StoreSnapshot::begin_read(session, vault)
     }
 }
 
@@ -58,14 +59,14 @@ impl StoreSnapshot {
         Self::begin_read(open_immutable(file)?, vault)
     }
 
-    /// Begins a snapshot on a connection.
-    pub(super) fn begin_read(connection: Connection, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        connection.execute_batch("BEGIN")?;
+    /// Begins a snapshot on a session.
+    pub(super) fn begin_read(session: SqliteSession, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        session.begin_read()?;
         // The snapshot is taken by the first read.
-        connection.query_row("SELECT 1 FROM sqlite_schema LIMIT 1", [], |_| Ok(()))?;
+        session.query_one("SELECT 1 FROM sqlite_schema LIMIT 1", (), |_| Ok::<_, tillgate_engine::Error>(()))?;
         // Without the right key the store can still be read, and the comparison with the seal reports the missing key.
-        let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&connection, vault).ok().flatten());
-        Ok(Self { connection, audit_key })
+        let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&session, vault).ok().flatten());
+        Ok(Self { session, audit_key })
     }
 
     /// Returns the key of the audit log. `None` if the store is not sealed, or the vault does not open it.
@@ -75,30 +76,29 @@ impl StoreSnapshot {
 
     /// Returns true if the store is sealed.
     pub fn is_sealed(&self) -> Result<bool, StoreError> {
-        table_seal::is_sealed(&self.connection)
+        table_seal::is_sealed(&self.session)
     }
 
     /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
     pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
-        table_seal::find_differences(&self.connection, self.audit_key.as_ref())
+        table_seal::find_differences(&self.session, self.audit_key.as_ref())
     }
 
     /// Runs a comparison of rows with the seal, which gets the key of the audit log if the vault opens it.
-    pub(super) fn find_changes<T>(&self, compare: impl FnOnce(&Connection, Option<&AuditKey>) -> T) -> T {
-        compare(&self.connection, self.audit_key.as_ref())
+    pub(super) fn find_changes<T>(&self, compare: impl FnOnce(&dyn Session, Option<&AuditKey>) -> T) -> T {
+        compare(&self.session, self.audit_key.as_ref())
     }
 
     /// Calls a function with each row of a query.
     fn for_each_row(
         &self,
         query: &str,
-        parameters: impl rusqlite::Params,
+        parameters: impl tillgate_engine::Params,
         mut visit: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare_cached(query)?;
-        let mut rows = statement.query(parameters)?;
+        let mut rows = self.session.query(query, parameters)?;
         while let Some(row) = rows.next()? {
-            visit(row)?;
+            visit(&row)?;
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ impl StoreSnapshot {
     /// Calls a function with each entry of the audit log, in the order of their numbers.
     pub fn for_each_entry(&self, mut visit: impl FnMut(ChainedEntry)) -> Result<(), StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry ORDER BY number";
-        self.for_each_row(query, [], |row| {
+        self.for_each_row(query, (), |row| {
             visit(ledger_reads::read_entry(row)?);
             Ok(())
         })
@@ -126,7 +126,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
     pub fn load_referenced(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<ReferencedPayment>, StoreError> {
-        ledger::load_referenced(&self.connection, entity, id)
+        ledger::load_referenced(&self.session, entity, id)
     }
 
     /// Loads a payment of an entity. `None` if it is not stored.
@@ -134,7 +134,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        shared_parameters::load_payment(&self.connection, [entity.as_str(), id.as_str()])
+        shared_parameters::load_payment(&self.session, [entity.as_str(), id.as_str()])
     }
 
     /// Calls a function with each payment of an entity.
@@ -148,7 +148,7 @@ impl StoreSnapshot {
     ) -> Result<(), StoreError> {
         let query = "SELECT document FROM payment WHERE entity = ?1 ORDER BY id";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(shared_parameters::decode_payment(&self.connection, &row.get::<_, Vec<u8>>(0)?)?)
+            visit(shared_parameters::decode_payment(&self.session, &row.get::<Vec<u8>>(0)?)?)
         })
     }
 
@@ -163,7 +163,7 @@ impl StoreSnapshot {
     ) -> Result<(), StoreError> {
         let query = "SELECT document FROM reconciliation_record WHERE account = ?1";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            visit(read_document(row, 0)?);
             Ok(())
         })
     }
@@ -175,14 +175,14 @@ impl StoreSnapshot {
     pub fn for_each_batch(&self, entity: &EntityId, mut visit: impl FnMut(StoredBatch)) -> Result<(), StoreError> {
         let query = "SELECT document FROM settlement_batch WHERE entity = ?1";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+            visit(read_document(row, 0)?);
             Ok(())
         })
     }
 
     /// Computes the digest of the stored reconciliation records.
     pub fn compute_record_digest(&self) -> Result<RecordDigest, StoreError> {
-        record_digest::compute_digest(&self.connection)
+        record_digest::compute_digest(&self.session)
     }
 
     /// Loads the state of an entity's settlements. `None` before the first one.
@@ -190,7 +190,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the state is damaged.
     pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
-        settlement::load_state(&self.connection, entity)
+        settlement::load_state(&self.session, entity)
     }
 
     /// Loads the entities that have payments, in the order of their ids.
@@ -199,8 +199,8 @@ impl StoreSnapshot {
         let query = "SELECT id FROM entity
              WHERE EXISTS (SELECT 1 FROM payment WHERE payment.entity = entity.id)
                  OR EXISTS (SELECT 1 FROM balance WHERE balance.entity = entity.id) ORDER BY id";
-        self.for_each_row(query, params![], |row| {
-            found.extend(EntityId::parse(&row.get::<_, String>(0)?));
+        self.for_each_row(query, (), |row| {
+            found.extend(EntityId::parse(&row.get::<String>(0)?));
             Ok(())
         })?;
         Ok(found)
@@ -210,7 +210,7 @@ impl StoreSnapshot {
     pub fn load_all_balances(&self) -> Result<Vec<(EntityId, StoredBalance)>, StoreError> {
         let mut found = Vec::new();
         let query = "SELECT entity, currency, receivable, payable, fees, reserve, cash FROM balance";
-        self.for_each_row(query, params![], |row| {
+        self.for_each_row(query, (), |row| {
             let (entity, currency): (String, String) = (row.get(0)?, row.get(1)?);
             let sums = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?];
             if let (Some(entity), Some(currency)) = (EntityId::parse(&entity), Currency::parse(&currency)) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
 use tokio::sync::Notify;
 
 use super::change_log::ChangeLog;
@@ -19,7 +19,7 @@ use super::writer::Writer;
 
 /// The gateway's data in one SQLite file. All threads share it.
 pub struct Store {
-    /// The data folder, to open further connections.
+    /// The data folder, to open further sessions.
     pub(super) folder: PathBuf,
     /// File lock that tells `tillgate restore` that the file is in use. The system releases it when the process ends,
     /// even after a crash.
@@ -32,7 +32,7 @@ pub struct Store {
     pub(super) directory: Arc<Directory>,
     /// Time and randomness for writes.
     pub(super) sources: Sources,
-    /// Pool of read-only connections, guarded by its own lock.
+    /// Pool of read-only sessions, guarded by its own lock.
     pub(super) readers: Arc<Readers>,
     /// Threads for queries that read many rows.
     pub long_reads: LongReads,
@@ -48,12 +48,15 @@ pub struct Store {
 }
 
 impl Store {
-    /// Runs a read on a connection of the pool, on the calling thread. Its statements do not share a snapshot.
+    /// Runs a read on a session of the pool, on the calling thread. Its statements do not share a snapshot.
     ///
     /// # Errors
     /// If the read fails.
-    pub(super) fn run_read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.readers.with_connection(read)
+    pub(super) fn run_read<T>(
+        &self,
+        read: impl FnOnce(&dyn Session) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.readers.with_session(read)
     }
 
     /// Waits until [`Store::update`] or [`Store::end_expired_registrations`] of this process writes a message. Returns
@@ -71,7 +74,7 @@ impl Store {
     /// [`Store::wait_for_message`]; a caller that writes messages does.
     pub(super) async fn run_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.writer.run_write(write).await
     }

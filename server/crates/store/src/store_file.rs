@@ -1,4 +1,4 @@
-//! The store's file, and connections to it as it is.
+//! The store's file, and sessions with it as it is.
 //!
 //! Aggregates are stored as JSON documents under their id. Columns exist only for searches. Ids begin with the time,
 //! so a table without a rowid grows at its end.
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use tillgate_engine::Session as _;
+use tillgate_engine::sqlite::SqliteSession;
 
 use super::StoreError;
 use super::error::Cause;
@@ -22,8 +24,8 @@ const FILE: &str = "tillgate.db";
 /// Maximum time to wait for another process's transaction.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Number of compiled statements that a connection caches.
-const CACHED_STATEMENTS: usize = 128;
+/// Number of compiled statements that a session caches.
+const CACHED_STATEMENTS: usize = 1024;
 
 /// Largest size of the writer's page cache in KiB, negative as SQLite wants it. It grows with use.
 const WRITER_CACHE_KIB: i64 = -16_384;
@@ -53,7 +55,7 @@ pub(super) fn immutable_address(file: &Path) -> String {
 }
 
 /// Opens the store's file for writing, at the version that it has.
-pub(super) fn open_unmigrated(folder: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError> {
     make_folder(folder)?;
     if is_restore_interrupted(folder) {
         return Err(Cause::RestoreInterrupted(store_path(folder)).into());
@@ -65,26 +67,26 @@ pub(super) fn open_unmigrated(folder: &Path) -> Result<Connection, StoreError> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(Cause::File(path, error).into()),
         _ => {}
     }
-    let connection = Connection::open(&path)?;
-    configure_connection(&connection)?;
+    let session = SqliteSession::open(&path)?;
+    configure_session(&session)?;
     // 8 KiB pages keep a whole payment document inside its leaf. The setting has an effect only on a new file.
-    connection.pragma_update(None, "page_size", 8192)?;
+    session.run_script("PRAGMA page_size = 8192")?;
     // With a write-ahead log, readers and the writer do not block each other.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    session.run_script("PRAGMA journal_mode = WAL")?;
     // A payment is answered after its commit, so the commit has to survive a power failure.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
+    session.run_script("PRAGMA synchronous = FULL")?;
+    session.run_script("PRAGMA foreign_keys = true")?;
     // The bytes of deleted cards are overwritten, not left in a free page.
-    connection.pragma_update(None, "secure_delete", true)?;
+    session.run_script("PRAGMA secure_delete = true")?;
     // Pages that a savepoint may have to restore are kept in memory. Otherwise a group of requests writes them to a
     // file.
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    session.run_script("PRAGMA temp_store = MEMORY")?;
     // A group of payments with velocity counters writes more pages than the usual 2 MiB hold, and pages that do not fit
     // are written twice.
-    connection.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
+    session.run_script(&format!("PRAGMA cache_size = {WRITER_CACHE_KIB}"))?;
     // Triggers that somebody has added to the file cannot call the functions that keep the seal.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    Ok(connection)
+    session.connection().set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    Ok(session)
 }
 
 /// Creates a data folder (mode 0700), with its parents, if there is none. Leaves an existing one as it is.
@@ -98,23 +100,30 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens the store's file for reading only. Fails if there is none, and does not migrate it.
-pub(super) fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
-    // A connection is used by one thread at a time, so SQLite's own mutexes are not needed.
+pub(super) fn open_reader(folder: &Path) -> Result<SqliteSession, StoreError> {
+    // A session is used by one thread at a time, so SQLite's own mutexes are not needed.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(store_path(folder), flags)?;
-    configure_connection(&connection)?;
+    let session = SqliteSession::new(Connection::open_with_flags(store_path(folder), flags)?);
+    configure_session(&session)?;
     // At most 256 MiB of the file are mapped, so that reads of recent rows copy nothing.
-    connection.pragma_update(None, "mmap_size", 256 * 1024 * 1024)?;
-    Ok(connection)
+    session.run_script(&format!("PRAGMA mmap_size = {}", 256 * 1024 * 1024))?;
+    Ok(session)
 }
 
-/// Applies the settings that all connections have: waiting for a busy file, the statement cache, and stable query
+/// Applies the settings that all sessions have: waiting for a busy file, the statement cache, and stable query
 /// plans.
-fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+fn configure_session(session: &SqliteSession) -> Result<(), StoreError> {
+    session.set_lock_timeout(BUSY_TIMEOUT)?;
     // The cache is larger than the number of statements, so that each is compiled once.
-    connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    session.connection().set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
     // Query plans do not depend on bound values. Otherwise a statement with `LIMIT ?` would be compiled at every use.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    session.connection().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
+}
+
+/// Lets `?` convert the errors of what only SQLite has.
+impl From<rusqlite::Error> for Cause {
+    fn from(error: rusqlite::Error) -> Self {
+        tillgate_engine::Error::from(error).into()
+    }
 }

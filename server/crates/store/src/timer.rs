@@ -5,11 +5,11 @@
 //! moves its rows.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::effects::Reminder;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
+use tillgate_engine::{Session, params};
 
 use super::changes::{Change, Stage, WriteContext};
 use super::{Changes, Store, StoreError};
@@ -101,7 +101,7 @@ impl Change for Reminder {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        start_reminder(context.connection, self)?;
+        start_reminder(context.session, self)?;
         Ok(false)
     }
 }
@@ -112,7 +112,7 @@ impl Change for TimerStop {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        stop_timer(context.connection, self.kind, &self.subject)?;
+        stop_timer(context.session, self.kind, &self.subject)?;
         Ok(false)
     }
 }
@@ -120,110 +120,101 @@ impl Change for TimerStop {
 /// Starts a timer that ends a pending payment or a review, unless it is running already. `since` is by the clock of the
 /// entity, and is stored by the machine's. Does nothing if the entity is not stored.
 pub(super) fn start_end_timer(
-    connection: &Connection,
+    session: &dyn Session,
     kind: TimerKind,
     payment: &str,
     entity: &str,
     since: Timestamp,
 ) -> Result<(), StoreError> {
     // The advance of that clock is read here under the write lock, so that it cannot change meanwhile.
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
+    session.execute(
+        "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
              SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2",
-        )?
-        .execute(params![payment, entity, since.as_millisecond(), kind.as_str()])?;
+        params![payment, entity, since.as_millisecond(), kind.as_str()],
+    )?;
     Ok(())
 }
 
 /// Starts a reminder, or restarts it for a new attempt. Without an address, uses the one of the running reminder, or
 /// does nothing if none runs.
-fn start_reminder(connection: &Connection, reminder: &Reminder) -> Result<(), StoreError> {
+fn start_reminder(session: &dyn Session, reminder: &Reminder) -> Result<(), StoreError> {
     let query = "SELECT detail FROM timer WHERE kind = 'remind' AND subject = ?1";
-    let earlier = connection.prepare_cached(query)?.query_row([reminder.checkout.as_str()], |row| row.get(0));
-    let Some(reminder) = reminder.clone().replace_earlier(earlier.optional()?.flatten()) else { return Ok(()) };
+    let earlier = session.query_optional(query, [reminder.checkout.as_str()], |row| row.get(0));
+    let Some(reminder) = reminder.clone().replace_earlier(earlier?.flatten()) else { return Ok(()) };
     let Reminder { checkout, entity, attempt, since, address, is_paused } = reminder;
-    connection
-        .prepare_cached(
-            "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
+    session.execute(
+        "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
              SELECT 'remind', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead), ?4, ?5, ?6
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
              ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since, detail = excluded.detail,
                  attempt = excluded.attempt, waits = excluded.waits",
-        )?
-        .execute(params![checkout.as_str(), entity.as_str(), since.as_millisecond(), address, attempt, is_paused])?;
+        params![checkout.as_str(), entity.as_str(), since.as_millisecond(), address, attempt, is_paused],
+    )?;
     Ok(())
 }
 
 /// Starts the paused reminder of an attempt that has ended. Does nothing if the checkout has none, or one of a later
 /// attempt.
-pub(super) fn resume_reminder(connection: &Connection, checkout: &str, attempt: &str) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2")?
-        .execute(params![checkout, attempt])?;
+pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &str) -> Result<(), StoreError> {
+    session.execute(
+        "UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2",
+        params![checkout, attempt],
+    )?;
     Ok(())
 }
 
 /// Starts the timer that looks up the outcome of a payment at its connector, at a moment of the machine's clock, unless
 /// it is running already.
 pub(super) fn start_inquiry_timer(
-    connection: &Connection,
+    session: &dyn Session,
     payment: &Payment,
     since: Timestamp,
 ) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![
-            TimerKind::Inquire.as_str(),
-            payment.id.as_str(),
-            payment.entity.as_str(),
-            since.as_millisecond()
-        ])?;
+    session.execute(
+        "INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4)",
+        params![TimerKind::Inquire.as_str(), payment.id.as_str(), payment.entity.as_str(), since.as_millisecond()],
+    )?;
     Ok(())
 }
 
 /// Starts the timer of the settlements of an entity at a moment of the machine's clock, unless it is running already.
 /// Entities without payments of their own have none.
 pub(super) fn start_settlement_timer(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     since: Timestamp,
 ) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
+    session.execute(
+        "INSERT OR IGNORE INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
              WHERE NOT EXISTS (SELECT 1 FROM entity WHERE id = ?2 AND level IN ('psp', 'division'))",
-        )?
-        .execute(params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()])?;
+        params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()],
+    )?;
     Ok(())
 }
 
 /// Sets the timer of a dispute to its next moment by the clock of the entity, or stops it. Does nothing if the entity
 /// is not stored.
 pub(super) fn set_dispute_timer(
-    connection: &Connection,
+    session: &dyn Session,
     dispute: &str,
     entity: &str,
     next: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let Some(next) = next else { return stop_timer(connection, TimerKind::Dispute, dispute) };
-    connection
-        .prepare_cached(
-            "INSERT INTO timer (kind, subject, entity, since)
+    let Some(next) = next else { return stop_timer(session, TimerKind::Dispute, dispute) };
+    session.execute(
+        "INSERT INTO timer (kind, subject, entity, since)
              SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
              ON CONFLICT (kind, subject) DO UPDATE SET since = excluded.since",
-        )?
-        .execute(params![dispute, entity, next.as_millisecond(), TimerKind::Dispute.as_str()])?;
+        params![dispute, entity, next.as_millisecond(), TimerKind::Dispute.as_str()],
+    )?;
     Ok(())
 }
 
 /// Stops a timer of a payment or checkout, if it runs.
-pub(super) fn stop_timer(connection: &Connection, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("DELETE FROM timer WHERE kind = ?1 AND subject = ?2")?
-        .execute(params![kind.as_str(), subject])?;
+pub(super) fn stop_timer(session: &dyn Session, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
+    session.execute("DELETE FROM timer WHERE kind = ?1 AND subject = ?2", params![kind.as_str(), subject])?;
     Ok(())
 }
 
@@ -231,12 +222,10 @@ impl Store {
     /// Loads the timers of a kind that began at or before a moment of the machine's clock, oldest first, at most
     /// `limit`. Leaves out paused reminders.
     pub fn load_due_timers(&self, kind: TimerKind, before: Timestamp, limit: u32) -> Result<Vec<Timer>, StoreError> {
-        self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT subject, entity, detail, attempt FROM timer
-                 WHERE kind = ?1 AND since <= ?2 AND waits = 0 ORDER BY since LIMIT ?3",
-            )?;
-            let mut rows = statement.query(params![kind.as_str(), before.as_millisecond(), limit])?;
+        self.run_read(|session| {
+            let query = "SELECT subject, entity, detail, attempt FROM timer
+                 WHERE kind = ?1 AND since <= ?2 AND waits = 0 ORDER BY since LIMIT ?3";
+            let mut rows = session.query(query, params![kind.as_str(), before.as_millisecond(), limit])?;
             let mut due = Vec::new();
             while let Some(row) = rows.next()? {
                 let entity: String = row.get(1)?;
@@ -249,17 +238,17 @@ impl Store {
 
     /// Stops a timer of a payment or checkout, if it runs.
     pub async fn stop_timer(&self, kind: TimerKind, subject: String) -> Result<(), StoreError> {
-        self.run_write(move |connection| stop_timer(connection, kind, &subject)).await
+        self.run_write(move |session| stop_timer(session, kind, &subject)).await
     }
 
     /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome
     /// of the payment is awaited.
     pub async fn postpone_inquiry(&self, payment: &PaymentId, until: Timestamp) -> Result<(), StoreError> {
         let payment = payment.as_str().to_owned();
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let query = "UPDATE timer SET since = ?3 WHERE kind = ?1 AND subject = ?2";
             let kind = TimerKind::Inquire.as_str();
-            connection.prepare_cached(query)?.execute(params![kind, payment, until.as_millisecond()])?;
+            session.execute(query, params![kind, payment, until.as_millisecond()])?;
             Ok(())
         })
         .await
@@ -267,11 +256,10 @@ impl Store {
 
     /// Stops reminders, each identified by its checkout and its attempt. The reminder of a later attempt is kept.
     pub async fn stop_reminders(&self, attempts: Vec<(String, String)>) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let query = "DELETE FROM timer WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2";
-            let mut statement = connection.prepare_cached(query)?;
             for (checkout, attempt) in &attempts {
-                statement.execute([checkout, attempt])?;
+                session.execute(query, [checkout, attempt])?;
             }
             Ok(())
         })

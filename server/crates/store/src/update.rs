@@ -1,8 +1,8 @@
 //! The only way to write a decision: load the records with some keys, decide, and write the changes, in one
 //! transaction.
 
-use rusqlite::Connection;
 use tillgate_domain::refusal::Refusal;
+use tillgate_engine::Session;
 
 use super::decision_input::{LoadedRecords, RecordKeys, load_records};
 use super::group_transaction::WrittenRows;
@@ -26,15 +26,15 @@ impl Store {
         D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
         let sources = self.sources.clone();
-        let written = self.writer.run_tracked_write(move |connection| {
-            let (changes, value) = match decide(load_records(connection, &keys)?) {
+        let written = self.writer.run_tracked_write(move |session| {
+            let (changes, value) = match decide(load_records(session, &keys)?) {
                 Ok(decided) => decided,
                 Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
             };
-            let wrote_message = changes.apply(connection, &sources)?;
+            let wrote_message = changes.apply(session, &sources)?;
             let slots = changes.changed_slots();
             // The group may have to write these changes again, if a later request of it fails.
-            let repeat = move |connection: &Connection| changes.apply(connection, &sources).map(drop);
+            let repeat = move |session: &dyn Session| changes.apply(session, &sources).map(drop);
             Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
         });
         async move {
@@ -66,9 +66,9 @@ impl AdminStore {
         keys: &RecordKeys,
         decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
     ) -> Result<Result<T, Refusal>, StoreError> {
-        match decide(load_records(&self.connection, keys)?) {
+        match decide(load_records(&self.session, keys)?) {
             Ok((changes, value)) => {
-                changes.apply(&self.connection, &Sources::system())?;
+                changes.apply(&self.session, &Sources::system())?;
                 Ok(Ok(value))
             }
             Err(refusal) => Ok(Err(refusal)),

@@ -1,6 +1,6 @@
 //! Encoding of the values of a row, for hashes of rows that are kept.
 
-use rusqlite::types::ValueRef;
+use tillgate_engine::ValueRef;
 
 /// Passes the parts of a value's encoding to `add`: the type (1 byte), the length (8 bytes, big endian) and the bytes.
 ///

@@ -7,7 +7,7 @@ use super::{Store, StoreError, checkpoint};
 
 impl Store {
     /// Checkpoints and truncates the WAL if data was deleted since the last time, so that the deleted bytes are
-    /// overwritten; otherwise does nothing. If another connection is reading or writing at that moment, or the work
+    /// overwritten; otherwise does nothing. If another session is reading or writing at that moment, or the work
     /// fails, the next call tries again.
     pub async fn scrub_wal(&self) -> Result<(), StoreError> {
         // Reset before the work, so that data deleted meanwhile causes another round.

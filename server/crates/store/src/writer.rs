@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 
 use super::StoreError;
 use super::change_log::{ChangeLog, Slot};
@@ -29,7 +30,7 @@ impl Default for WriteLimits {
 
 /// The only writer of the store in this process. All threads share it.
 pub(super) struct Writer {
-    /// Queue to the thread that owns the connection.
+    /// Queue to the thread that owns the session.
     queue: CommitQueue,
     /// Updated on that thread after each commit; readers use it without a lock.
     change_log: Arc<ChangeLog>,
@@ -38,37 +39,38 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread, which takes over the connection and calls `hooks` between its commits. Turns
+    /// Starts the writer's thread, which takes over the session and calls `hooks` between its commits. Turns
     /// automatic checkpoints off.
     pub(super) fn start(
-        connection: Connection,
+        session: SqliteSession,
         limits: WriteLimits,
         change_log: Arc<ChangeLog>,
         damage: Arc<Damage>,
         hooks: impl CommitHooks,
     ) -> Result<Self, StoreError> {
-        connection.busy_timeout(limits.lock_timeout)?;
+        session.set_lock_timeout(limits.lock_timeout)?;
         // Automatic checkpoints would delay the commit of a request.
-        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-        Ok(Self { queue: CommitQueue::start("store-writer", connection, limits.queue, hooks)?, change_log, damage })
+        session.run_script("PRAGMA wal_autocheckpoint = 0")?;
+        let queue = CommitQueue::start("store-writer", Box::new(session), limits.queue, hooks)?;
+        Ok(Self { queue, change_log, damage })
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.
     pub(super) fn run_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
-        self.run_tracked_write(move |connection| Ok(((write(connection)?, Vec::new()), WrittenRows::Once)))
+        self.run_tracked_write(move |session| Ok(((write(session)?, Vec::new()), WrittenRows::Once)))
     }
 
     /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
     /// [`super::Store::update`].
     pub(super) fn run_repeatable_write(
         &self,
-        write: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+        write: impl Fn(&dyn Session) -> Result<(), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<(), StoreError>> {
-        self.run_tracked_write(move |connection| {
-            write(connection)?;
+        self.run_tracked_write(move |session| {
+            write(session)?;
             Ok((((), Vec::new()), WrittenRows::Repeatable(Box::new(write))))
         })
     }
@@ -77,7 +79,7 @@ impl Writer {
     /// slots in the change log, or the damage that the write or its commit found.
     pub(super) fn run_tracked_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&Connection) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
+        write: impl FnOnce(&dyn Session) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
         // Recorded before the caller is answered. Otherwise its next request could get a cached response from before

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 use tillgate_vault::Keyring;
 
 use super::checkpoint::Checkpointer;
@@ -27,7 +28,7 @@ pub(super) struct WriterHooks {
     change_log: Arc<ChangeLog>,
     /// Refuses commits while another program has changed the schema.
     schema: SchemaGuard,
-    /// SQLite's `data_version` at the last reload, which changes when another connection has committed. `None` before.
+    /// SQLite's `data_version` at the last reload, which changes when another session has committed. `None` before.
     version: Option<i64>,
 }
 
@@ -40,16 +41,16 @@ impl CommitHooks for WriterHooks {
         self.damage.is_found().then_some(DiskFault::Damaged)
     }
 
-    fn before_commit(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        self.schema.check_transaction(connection)
+    fn before_commit(&mut self, session: &dyn Session) -> Result<(), StoreError> {
+        self.schema.check_transaction(session)
     }
 
-    fn after_commit(&mut self, connection: &Connection) {
-        self.checkpointer.after_commit(connection);
+    fn after_commit(&mut self, session: &dyn Session) {
+        self.checkpointer.after_commit(session);
     }
 
-    fn on_interval(&mut self, connection: &Connection) {
-        if let Err(error) = self.reload_if_changed(connection) {
+    fn on_interval(&mut self, session: &dyn Session) {
+        if let Err(error) = self.reload_if_changed(session) {
             // The server goes on with the data that it has loaded, and tries again at the next interval.
             tracing::error!(%error, "reloading entities and tokens failed");
         }
@@ -60,28 +61,28 @@ impl WriterHooks {
     /// Starts the checkpointer's thread. The hooks reload `directory`, and `keys` if given, soon after another process
     /// has written to the store. Only a server passes `keys`.
     pub(super) fn start(
-        connection: &Connection,
+        session: &SqliteSession,
         folder: &Path,
         directory: Arc<Directory>,
         change_log: Arc<ChangeLog>,
         damage: Arc<Damage>,
         keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
-        let (checkpointer, schema) = (Checkpointer::start(folder)?, SchemaGuard::start(connection)?);
+        let (checkpointer, schema) = (Checkpointer::start(folder)?, SchemaGuard::start(session)?);
         Ok(Self { directory, damage, keys, checkpointer, change_log, schema, version: None })
     }
 
-    /// Reloads entities, tokens, risk rules and the vault's keys if another connection has committed since the last
+    /// Reloads entities, tokens, risk rules and the vault's keys if another session has committed since the last
     /// reload, and at the first call. After a failure, the next call tries again.
-    fn reload_if_changed(&mut self, connection: &Connection) -> Result<(), StoreError> {
+    fn reload_if_changed(&mut self, session: &dyn Session) -> Result<(), StoreError> {
         // Read before the reload, so that a commit during the reload causes another one.
-        let version = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
+        let version = session.query_one("PRAGMA data_version", (), |row| row.get(0))?;
         if self.version != Some(version) {
             // Cached responses become outdated first, because the reload may fail.
             self.change_log.record_foreign_commit();
-            entity::refill_directory(connection, &self.directory)?;
+            entity::refill_directory(session, &self.directory)?;
             if let Some(keys) = &self.keys {
-                vault_keys::refresh_keyring(connection, keys)?;
+                vault_keys::refresh_keyring(session, keys)?;
             }
             // Set last, so that a failed reload is tried again.
             self.version = Some(version);

@@ -44,14 +44,7 @@ impl Cursor for SqliteCursor<'_> {
 
 impl Columns for rusqlite::Row<'_> {
     fn value(&self, column: usize) -> Result<ValueRef<'_>> {
-        use rusqlite::types::ValueRef as Stored;
-        Ok(match self.get_ref(column).map_err(|_| no_column(column))? {
-            Stored::Null => ValueRef::Null,
-            Stored::Integer(number) => ValueRef::Integer(number),
-            Stored::Real(number) => ValueRef::Real(number),
-            Stored::Text(text) => ValueRef::Text(text),
-            Stored::Blob(bytes) => ValueRef::Blob(bytes),
-        })
+        self.get_ref(column).map(ValueRef::from).map_err(|_| no_column(column))
     }
 
     fn count(&self) -> usize {

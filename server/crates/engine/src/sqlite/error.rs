@@ -15,6 +15,7 @@ fn find_kind(error: &rusqlite::Error) -> ErrorKind {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
     match error {
         rusqlite::Error::QueryReturnedNoRows => return ErrorKind::NoRow,
+        rusqlite::Error::SqlInputError { .. } => return ErrorKind::InvalidStatement,
         FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..) => {
             return ErrorKind::Unreadable;
         }

@@ -2,6 +2,8 @@
 
 mod cursor;
 mod error;
+mod migration;
 mod session;
 
+pub use migration::{Finish, Migration, migrate};
 pub use session::SqliteSession;

@@ -1,5 +1,9 @@
 //! A connection to a file of SQLite.
 
+use std::ops::Deref;
+use std::path::Path;
+use std::time::Duration;
+
 use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
@@ -16,9 +20,42 @@ impl SqliteSession {
         Self(connection)
     }
 
+    /// Opens a file, for reading and writing. Creates it if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be opened or created.
+    pub fn open(path: &Path) -> Result<Self> {
+        Ok(Self(Connection::open(path)?))
+    }
+
+    /// Opens an empty database in memory, which ends with the session.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn open_in_memory() -> Result<Self> {
+        Ok(Self(Connection::open_in_memory()?))
+    }
+
+    /// Sets the longest time to wait for the lock of another process.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    pub fn set_lock_timeout(&self, timeout: Duration) -> Result<()> {
+        Ok(self.0.busy_timeout(timeout)?)
+    }
+
     /// Returns the connection, for what only SQLite has: settings, hooks, functions, copies.
     pub fn connection(&self) -> &Connection {
         &self.0
+    }
+}
+
+/// Gives the session the methods that all sessions have.
+impl Deref for SqliteSession {
+    type Target = dyn Session;
+
+    fn deref(&self) -> &Self::Target {
+        self
     }
 }
 
@@ -63,7 +100,7 @@ impl Session for SqliteSession {
         let committed = self.execute_values("COMMIT", &[]);
         if committed.is_err() {
             // Some failures end the transaction by themselves, and others leave it open.
-            self.roll_back()?;
+            let _ = self.roll_back();
         }
         committed.map(drop)
     }
@@ -83,6 +120,18 @@ impl Session for SqliteSession {
 /// A value as SQLite's library takes it.
 pub(super) struct SqlValue<'a>(pub(super) ValueRef<'a>);
 
+impl<'a> From<Stored<'a>> for ValueRef<'a> {
+    fn from(value: Stored<'a>) -> Self {
+        match value {
+            Stored::Null => Self::Null,
+            Stored::Integer(number) => Self::Integer(number),
+            Stored::Real(number) => Self::Real(number),
+            Stored::Text(text) => Self::Text(text),
+            Stored::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
+}
+
 impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.0 {
@@ -99,11 +148,11 @@ impl ToSql for SqlValue<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Error, ErrorKind, params};
+    use crate::{ErrorKind, params};
 
     /// Opens an empty table of numbers with names.
     fn open_table() -> SqliteSession {
-        let session = SqliteSession::new(Connection::open_in_memory().unwrap());
+        let session = SqliteSession::open_in_memory().unwrap();
         session.run_script("CREATE TABLE number (n INTEGER PRIMARY KEY, name TEXT, data BLOB)").unwrap();
         session
     }
@@ -117,18 +166,24 @@ mod tests {
         let session: &dyn Session = &open_table();
         assert_eq!(insert(session, 7, Some("seven")).unwrap(), 1);
         insert(session, 8, None).unwrap();
-        let rows: Vec<(i64, Option<String>, [u8; 2])> = session
-            .query_all("SELECT n, name, data FROM number ORDER BY n", (), |row| {
-                Ok::<_, Error>((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
-            .unwrap();
+        let rows: Vec<(i64, Option<String>, [u8; 2])> =
+            session.query_all("SELECT n, name, data FROM number ORDER BY n", (), |row| row.read()).unwrap();
         assert_eq!(rows, [(7, Some("seven".to_owned()), [1, 2]), (8, None, [1, 2])]);
         let none = session.query_optional("SELECT n FROM number WHERE n = ?1", [9_i64], |row| row.get::<i64>(0));
         assert_eq!(none.unwrap(), None);
+        assert!(session.has_row("SELECT 1 FROM number WHERE n = ?1", [8]).unwrap());
+        assert!(!session.has_row("SELECT 1 FROM number WHERE n = ?1", [9]).unwrap());
         let error = session.query_one("SELECT n FROM number WHERE n = 9", (), |row| row.get::<i64>(0)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoRow);
         let error = session.query_one("SELECT n FROM number", (), |row| row.get::<i64>(1)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Other);
+    }
+
+    #[test]
+    fn a_statement_with_an_unknown_name_is_told_from_other_failures() {
+        let session = SqliteSession::open_in_memory().unwrap();
+        let error = session.query_one("SELECT unknown()", (), |row| row.get::<i64>(0)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidStatement);
     }
 
     #[test]
@@ -145,6 +200,21 @@ mod tests {
             numbers.extend([odd.get::<i64>(0).unwrap(), even.get::<i64>(0).unwrap()]);
         }
         assert_eq!(numbers, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_snapshot_reads_nothing_that_is_written_after_its_first_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("numbers.db");
+        let (writer, reader) = (SqliteSession::open(&file).unwrap(), SqliteSession::open(&file).unwrap());
+        writer.run_script("PRAGMA journal_mode = WAL; CREATE TABLE number (n INTEGER)").unwrap();
+        let count = || reader.query_one("SELECT count(*) FROM number", (), |row| row.get::<i64>(0)).unwrap();
+        let snapshot = reader.begin_snapshot().unwrap();
+        assert_eq!(count(), 0);
+        writer.execute("INSERT INTO number (n) VALUES (1)", ()).unwrap();
+        assert_eq!(count(), 0);
+        drop(snapshot);
+        assert_eq!(count(), 1);
     }
 
     #[test]

@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, params};
 use tillgate_domain::access::audit::{AuditEntry, ChainHash};
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Row, Rows, Session, params};
 use tillgate_vault::Vault;
 
 use crate::document::decode_document;
-use crate::error::unreadable_column;
 use crate::snapshot::StoreSnapshot;
 use crate::store_file::open_reader;
 use crate::{Cancellation, Store, StoreError};
@@ -104,7 +103,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut before = before;
         while !cancelled.is_cancelled() {
-            let read = |connection: &Connection| visit_snapshot(connection, owners, index, before, &mut visit);
+            let read = |session: &dyn Session| visit_snapshot(session, owners, index, before, &mut visit);
             let Some(last) = self.readers.in_snapshot(read)? else { break };
             before = last;
             // Threads of payments may take the processor between two snapshots.
@@ -118,10 +117,9 @@ impl Store {
     /// # Errors
     /// If the store cannot be read, or the entry is damaged.
     pub fn load_audit_entry(&self, owners: &AuditOwners, number: i64) -> Result<Option<StoredEntry>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number = ?1";
-            let mut statement = connection.prepare_cached(query)?;
-            let found = statement.query_row([number], |row| Ok(read_entry(row))).optional()?.transpose()?;
+            let found = session.query_optional(query, [number], read_entry)?;
             Ok(found.filter(|entry| {
                 let owner = entry.entity.as_ref().map_or(GATEWAY, EntityId::as_str);
                 owners.stored().any(|known| known == owner)
@@ -142,13 +140,12 @@ impl Store {
     ) -> Result<Option<AuditEntry>, StoreError> {
         let index = AuditIndex::ActsOn(entry.content.subject.clone());
         let owner = entry.entity.as_ref().map_or(GATEWAY, EntityId::as_str);
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let (query, argument) = index.query();
-            let mut statement = connection.prepare_cached(query)?;
-            let mut rows = statement.query(params![owner, entry.number, argument])?;
+            let mut rows = session.query(query, params![owner, entry.number, argument])?;
             for _ in 0..limit {
                 let Some(row) = rows.next()? else { break };
-                let content = read_entry(row)?.content;
+                let content = read_entry(&row)?.content;
                 if accepts(&content) {
                     return Ok(Some(content));
                 }
@@ -171,16 +168,16 @@ fn read_entry(row: &Row<'_>) -> Result<StoredEntry, StoreError> {
     let owner: String = row.get(1)?;
     let entity = EntityId::parse(&owner);
     if entity.is_none() && owner != GATEWAY {
-        return Err(unreadable_column(1, "entity").into());
+        return Err(tillgate_engine::Error::unreadable(1, "entity").into());
     }
-    let document = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+    let document = row.value(2)?.as_blob()?;
     Ok(StoredEntry { number: row.get(0)?, entity, content: decode_document(document)?, hash: row.get(3)? })
 }
 
 /// Visits the newest entries before a number, at most [`ENTRIES_PER_SNAPSHOT`]. Returns the number of the last one if
 /// that maximum was reached, and `None` if there are no more or the visitor broke.
 fn visit_snapshot(
-    connection: &Connection,
+    session: &dyn Session,
     owners: &AuditOwners,
     index: &AuditIndex,
     before: i64,
@@ -188,12 +185,8 @@ fn visit_snapshot(
 ) -> Result<Option<i64>, StoreError> {
     let (query, argument) = index.query();
     // Each owner has its own cursor, and the cursors are merged. One query for all would sort all their rows.
-    let mut statements: Vec<CachedStatement<'_>> =
-        owners.stored().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
-    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(statements.len());
-    for (statement, owner) in statements.iter_mut().zip(owners.stored()) {
-        cursors.push(statement.query(params![owner, before, argument])?);
-    }
+    let begin = |owner| session.query(query, params![owner, before, argument]);
+    let mut cursors: Vec<Rows<'_>> = owners.stored().map(begin).collect::<Result<_, _>>()?;
     let mut heads: BTreeMap<i64, (usize, StoredEntry)> = BTreeMap::new();
     for (position, cursor) in cursors.iter_mut().enumerate() {
         advance(&mut heads, cursor, position)?;
@@ -220,7 +213,7 @@ fn advance(
     position: usize,
 ) -> Result<(), StoreError> {
     if let Some(row) = cursor.next()? {
-        let entry = read_entry(row)?;
+        let entry = read_entry(&row)?;
         heads.insert(entry.number, (position, entry));
     }
     Ok(())
@@ -239,13 +232,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
         let owners = owners.to_vec();
-        let write = move |connection: &Connection| {
+        let write = move |session: &dyn Session| {
             for (number, owner) in owners.iter().enumerate() {
                 let action = if number % 2 == 0 { "entity set" } else { "payment" };
                 let entry = AuditEntry::new(sample_time(0), action, format!("thing-{owner}"))
                     .with_detail("value", number.to_string());
                 let entity = (*owner != 0).then(|| sample_entity(*owner).id);
-                write_entry(connection, entity.as_ref(), &entry, sample_time(0))?;
+                write_entry(session, entity.as_ref(), &entry, sample_time(0))?;
             }
             Ok(())
         };
@@ -325,10 +318,9 @@ mod tests {
             (AuditIndex::Acts, "audit_entry_act"),
             (AuditIndex::ActsOn(String::new()), "audit_entry_subject"),
         ] {
-            let read = |connection: &Connection| {
-                let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", index.query().0))?;
-                let steps: Vec<String> =
-                    plan.query_map(params!["a", 1, ""], |row| row.get(3))?.collect::<Result<_, _>>()?;
+            let read = |session: &dyn Session| {
+                let plan = format!("EXPLAIN QUERY PLAN {}", index.query().0);
+                let steps: Vec<String> = session.query_all(&plan, params!["a", 1, ""], |row| row.get(3))?;
                 assert!(steps.len() == 1 && steps[0].starts_with("SEARCH") && steps[0].contains(name), "{steps:?}");
                 Ok(())
             };

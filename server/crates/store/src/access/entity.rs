@@ -4,37 +4,35 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Session, params};
 
 use crate::access::token;
 use crate::admin::Act;
 use crate::entity_directory::{Credentials, Directory};
-use crate::error::unreadable_column;
 use crate::risk::rules;
 use crate::schedule::clock;
 use crate::{AdminStore, StoreError};
 
 /// Fills the directory with the stored entities, tokens and risk rules.
-pub(crate) fn refill_directory(connection: &Connection, directory: &Directory) -> Result<(), StoreError> {
-    directory.replace_credentials(load_credentials(connection)?);
+pub(crate) fn refill_directory(session: &dyn Session, directory: &Directory) -> Result<(), StoreError> {
+    directory.replace_credentials(load_credentials(session)?);
     // The rules come after the entities, because entities inherit the rules of those above them.
-    rules::refill_rules(connection, directory)
+    rules::refill_rules(session, directory)
 }
 
 /// Loads all entities, and the tokens that are not revoked, for the authentication of requests. Fails if an entity's
 /// row is unreadable.
-pub(crate) fn load_credentials(connection: &Connection) -> Result<Credentials, StoreError> {
+pub(crate) fn load_credentials(session: &dyn Session) -> Result<Credentials, StoreError> {
     let mut entities = HashMap::new();
-    let mut statement = connection.prepare(&select_entity(""))?;
-    let mut rows = statement.query([])?;
+    let mut rows = session.query(&select_entity(""), ())?;
     while let Some(row) = rows.next()? {
-        let entity = read_entity(row)?;
+        let entity = read_entity(&row)?;
         entities.insert(entity.id.clone(), Arc::new(entity));
     }
-    Ok(Credentials { by_user: token::load_unrevoked_tokens(connection)?, entities })
+    Ok(Credentials { by_user: token::load_unrevoked_tokens(session)?, entities })
 }
 
 /// Returns the query for entities, each with the advance of the clock that it uses. `clause` is appended: a condition
@@ -50,16 +48,16 @@ fn select_entity(clause: &str) -> String {
 
 /// Reads an entity from a row of [`select_entity`]. An unreadable parent counts as none; any other unreadable value is
 /// an error.
-fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
+fn read_entity(row: &tillgate_engine::Row<'_>) -> Result<Entity, StoreError> {
     let id: String = row.get(0)?;
     let settings: String = row.get(3)?;
     let parent: Option<String> = row.get(4)?;
     let level: String = row.get(6)?;
     Ok(Entity {
-        id: EntityId::parse(&id).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
+        id: EntityId::parse(&id).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of an entity"))?,
         name: row.get(1)?,
         live: row.get(2)?,
-        level: Level::parse(&level).ok_or_else(|| unreadable_column(6, "level"))?,
+        level: Level::parse(&level).ok_or_else(|| tillgate_engine::Error::unreadable(6, "level"))?,
         parent: parent.as_deref().and_then(EntityId::parse),
         ahead: SignedDuration::from_millis(row.get(5)?),
         settings: EntitySettings::from_json(&settings)?,
@@ -67,22 +65,19 @@ fn read_entity(row: &rusqlite::Row<'_>) -> Result<Entity, StoreError> {
 }
 
 /// Loads an entity by id.
-pub(crate) fn load_entity(connection: &Connection, id: &EntityId) -> Result<Option<Entity>, StoreError> {
-    connection
-        .query_row(&select_entity("WHERE entity.id = ?1"), [id.as_str()], |row| Ok(read_entity(row)))
-        .optional()?
-        .transpose()
+pub(crate) fn load_entity(session: &dyn Session, id: &EntityId) -> Result<Option<Entity>, StoreError> {
+    session.query_optional(&select_entity("WHERE entity.id = ?1"), [id.as_str()], read_entity)
 }
 
 impl AdminStore {
     /// Fills a directory with the stored entities, tokens and risk rules.
     pub fn fill_directory(&self, directory: &Directory) -> Result<(), StoreError> {
-        refill_directory(&self.connection, directory)
+        refill_directory(&self.session, directory)
     }
 
     /// Loads an entity by id.
     pub fn load_entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
-        load_entity(&self.connection, id)
+        load_entity(&self.session, id)
     }
 
     /// Loads all entities, in the order of their ids.
@@ -121,13 +116,8 @@ impl AdminStore {
 
     /// Loads the entities that a clause selects. `id` is bound to its parameter, if it has one.
     fn select_entities(&self, clause: &str, id: Option<&EntityId>) -> Result<Vec<Entity>, StoreError> {
-        let mut statement = self.connection.prepare(&select_entity(clause))?;
-        let mut rows = statement.query(params_from_iter(id.map(EntityId::as_str)))?;
-        let mut entities = Vec::new();
-        while let Some(row) = rows.next()? {
-            entities.push(read_entity(row)?);
-        }
-        Ok(entities)
+        let parameters: Vec<&str> = id.map(EntityId::as_str).into_iter().collect();
+        self.session.query_all(&select_entity(clause), parameters, read_entity)
     }
 
     /// Adds an entity, created now. Its clock starts without an advance.
@@ -162,7 +152,7 @@ impl AdminStore {
         let query = "SELECT EXISTS (SELECT 1 FROM payment WHERE entity = ?1)
             OR EXISTS (SELECT 1 FROM registration WHERE entity = ?1)
             OR EXISTS (SELECT 1 FROM checkout WHERE json_extract(CAST(document AS TEXT), '$.entity') = ?1)";
-        Ok(self.connection.query_row(query, [id.as_str()], |row| row.get(0))?)
+        Ok(self.session.query_one(query, [id.as_str()], |row| row.get(0))?)
     }
 
     /// Updates an entity's name, mode, level, parent, clock and settings. Returns false if there is no such entity.

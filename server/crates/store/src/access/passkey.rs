@@ -1,14 +1,13 @@
 //! Passkeys of users as rows, and the challenges that wait for their answers.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::access::passkey::{CHALLENGE_LIMIT, ChallengePurpose};
 use tillgate_domain::id::UserId;
+use tillgate_engine::{Row, Session, params};
 
 use crate::access::user::milliseconds;
 use crate::access::user_session::TokenHash;
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::{Store, StoreError};
 
 /// Columns of a passkey, in the order in which [`read_passkey`] reads them.
@@ -53,40 +52,31 @@ pub struct StoredChallenge {
 impl Store {
     /// Loads the passkeys of a user, oldest first.
     pub fn load_passkeys(&self, user: &UserId) -> Result<Vec<StoredPasskey>, StoreError> {
-        self.run_read(|connection| load_passkeys(connection, user))
+        self.run_read(|session| load_passkeys(session, user))
     }
 
     /// Finds a passkey by the id that its authenticator has chosen. Returns `None` if there is none.
     pub fn find_passkey(&self, credential: &[u8]) -> Result<Option<StoredPasskey>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM passkey WHERE credential = ?1");
-        self.run_read(|connection| {
-            Ok(connection.prepare_cached(&query)?.query_row([credential], read_passkey).optional()?)
-        })
+        self.run_read(|session| Ok(session.query_optional(&query, [credential], read_passkey)?))
     }
 
     /// Stores a challenge under the hash of its token, in place of an earlier one of its session, and deletes some that
     /// are too old.
     pub async fn add_challenge(&self, hash: TokenHash, challenge: StoredChallenge) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let now = milliseconds(challenge.created);
             let oldest = challenge.created.checked_sub(CHALLENGE_LIMIT).map_or(0, milliseconds);
             // A few at a time, so that no write is long after a flood. More go with each challenge than come.
             let statement = "DELETE FROM passkey_challenge WHERE hash IN
                  (SELECT hash FROM passkey_challenge WHERE created < ?1 LIMIT 10)";
-            connection.prepare_cached(statement)?.execute([oldest])?;
+            session.execute(statement, [oldest])?;
             let statement = "DELETE FROM passkey_challenge WHERE session = ?1";
-            connection.prepare_cached(statement)?.execute([challenge.session])?;
+            session.execute(statement, [challenge.session])?;
             let statement = "INSERT INTO passkey_challenge (hash, purpose, session, name, state, created)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-            let StoredChallenge { purpose, session, name, state, .. } = &challenge;
-            connection.prepare_cached(statement)?.execute(params![
-                hash,
-                purpose.as_str(),
-                session,
-                name,
-                state,
-                now
-            ])?;
+            let StoredChallenge { purpose, session: of_session, name, state, .. } = &challenge;
+            session.execute(statement, params![hash, purpose.as_str(), of_session, name, state, now])?;
             Ok(())
         })
         .await
@@ -95,17 +85,17 @@ impl Store {
     /// Loads and deletes a challenge, so that it is used once. Returns `None` if there is none.
     pub async fn take_challenge(&self, hash: TokenHash) -> Result<Option<StoredChallenge>, StoreError> {
         // Anybody may send a token, and a made-up one must not take a place in the queue of payments.
-        let is_known = self.run_read(|connection| {
+        let is_known = self.run_read(|session| {
             let query = "SELECT 1 FROM passkey_challenge WHERE hash = ?1";
-            Ok(connection.prepare_cached(query)?.exists([hash])?)
+            Ok(session.has_row(query, [hash])?)
         })?;
         if !is_known {
             return Ok(None);
         }
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let query = "SELECT purpose, session, name, state, created FROM passkey_challenge WHERE hash = ?1";
-            let found = connection.prepare_cached(query)?.query_row([hash], read_challenge).optional()?;
-            connection.prepare_cached("DELETE FROM passkey_challenge WHERE hash = ?1")?.execute([hash])?;
+            let found = session.query_optional(query, [hash], read_challenge)?;
+            session.execute("DELETE FROM passkey_challenge WHERE hash = ?1", [hash])?;
             Ok(found)
         })
         .await
@@ -113,41 +103,40 @@ impl Store {
 }
 
 /// Loads the passkeys of a user, oldest first.
-pub(super) fn load_passkeys(connection: &Connection, user: &UserId) -> Result<Vec<StoredPasskey>, StoreError> {
+pub(super) fn load_passkeys(session: &dyn Session, user: &UserId) -> Result<Vec<StoredPasskey>, StoreError> {
     let query = format!("SELECT {COLUMNS} FROM passkey WHERE user = ?1 ORDER BY created, id");
-    let mut statement = connection.prepare_cached(&query)?;
-    let passkeys = statement.query_map([user.as_str()], read_passkey)?;
-    Ok(passkeys.collect::<Result<_, _>>()?)
+    Ok(session.query_all(&query, [user.as_str()], read_passkey)?)
 }
 
 /// Adds a passkey.
-pub(super) fn add_passkey(connection: &Connection, passkey: &StoredPasskey) -> Result<(), StoreError> {
+pub(super) fn add_passkey(session: &dyn Session, passkey: &StoredPasskey) -> Result<(), StoreError> {
     let statement = "INSERT INTO passkey (id, user, credential, host, name, key, created)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let StoredPasskey { id, user, credential, host, name, key, created, .. } = passkey;
     let parameters = params![id, user.as_str(), credential, host, name, key, milliseconds(*created)];
-    connection.prepare_cached(statement)?.execute(parameters)?;
+    session.execute(statement, parameters)?;
     Ok(())
 }
 
-fn read_passkey(row: &Row<'_>) -> rusqlite::Result<StoredPasskey> {
+fn read_passkey(row: &Row<'_>) -> tillgate_engine::Result<StoredPasskey> {
     let user: String = row.get(1)?;
     Ok(StoredPasskey {
         id: row.get(0)?,
-        user: UserId::parse(&user).ok_or_else(|| unreadable_column(1, "id of a user"))?,
+        user: UserId::parse(&user).ok_or_else(|| tillgate_engine::Error::unreadable(1, "id of a user"))?,
         credential: row.get(2)?,
         host: row.get(3)?,
         name: row.get(4)?,
         key: row.get(5)?,
         created: timestamp_from_milliseconds(row.get(6)?),
-        last_used: row.get::<_, Option<i64>>(7)?.map(timestamp_from_milliseconds),
+        last_used: row.get::<Option<i64>>(7)?.map(timestamp_from_milliseconds),
     })
 }
 
-fn read_challenge(row: &Row<'_>) -> rusqlite::Result<StoredChallenge> {
+fn read_challenge(row: &Row<'_>) -> tillgate_engine::Result<StoredChallenge> {
     let purpose: String = row.get(0)?;
     Ok(StoredChallenge {
-        purpose: ChallengePurpose::parse(&purpose).ok_or_else(|| unreadable_column(0, "purpose of a challenge"))?,
+        purpose: ChallengePurpose::parse(&purpose)
+            .ok_or_else(|| tillgate_engine::Error::unreadable(0, "purpose of a challenge"))?,
         session: row.get(1)?,
         name: row.get(2)?,
         state: row.get(3)?,

@@ -1,7 +1,7 @@
 //! Lists that users keep.
 
-use rusqlite::params;
 use tillgate_domain::id::UserId;
+use tillgate_engine::params;
 
 use crate::admin::Act;
 use crate::{AdminStore, Store, StoreError};
@@ -18,13 +18,11 @@ pub struct SavedView {
 impl Store {
     /// Loads the lists that a user keeps, in the order of their names, at most `limit`.
     pub fn load_saved_views(&self, user: &UserId, limit: u32) -> Result<Vec<SavedView>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT name, query FROM saved_view WHERE user = ?1 ORDER BY name LIMIT ?2";
-            let mut statement = connection.prepare_cached(query)?;
-            let views = statement.query_map(params![user.as_str(), limit], |row| {
+            session.query_all(query, params![user.as_str(), limit], |row| {
                 Ok(SavedView { name: row.get(0)?, query: row.get(1)? })
-            })?;
-            Ok(views.collect::<Result<_, _>>()?)
+            })
         })
     }
 }
@@ -36,7 +34,7 @@ impl AdminStore {
         self.in_transaction(|store| {
             let query = "SELECT count(*) >= ?3 FROM saved_view WHERE user = ?1 AND name <> ?2";
             let values = params![user.as_str(), view.name, limit];
-            let is_full: bool = store.connection.query_row(query, values, |row| row.get(0))?;
+            let is_full: bool = store.session.query_one(query, values, |row| row.get(0))?;
             if is_full {
                 return Ok(false);
             }

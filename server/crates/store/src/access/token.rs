@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Once;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Session, params};
 use tillgate_vault::Vault;
 
 use crate::admin::Act;
@@ -44,13 +44,11 @@ pub struct TokenInfo {
 
 /// Loads the tokens that are not revoked, by user id, including expired ones. Leaves out tokens with an unreadable
 /// entity or network, and logs a warning about them once in a process.
-pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<String, Credential>, StoreError> {
+pub(crate) fn load_unrevoked_tokens(session: &dyn Session) -> Result<HashMap<String, Credential>, StoreError> {
     let (mut by_user, mut unreadable) = (HashMap::new(), Vec::new());
-    let mut statement = connection.prepare(
-        // Expired tokens are loaded as well, so that their users are refused with the right reason.
-        "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL",
-    )?;
-    let mut rows = statement.query([])?;
+    // Expired tokens are loaded as well, so that their users are refused with the right reason.
+    let query = "SELECT user_id, hash, entity, keyed, expires, networks, scopes, used FROM token WHERE revoked IS NULL";
+    let mut rows = session.query(query, ())?;
     while let Some(row) = rows.next()? {
         let (entity, networks, scopes): (String, String, String) = (row.get(2)?, row.get(5)?, row.get(6)?);
         let user_id: String = row.get(0)?;
@@ -65,7 +63,7 @@ pub(crate) fn load_unrevoked_tokens(connection: &Connection) -> Result<HashMap<S
             hash: row.get(1)?,
             keyed: row.get(3)?,
             entity,
-            expires: row.get::<_, Option<i64>>(4)?.map(timestamp_from_milliseconds),
+            expires: row.get::<Option<i64>>(4)?.map(timestamp_from_milliseconds),
             networks,
             scopes: Scopes::parse(&scopes),
             usage: Usage::from_stored(row.get(7)?).into(),
@@ -120,31 +118,28 @@ impl AdminStore {
 
     /// Loads the tokens of an entity, or of all, oldest first, including revoked ones.
     pub fn load_tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
-             WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id",
-        )?;
-        let rows = statement.query_map([entity.map(EntityId::as_str)], |row| {
+        let query = "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
+             WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id";
+        self.session.query_all(query, [entity.map(EntityId::as_str)], |row| {
             let (networks, scopes): (String, String) = (row.get(6)?, row.get(7)?);
             Ok(TokenInfo {
                 user_id: row.get(0)?,
                 entity_id: row.get(1)?,
                 label: row.get(2)?,
                 created: timestamp_from_milliseconds(row.get(3)?),
-                revoked: row.get::<_, Option<i64>>(4)?.map(timestamp_from_milliseconds),
-                expires: row.get::<_, Option<i64>>(5)?.map(timestamp_from_milliseconds),
+                revoked: row.get::<Option<i64>>(4)?.map(timestamp_from_milliseconds),
+                expires: row.get::<Option<i64>>(5)?.map(timestamp_from_milliseconds),
                 networks: split_list(&networks).map(str::to_owned).collect(),
                 scopes: split_list(&scopes).map(str::to_owned).collect(),
-                last_used: row.get::<_, Option<i64>>(8)?.map(timestamp_from_milliseconds),
+                last_used: row.get::<Option<i64>>(8)?.map(timestamp_from_milliseconds),
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Revokes a token. Returns false if there is none with this user id, or it is revoked already.
     pub fn revoke_token(&self, user_id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let query = "SELECT entity FROM token WHERE user_id = ?1";
-        let entity: Option<String> = self.connection.query_row(query, [user_id], |row| row.get(0)).optional()?;
+        let entity: Option<String> = self.session.query_optional(query, [user_id], |row| row.get(0))?;
         let entity = entity.as_deref().and_then(EntityId::parse);
         let act = Act { action: "token revoke", subject: user_id, entity: entity.as_ref(), details: &[] };
         self.execute_act(
@@ -167,11 +162,11 @@ impl Store {
 
     /// Records the latest use of tokens: user ids, and times in milliseconds since 1970. A later recorded use stays.
     pub async fn record_token_use(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             for (user_id, used) in &used {
                 // Uses are stored in batches, so a batch may arrive after one with a later use.
                 let query = "UPDATE token SET used = max(coalesce(used, 0), ?2) WHERE user_id = ?1";
-                connection.prepare_cached(query)?.execute(params![user_id, used])?;
+                session.execute(query, params![user_id, used])?;
             }
             Ok(())
         })
@@ -180,24 +175,22 @@ impl Store {
 }
 
 /// Opens the key of the token hashes. `None` if no server has made one yet, or the vault does not open it.
-pub(crate) fn find_hash_key(connection: &Connection, vault: &Vault) -> Option<HashKey> {
-    let key = sealed_key::open_stored_key(connection, HASH_KEY, vault).ok().flatten();
+pub(crate) fn find_hash_key(session: &dyn Session, vault: &Vault) -> Option<HashKey> {
+    let key = sealed_key::open_stored_key(session, HASH_KEY, vault).ok().flatten();
     key.map(|key| HashKey::new(*key))
 }
 
 /// Keys the hashes of the tokens that were created before a server had the key. A server does it once, before it seals
 /// the store: later, a hash without a key is not the program's.
-pub(crate) fn key_hashes(connection: &Connection, vault: &Vault) -> Result<(), SealedKeyError> {
-    let key = HashKey::new(*sealed_key::make_stored_key(connection, HASH_KEY, vault)?);
+pub(crate) fn key_hashes(session: &dyn Session, vault: &Vault) -> Result<(), SealedKeyError> {
+    let key = HashKey::new(*sealed_key::make_stored_key(session, HASH_KEY, vault)?);
     let query = "SELECT user_id, hash FROM token WHERE NOT keyed";
-    let mut statement = connection.prepare(query).map_err(StoreError::from)?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(StoreError::from)?;
     // Collected first, because the updates below change the rows of this query.
-    let unkeyed: Vec<(String, [u8; 32])> = rows.collect::<Result<_, _>>().map_err(StoreError::from)?;
+    let unkeyed: Vec<(String, [u8; 32])> = session.query_all(query, (), |row| row.read()).map_err(StoreError::from)?;
     for (user_id, hash) in unkeyed {
         // The condition keeps a hash from being keyed twice, after which no password would match it.
         let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
-        connection.execute(query, params![user_id, key.apply(&hash)]).map_err(StoreError::from)?;
+        session.execute(query, params![user_id, key.apply(&hash)]).map_err(StoreError::from)?;
     }
     Ok(())
 }

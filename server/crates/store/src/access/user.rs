@@ -2,19 +2,18 @@
 //! and write the changes with their entries in the audit log, in one transaction.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::{Permission, Permissions, Reach, Role, RoleGrant};
 use tillgate_domain::access::user::{FactorFailures, User, UserState};
 use tillgate_domain::id::{EntityId, UserId};
+use tillgate_engine::{Row, Session, params};
 use tillgate_vault::Sealed;
 
 use crate::access::passkey::{StoredPasskey, load_passkeys};
 use crate::access::user_change::UserChange;
 use crate::access::user_session::{self, StoredInvitation, StoredSession, TokenHash};
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::keys::sealed::read_sealed;
 use crate::settlement::ledger;
 use crate::{AdminStore, Store, StoreError};
@@ -116,13 +115,13 @@ impl UserChanges {
         self
     }
 
-    fn apply(&self, connection: &Connection) -> Result<(), StoreError> {
+    fn apply(&self, session: &dyn Session) -> Result<(), StoreError> {
         for (user, change) in &self.changes {
-            change.apply(connection, user)?;
+            change.apply(session, user)?;
         }
         for (entity, entry) in &self.entries {
             // The clocks of sandboxes do not apply to people, so the machine's time is that of the entry.
-            ledger::write_entry(connection, entity.as_ref(), entry, entry.time)?;
+            ledger::write_entry(session, entity.as_ref(), entry, entry.time)?;
         }
         Ok(())
     }
@@ -131,7 +130,7 @@ impl UserChanges {
 impl Store {
     /// Loads a user. Returns `None` if there is none.
     pub fn load_user(&self, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
-        self.run_read(|connection| load_user(connection, key))
+        self.run_read(|session| load_user(session, key))
     }
 
     /// Loads all users, in the order of their mail addresses.
@@ -147,7 +146,7 @@ impl Store {
         reach: &Reach,
         limit: u32,
     ) -> Result<Vec<(String, String)>, StoreError> {
-        self.run_read(|connection| load_holders(connection, permission, reach, limit))
+        self.run_read(|session| load_holders(session, permission, reach, limit))
     }
 
     /// Loads a user under the write lock, decides, and makes the changes durable. A refusal writes nothing. Returns
@@ -158,7 +157,7 @@ impl Store {
         E: Send + 'static,
         D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
     {
-        self.run_write(move |connection| decide_and_write(connection, &key, None, decide)).await
+        self.run_write(move |session| decide_and_write(session, &key, None, decide)).await
     }
 
     /// Changes a user as [`Self::change_user`] does. The decision also gets the user of the session `actor`, as that
@@ -174,19 +173,19 @@ impl Store {
         E: Send + 'static,
         D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
     {
-        self.run_write(move |connection| decide_and_write(connection, &key, actor, decide)).await
+        self.run_write(move |session| decide_and_write(session, &key, actor, decide)).await
     }
 }
 
 impl AdminStore {
     /// Loads a user. Returns `None` if there is none.
     pub fn load_user(&self, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
-        load_user(&self.connection, key)
+        load_user(&self.session, key)
     }
 
     /// Loads all users, in the order of their mail addresses.
     pub fn load_users(&self) -> Result<Vec<User>, StoreError> {
-        load_users(&self.connection)
+        load_users(&self.session)
     }
 
     /// Loads a user, decides, and writes the changes, as one transaction. A refusal writes nothing.
@@ -195,50 +194,50 @@ impl AdminStore {
         key: &UserKey,
         decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
     ) -> Result<Result<T, E>, StoreError> {
-        self.in_transaction(|store| decide_and_write(&store.connection, key, None, decide))
+        self.in_transaction(|store| decide_and_write(&store.session, key, None, decide))
     }
 }
 
 fn decide_and_write<T, E>(
-    connection: &Connection,
+    session: &dyn Session,
     key: &UserKey,
     actor: Option<i64>,
     decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
 ) -> Result<Result<T, E>, StoreError> {
     let count = |query: &str| -> Result<u64, StoreError> {
-        Ok(connection.prepare_cached(query)?.query_row([], |row| row.get::<_, i64>(0))?.unsigned_abs())
+        Ok(session.query_one(query, (), |row| row.get::<i64>(0))?.unsigned_abs())
     };
-    let actor = actor.map(|number| load_user(connection, &UserKey::SessionNumber(number))).transpose()?.flatten();
+    let actor = actor.map(|number| load_user(session, &UserKey::SessionNumber(number))).transpose()?.flatten();
     let administrators = count(
         "SELECT count(DISTINCT user) FROM user_role JOIN user ON user.id = user_role.user
          WHERE role = 'administrator' AND reach = '*' AND state = 'active'",
     )?;
     let user_count = count("SELECT count(*) FROM user")?;
-    let found = load_user(connection, key)?;
-    let passkeys = found.as_ref().map(|found| load_passkeys(connection, &found.stored.user.id)).transpose()?;
+    let found = load_user(session, key)?;
+    let passkeys = found.as_ref().map(|found| load_passkeys(session, &found.stored.user.id)).transpose()?;
     let input = UserInput { found, passkeys: passkeys.unwrap_or_default(), user_count, actor, administrators };
     match decide(input) {
         Ok((changes, value)) => {
-            changes.apply(connection)?;
+            changes.apply(session)?;
             Ok(Ok(value))
         }
         Err(refusal) => Ok(Err(refusal)),
     }
 }
 
-fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
-    let (mut session, mut invitation) = (None, None);
+fn load_user(session: &dyn Session, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
+    let (mut own_session, mut invitation) = (None, None);
     let (column, value) = match key {
         UserKey::Id(id) => ("id", id.as_str().to_owned()),
         UserKey::Mail(mail) => ("mail", mail.clone()),
-        UserKey::Session(_) | UserKey::SessionNumber(_) => match user_session::load_session(connection, key)? {
+        UserKey::Session(_) | UserKey::SessionNumber(_) => match user_session::load_session(session, key)? {
             Some((found, user)) => {
-                session = Some(found);
+                own_session = Some(found);
                 ("id", user)
             }
             None => return Ok(None),
         },
-        UserKey::Invitation(hash) => match user_session::load_invitation(connection, hash)? {
+        UserKey::Invitation(hash) => match user_session::load_invitation(session, hash)? {
             Some((found, user)) => {
                 invitation = Some(found);
                 ("id", user)
@@ -247,28 +246,28 @@ fn load_user(connection: &Connection, key: &UserKey) -> Result<Option<LoadedUser
         },
     };
     let query = format!("SELECT {COLUMNS} FROM user WHERE {column} = ?1");
-    let found = connection.prepare_cached(&query)?.query_row([value], read_user).optional()?;
+    let found = session.query_optional(&query, [value], read_user)?;
     let Some(mut stored) = found else { return Ok(None) };
-    stored.user.permissions = load_permissions(connection, &stored.user.id)?;
+    stored.user.permissions = load_permissions(session, &stored.user.id)?;
     let inviter = match invitation.as_ref().and_then(|invitation: &StoredInvitation| invitation.inviter.clone()) {
-        Some(id) => load_user(connection, &UserKey::Id(id))?.map(|found| found.stored.user),
+        Some(id) => load_user(session, &UserKey::Id(id))?.map(|found| found.stored.user),
         None => None,
     };
-    Ok(Some(LoadedUser { stored, session, invitation, inviter }))
+    Ok(Some(LoadedUser { stored, session: own_session, invitation, inviter }))
 }
 
-fn load_users(connection: &Connection) -> Result<Vec<User>, StoreError> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM user ORDER BY mail"))?;
-    let users: Vec<StoredUser> = statement.query_map([], read_user)?.collect::<Result<_, _>>()?;
+fn load_users(session: &dyn Session) -> Result<Vec<User>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM user ORDER BY mail");
+    let users: Vec<StoredUser> = session.query_all(&query, (), read_user)?;
     let with_roles = |stored: StoredUser| {
-        let permissions = load_permissions(connection, &stored.user.id)?;
+        let permissions = load_permissions(session, &stored.user.id)?;
         Ok(User { permissions, ..stored.user })
     };
     users.into_iter().map(with_roles).collect()
 }
 
 fn load_holders(
-    connection: &Connection,
+    session: &dyn Session,
     permission: Permission,
     reach: &Reach,
     limit: u32,
@@ -280,19 +279,17 @@ fn load_holders(
              AND EXISTS (SELECT 1 FROM user_role WHERE user = user.id AND role IN ({roles}) AND reach = ?2)
          ORDER BY mail LIMIT ?3"
     );
-    let mut statement = connection.prepare_cached(&query)?;
     let values = params![UserState::Active.as_str(), reach.as_str(), limit];
-    let rows = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(session.query_all(&query, values, |row| row.read())?)
 }
 
 /// Loads the roles of a user. A role that this version does not know gives nothing.
-fn load_permissions(connection: &Connection, user: &UserId) -> Result<Permissions, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT role, reach FROM user_role WHERE user = ?1")?;
-    let rows = statement.query_map(params![user.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+fn load_permissions(session: &dyn Session, user: &UserId) -> Result<Permissions, StoreError> {
+    let query = "SELECT role, reach FROM user_role WHERE user = ?1";
+    let mut rows = session.query(query, [user.as_str()])?;
     let mut grants = Vec::new();
-    for row in rows {
-        let (role, reach): (String, String) = row?;
+    while let Some(row) = rows.next()? {
+        let (role, reach): (String, String) = row.read()?;
         if let (Ok(role), Some(reach)) = (role.parse(), Reach::parse(&reach)) {
             grants.push(RoleGrant { role, reach });
         }
@@ -301,16 +298,16 @@ fn load_permissions(connection: &Connection, user: &UserId) -> Result<Permission
 }
 
 /// Reads a user from a row with [`COLUMNS`], without the roles.
-fn read_user(row: &Row<'_>) -> rusqlite::Result<StoredUser> {
+fn read_user(row: &Row<'_>) -> tillgate_engine::Result<StoredUser> {
     let (id, state): (String, String) = (row.get(0)?, row.get(3)?);
     let recovery: Vec<u8> = row.get(9)?;
     let secret = read_sealed(row, 7)?;
     Ok(StoredUser {
         user: User {
-            id: UserId::parse(&id).ok_or_else(|| unreadable_column(0, "id of a user"))?,
+            id: UserId::parse(&id).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of a user"))?,
             mail: row.get(1)?,
             name: row.get(2)?,
-            state: UserState::parse(&state).ok_or_else(|| unreadable_column(3, "state of a user"))?,
+            state: UserState::parse(&state).ok_or_else(|| tillgate_engine::Error::unreadable(3, "state of a user"))?,
             created: timestamp_from_milliseconds(row.get(4)?),
             permissions: Permissions::default(),
         },
@@ -321,7 +318,7 @@ fn read_user(row: &Row<'_>) -> rusqlite::Result<StoredUser> {
         recovery: recovery.as_chunks::<32>().0.to_vec(),
         failures: FactorFailures {
             count: row.get(10)?,
-            last: row.get::<_, Option<i64>>(11)?.map(timestamp_from_milliseconds),
+            last: row.get::<Option<i64>>(11)?.map(timestamp_from_milliseconds),
         },
         epoch: row.get(12)?,
     })

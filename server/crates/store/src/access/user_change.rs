@@ -1,11 +1,11 @@
 //! Changes of a user, and their statements.
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, params};
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::RoleGrant;
 use tillgate_domain::access::user::{FACTOR_LIMIT, FactorFailures, User, UserState};
 use tillgate_domain::id::UserId;
+use tillgate_engine::{Session, ToValue, params};
 use tillgate_vault::Sealed;
 
 use crate::StoreError;
@@ -138,136 +138,136 @@ pub struct NewSession {
 impl UserChange {
     /// Writes the change of a user.
     #[expect(clippy::too_many_lines, reason = "a table of statements")]
-    pub(super) fn apply(&self, connection: &Connection, user: &UserId) -> Result<(), StoreError> {
+    pub(super) fn apply(&self, session: &dyn Session, user: &UserId) -> Result<(), StoreError> {
         let user = user.as_str();
-        let run = |statement: &str, parameters: &[&dyn rusqlite::ToSql]| -> Result<(), StoreError> {
-            Ok(connection.prepare_cached(statement)?.execute(parameters).map(drop)?)
+        let run = |statement: &str, parameters: &[&dyn ToValue]| -> Result<(), StoreError> {
+            Ok(session.execute(statement, parameters).map(drop)?)
         };
         match self {
-            Self::Add(new) => add_user(connection, new),
-            Self::SetState(state) => run("UPDATE user SET state = ?2 WHERE id = ?1", params![user, state.as_str()]),
+            Self::Add(new) => add_user(session, new),
+            Self::SetState(state) => run("UPDATE user SET state = ?2 WHERE id = ?1", &params![user, state.as_str()]),
             Self::SetPassword { salt, hash } => {
-                run("UPDATE user SET salt = ?2, hash = ?3 WHERE id = ?1", params![user, salt, hash])
+                run("UPDATE user SET salt = ?2, hash = ?3 WHERE id = ?1", &params![user, salt, hash])
             }
             Self::SetSecret { sealed, step } => {
                 let statement = "UPDATE user SET sealed = ?2, step = ?3 WHERE id = ?1";
-                run(statement, params![user, sealed.as_bytes(), step])
+                run(statement, &params![user, sealed.as_bytes(), step])
             }
             Self::ClearCredentials => {
                 let statement = "UPDATE user SET salt = x'', hash = x'', sealed = x'', step = NULL, recovery = x'',
                      failures = 0, failed = NULL WHERE id = ?1";
-                run(statement, params![user])?;
-                run(REMOVE_PASSKEYS, params![user])
+                run(statement, &params![user])?;
+                run(REMOVE_PASSKEYS, &params![user])
             }
-            Self::AddPasskey(passkey) => add_passkey(connection, passkey),
+            Self::AddPasskey(passkey) => add_passkey(session, passkey),
             Self::UsePasskey { id, key, now } => {
                 let statement = "UPDATE passkey SET key = ?3, used = ?4 WHERE user = ?1 AND id = ?2";
-                run(statement, params![user, id, key, milliseconds(*now)])
+                run(statement, &params![user, id, key, milliseconds(*now)])
             }
-            Self::RemovePasskey(id) => run("DELETE FROM passkey WHERE user = ?1 AND id = ?2", params![user, id]),
-            Self::RemovePasskeys => run(REMOVE_PASSKEYS, params![user]),
+            Self::RemovePasskey(id) => run("DELETE FROM passkey WHERE user = ?1 AND id = ?2", &params![user, id]),
+            Self::RemovePasskeys => run(REMOVE_PASSKEYS, &params![user]),
             Self::SetRecovery(hashes) => {
-                run("UPDATE user SET recovery = ?2 WHERE id = ?1", params![user, hashes.concat()])
+                run("UPDATE user SET recovery = ?2 WHERE id = ?1", &params![user, hashes.concat()])
             }
-            Self::UseStep(step) => run("UPDATE user SET step = ?2 WHERE id = ?1", params![user, step]),
+            Self::UseStep(step) => run("UPDATE user SET step = ?2 WHERE id = ?1", &params![user, step]),
             Self::SetFailures(failures) => {
                 let statement = "UPDATE user SET failures = ?2, failed = ?3 WHERE id = ?1";
-                run(statement, params![user, failures.count, failures.last.map(milliseconds)])
+                run(statement, &params![user, failures.count, failures.last.map(milliseconds)])
             }
-            Self::AddRole(grant) => add_role(connection, user, grant),
+            Self::AddRole(grant) => add_role(session, user, grant),
             Self::RemoveRole(grant) => {
                 let statement = "DELETE FROM user_role WHERE user = ?1 AND role = ?2 AND reach = ?3";
-                run(statement, params![user, grant.role.as_str(), grant.reach.as_str()])
+                run(statement, &params![user, grant.role.as_str(), grant.reach.as_str()])
             }
-            Self::StartSession(session) => start_session(connection, user, session, None),
-            Self::StartConfirmed(session) => start_session(connection, user, session, Some(session.now)),
+            Self::StartSession(new) => start_session(session, user, new, None),
+            Self::StartConfirmed(new) => start_session(session, user, new, Some(new.now)),
             Self::ConfirmSession { number, hash, now } => {
                 let statement = "UPDATE user_session SET hash = ?3, confirmed = ?4, used = ?4, factor = ?4
                      WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, params![user, number, hash, milliseconds(*now)])
+                run(statement, &params![user, number, hash, milliseconds(*now)])
             }
             Self::RefreshFactor { number, now } => {
                 let statement = "UPDATE user_session SET factor = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, params![user, number, milliseconds(*now)])
+                run(statement, &params![user, number, milliseconds(*now)])
             }
-            Self::SetMail(mail) => run("UPDATE user SET mail = ?2 WHERE id = ?1", params![user, mail]),
+            Self::SetMail(mail) => run("UPDATE user SET mail = ?2 WHERE id = ?1", &params![user, mail]),
             Self::EndSession { number, now } => {
                 let statement = "UPDATE user_session SET ended = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, params![user, number, milliseconds(*now)])
+                run(statement, &params![user, number, milliseconds(*now)])
             }
             Self::EndSessions { kept, now } => {
                 let statement =
                     "UPDATE user_session SET ended = ?3 WHERE user = ?1 AND number IS NOT ?2 AND ended IS NULL";
-                run(statement, params![user, kept, milliseconds(*now)])
+                run(statement, &params![user, kept, milliseconds(*now)])
             }
             Self::Invite { hash, now, expires, inviter } => {
-                add_invitation(connection, user, hash, *now, *expires, inviter.as_ref())
+                add_invitation(session, user, hash, *now, *expires, inviter.as_ref())
             }
-            Self::ForgetDevices => run("UPDATE user SET epoch = epoch + 1 WHERE id = ?1", params![user]),
-            Self::CloseInvitations(now) => close_invitations(connection, user, *now),
+            Self::ForgetDevices => run("UPDATE user SET epoch = epoch + 1 WHERE id = ?1", &params![user]),
+            Self::CloseInvitations(now) => close_invitations(session, user, *now),
             Self::CloseMadeInvitations(now) => {
                 let statement = "UPDATE user_invitation SET used = ?2 WHERE inviter = ?1 AND used IS NULL";
-                run(statement, params![user, milliseconds(*now)])
+                run(statement, &params![user, milliseconds(*now)])
             }
         }
     }
 }
 
-fn add_user(connection: &Connection, new: &User) -> Result<(), StoreError> {
+fn add_user(session: &dyn Session, new: &User) -> Result<(), StoreError> {
     let statement = "INSERT INTO user (id, mail, name, state, created) VALUES (?1, ?2, ?3, ?4, ?5)";
     let (id, state) = (new.id.as_str(), new.state.as_str());
-    connection.prepare_cached(statement)?.execute(params![id, new.mail, new.name, state, milliseconds(new.created)])?;
-    new.permissions.grants().iter().try_for_each(|grant| add_role(connection, id, grant))
+    session.execute(statement, params![id, new.mail, new.name, state, milliseconds(new.created)])?;
+    new.permissions.grants().iter().try_for_each(|grant| add_role(session, id, grant))
 }
 
-fn add_role(connection: &Connection, user: &str, grant: &RoleGrant) -> Result<(), StoreError> {
+fn add_role(session: &dyn Session, user: &str, grant: &RoleGrant) -> Result<(), StoreError> {
     let statement =
         "INSERT INTO user_role (user, role, reach) VALUES (?1, ?2, ?3) ON CONFLICT (user, role, reach) DO NOTHING";
-    connection.prepare_cached(statement)?.execute(params![user, grant.role.as_str(), grant.reach.as_str()])?;
+    session.execute(statement, params![user, grant.role.as_str(), grant.reach.as_str()])?;
     Ok(())
 }
 
 /// Begins a session, and deletes those of the user that have been over for long, or got no second factor in time.
 fn start_session(
-    connection: &Connection,
+    session: &dyn Session,
     user: &str,
-    session: &NewSession,
+    new: &NewSession,
     confirmed: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let since = |limit| session.now.checked_sub(limit).map_or(0, milliseconds);
+    let since = |limit| new.now.checked_sub(limit).map_or(0, milliseconds);
     let (oldest, unconfirmed) = (since(KEPT), since(FACTOR_LIMIT));
-    connection
-        .prepare_cached(
-            "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
-        )?
-        .execute(params![user, oldest, unconfirmed])?;
+    session.execute(
+        "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
+        params![user, oldest, unconfirmed],
+    )?;
     let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, factor, address, agent)
          VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5, ?6)";
-    let (now, confirmed) = (milliseconds(session.now), confirmed.map(milliseconds));
-    let parameters = params![session.hash, user, now, confirmed, session.address, session.agent];
-    connection.prepare_cached(statement)?.execute(parameters)?;
+    let (now, confirmed) = (milliseconds(new.now), confirmed.map(milliseconds));
+    let parameters = params![new.hash, user, now, confirmed, new.address, new.agent];
+    session.execute(statement, parameters)?;
     Ok(())
 }
 
 /// Adds an invitation, and closes all earlier ones of the user.
 fn add_invitation(
-    connection: &Connection,
+    session: &dyn Session,
     user: &str,
     hash: &TokenHash,
     now: Timestamp,
     expires: Timestamp,
     inviter: Option<&UserId>,
 ) -> Result<(), StoreError> {
-    close_invitations(connection, user, now)?;
+    close_invitations(session, user, now)?;
     let statement = "INSERT INTO user_invitation (hash, user, created, expires, inviter) VALUES (?1, ?2, ?3, ?4, ?5)";
     let parameters = params![hash, user, milliseconds(now), milliseconds(expires), inviter.map(UserId::as_str)];
-    connection.prepare_cached(statement)?.execute(parameters)?;
+    session.execute(statement, parameters)?;
     Ok(())
 }
 
-fn close_invitations(connection: &Connection, user: &str, now: Timestamp) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("UPDATE user_invitation SET used = ?2 WHERE user = ?1 AND used IS NULL")?
-        .execute(params![user, milliseconds(now)])?;
+fn close_invitations(session: &dyn Session, user: &str, now: Timestamp) -> Result<(), StoreError> {
+    session.execute(
+        "UPDATE user_invitation SET used = ?2 WHERE user = ?1 AND used IS NULL",
+        params![user, milliseconds(now)],
+    )?;
     Ok(())
 }

@@ -1,13 +1,12 @@
 //! Sessions and invitations of users as rows. The store has only hashes of their tokens.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use tillgate_domain::access::user::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
 use tillgate_domain::id::UserId;
+use tillgate_engine::{Row, Session, ToValue, params};
 
 use crate::access::user::UserKey;
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::{Store, StoreError};
 
 /// SHA-256 of a token.
@@ -59,57 +58,49 @@ impl Store {
         );
         let since = |limit| now.checked_sub(limit).map_or(0, Timestamp::as_millisecond);
         let (created, used) = (since(SESSION_LIMIT), since(IDLE_LIMIT));
-        self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(&query)?;
-            let sessions = statement.query_map(params![user.as_str(), created, used], read_session)?;
-            Ok(sessions.collect::<Result<_, _>>()?)
-        })
+        self.run_read(|session| Ok(session.query_all(&query, params![user.as_str(), created, used], read_session)?))
     }
 
     /// Stores the time of the latest use of a session.
     pub async fn record_session_use(&self, number: i64, now: Timestamp) -> Result<(), StoreError> {
         let query = "UPDATE user_session SET used = ?2 WHERE number = ?1 AND used < ?2 AND ended IS NULL";
         let now = now.as_millisecond();
-        self.run_write(move |connection| {
-            Ok(connection.prepare_cached(query)?.execute(params![number, now]).map(drop)?)
-        })
-        .await
+        self.run_write(move |session| Ok(session.execute(query, params![number, now]).map(drop)?)).await
     }
 }
 
 /// Loads a session by the hash of its token or by its number, with its user.
 pub(super) fn load_session(
-    connection: &Connection,
+    session: &dyn Session,
     key: &UserKey,
 ) -> Result<Option<(StoredSession, String)>, StoreError> {
-    let (column, value): (&str, &dyn ToSql) = match key {
+    let (column, value): (&str, &dyn ToValue) = match key {
         UserKey::Session(hash) => ("hash", hash),
         UserKey::SessionNumber(number) => ("number", number),
         _ => return Ok(None),
     };
     let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE {column} = ?1");
-    let read = |row: &Row<'_>| Ok((read_session(row)?, row.get(8)?));
-    Ok(connection.prepare_cached(&query)?.query_row([value], read).optional()?)
+    session.query_optional(&query, [value], |row| Ok((read_session(row)?, row.get(8)?)))
 }
 
 /// Loads an invitation by the hash of its token, with its user.
 pub(super) fn load_invitation(
-    connection: &Connection,
+    session: &dyn Session,
     hash: &TokenHash,
 ) -> Result<Option<(StoredInvitation, String)>, StoreError> {
     let query = "SELECT expires, used, user, inviter FROM user_invitation WHERE hash = ?1";
     let read = |row: &Row<'_>| {
-        let is_used = row.get::<_, Option<i64>>(1)?.is_some();
-        let inviter = row.get::<_, Option<String>>(3)?.map(|id| UserId::parse(&id).ok_or(id)).transpose();
-        let inviter = inviter.map_err(|_| unreadable_column(3, "id of a user"))?;
+        let is_used = row.get::<Option<i64>>(1)?.is_some();
+        let inviter = row.get::<Option<String>>(3)?.map(|id| UserId::parse(&id).ok_or(id)).transpose();
+        let inviter = inviter.map_err(|_| tillgate_engine::Error::unreadable(3, "id of a user"))?;
         Ok((StoredInvitation { expires: timestamp_from_milliseconds(row.get(0)?), is_used, inviter }, row.get(2)?))
     };
-    Ok(connection.prepare_cached(query)?.query_row([hash], read).optional()?)
+    session.query_optional(query, [hash], read)
 }
 
 /// Reads a session from a row that begins with [`COLUMNS`].
-fn read_session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
-    let time = |column| row.get::<_, Option<i64>>(column).map(|time| time.map(timestamp_from_milliseconds));
+fn read_session(row: &Row<'_>) -> tillgate_engine::Result<StoredSession> {
+    let time = |column| row.get::<Option<i64>>(column).map(|time| time.map(timestamp_from_milliseconds));
     Ok(StoredSession {
         number: row.get(0)?,
         times: SessionTimes {

@@ -4,8 +4,8 @@
 
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Session, params};
 
 use crate::delivery::file_push::read_entity;
 use crate::delivery::file_push::{COLUMNS, PushTarget};
@@ -67,45 +67,41 @@ pub struct DeliveryStatus {
 
 /// Writes the delivery of a file that becomes complete, if its entity has a server. A delivery that exists stays.
 pub(crate) fn write_delivery(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     day: Date,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            // A delivery that exists may have been sent already, and must not become due again.
-            "INSERT INTO file_delivery (entity, day, due) SELECT entity, ?2, ?3 FROM file_push WHERE entity = ?1
+    session.execute(
+        // A delivery that exists may have been sent already, and must not become due again.
+        "INSERT INTO file_delivery (entity, day, due) SELECT entity, ?2, ?3 FROM file_push WHERE entity = ?1
              ON CONFLICT (entity, day) DO NOTHING",
-        )?
-        .execute(params![entity.as_str(), day.to_string(), now.as_millisecond()])?;
+        params![entity.as_str(), day.to_string(), now.as_millisecond()],
+    )?;
     Ok(())
 }
 
 /// Sets the end of a lease, in milliseconds. Returns false if the claim is lost.
-fn set_lease(connection: &Connection, claim: &ClaimedPush, until: i64) -> Result<bool, StoreError> {
+fn set_lease(session: &dyn Session, claim: &ClaimedPush, until: i64) -> Result<bool, StoreError> {
     // The version changes with the settings, so an attempt with old settings cannot renew its claim or record its
     // outcome.
     let query = "UPDATE file_push SET leased = ?4 WHERE entity = ?1 AND version = ?2 AND node = ?3 AND leased > 0";
     let parameters = params![claim.target.entity.as_str(), claim.version, claim.node, until];
-    Ok(connection.prepare_cached(query)?.execute(parameters)? == 1)
+    Ok(session.execute(query, parameters)? == 1)
 }
 
 impl Store {
     /// Finds the servers whose oldest waiting file is due and that are not claimed, the longest due first: at most
     /// `limit`. A file waits for all files of earlier days.
     pub fn find_due_pushes(&self, now: Timestamp, limit: usize) -> Result<Vec<EntityId>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             // With `min`, the other columns are those of the row of the minimum. The index has waiting files only.
-            let mut statement = connection.prepare_cached(
-                "SELECT head.entity FROM
+            let query = "SELECT head.entity FROM
                      (SELECT entity, min(day) AS day, due FROM file_delivery WHERE due IS NOT NULL GROUP BY entity) AS head
                      JOIN file_push ON file_push.entity = head.entity
-                 WHERE head.due <= ?1 AND file_push.leased <= ?1 ORDER BY head.due LIMIT ?2",
-            )?;
+                 WHERE head.due <= ?1 AND file_push.leased <= ?1 ORDER BY head.due LIMIT ?2";
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let entities = statement.query_map(params![now.as_millisecond(), limit], |row| read_entity(row, 0))?;
-            Ok(entities.collect::<Result<_, _>>()?)
+            Ok(session.query_all(query, params![now.as_millisecond(), limit], |row| read_entity(row, 0))?)
         })
     }
 
@@ -117,25 +113,24 @@ impl Store {
         node: String,
         now: Timestamp,
     ) -> Result<Option<ClaimedPush>, StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             // Read again under the write lock, because another node may have sent the file since it was found.
             let query = "SELECT day, failures FROM file_delivery WHERE entity = ?1 AND due IS NOT NULL
                  AND due <= ?2 AND day = (SELECT min(day) FROM file_delivery WHERE entity = ?1 AND due IS NOT NULL)";
-            let due =
-                connection.prepare_cached(query)?.query_row(params![entity.as_str(), now.as_millisecond()], |row| {
-                    Ok((parse_day(&row.get::<_, String>(0)?)?, row.get(1)?))
-                });
-            let Some((day, failures)) = due.optional()? else { return Ok(None) };
+            let due = session.query_optional(query, params![entity.as_str(), now.as_millisecond()], |row| {
+                Ok::<_, StoreError>((parse_day(&row.get::<String>(0)?)?, row.get(1)?))
+            })?;
+            let Some((day, failures)) = due else { return Ok(None) };
             let until = (now + LEASE).as_millisecond();
             let query = format!(
                 "UPDATE file_push SET leased = ?3, node = ?4 WHERE entity = ?1 AND leased <= ?2
                  RETURNING {COLUMNS}, version"
             );
             let parameters = params![entity.as_str(), now.as_millisecond(), until, node];
-            let claimed = connection
-                .prepare_cached(&query)?
-                .query_row(parameters, |row| Ok((PushTarget::read_row(row)?, row.get(6)?)));
-            Ok(claimed.optional()?.map(|(target, version)| ClaimedPush { target, version, node, day, failures }))
+            session.query_optional(&query, parameters, |row| {
+                let (target, version, node) = (PushTarget::read_row(row)?, row.get(6)?, node.clone());
+                Ok(ClaimedPush { target, version, node, day, failures })
+            })
         })
         .await
     }
@@ -144,7 +139,7 @@ impl Store {
     /// then.
     pub async fn renew_push_claim(&self, claim: &ClaimedPush, now: Timestamp) -> Result<bool, StoreError> {
         let claim = claim.clone();
-        self.run_write(move |connection| set_lease(connection, &claim, (now + LEASE).as_millisecond())).await
+        self.run_write(move |session| set_lease(session, &claim, (now + LEASE).as_millisecond())).await
     }
 
     /// Records the outcome of an attempt that ended at `now`, and releases the claim. Returns false, and records
@@ -156,9 +151,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let claim = claim.clone();
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             // Another node may be sending the file by now, and it records its own outcome.
-            if !set_lease(connection, &claim, 0)? {
+            if !set_lease(session, &claim, 0)? {
                 return Ok(false);
             }
             let tried = now.as_millisecond();
@@ -168,12 +163,11 @@ impl Store {
                     (None, retry_after.map(|wait| (now + wait).as_millisecond()), Some(fault))
                 }
             };
-            connection
-                .prepare_cached(
-                    "UPDATE file_delivery SET tried = ?3, sent = ?4, due = ?5, fault = ?6,
+            session.execute(
+                "UPDATE file_delivery SET tried = ?3, sent = ?4, due = ?5, fault = ?6,
                          failures = failures + (?6 IS NOT NULL) WHERE entity = ?1 AND day = ?2",
-                )?
-                .execute(params![claim.target.entity.as_str(), claim.day.to_string(), tried, sent, due, fault])?;
+                params![claim.target.entity.as_str(), claim.day.to_string(), tried, sent, due, fault],
+            )?;
             Ok(true)
         })
         .await
@@ -183,12 +177,12 @@ impl Store {
     pub async fn release_push_claims(&self, node: String) -> Result<(), StoreError> {
         // A reader looks first, so that a node without claims does not write at each start and stop.
         let query = "SELECT EXISTS (SELECT 1 FROM file_push WHERE leased > 0 AND node = ?1)";
-        if !self.run_read(|connection| Ok(connection.query_row(query, [&node], |row| row.get(0))?))? {
+        if !self.run_read(|session| Ok(session.query_one(query, [&node], |row| row.get(0))?))? {
             return Ok(());
         }
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let query = "UPDATE file_push SET leased = 0 WHERE leased > 0 AND node = ?1";
-            Ok(connection.execute(query, [node]).map(drop)?)
+            Ok(session.execute(query, [node]).map(drop)?)
         })
         .await
     }
@@ -197,33 +191,30 @@ impl Store {
 impl Store {
     /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
-        self.run_read(|connection| load_deliveries(connection, entity, limit))
+        self.run_read(|session| load_deliveries(session, entity, limit))
     }
 }
 
 impl AdminStore {
     /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
-        load_deliveries(&self.connection, entity, limit)
+        load_deliveries(&self.session, entity, limit)
     }
 }
 
-fn load_deliveries(connection: &Connection, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT day, due, failures, sent, tried, fault FROM file_delivery WHERE entity = ?1
-         ORDER BY day DESC LIMIT ?2",
-    )?;
-    let deliveries = statement.query_map(params![entity.as_str(), limit], |row| {
+fn load_deliveries(session: &dyn Session, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
+    let query = "SELECT day, due, failures, sent, tried, fault FROM file_delivery WHERE entity = ?1
+         ORDER BY day DESC LIMIT ?2";
+    session.query_all(query, params![entity.as_str(), limit], |row| {
         let time =
-            |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(timestamp_from_milliseconds));
+            |column| Ok::<_, tillgate_engine::Error>(row.get::<Option<i64>>(column)?.map(timestamp_from_milliseconds));
         let (next, sent, tried) = (time(1)?, time(3)?, time(4)?);
         let state = match (sent, next) {
             (_, Some(_)) => "waiting",
             (Some(_), None) => "sent",
             (None, None) => "failed",
         };
-        let day = parse_day(&row.get::<_, String>(0)?)?;
+        let day = parse_day(&row.get::<String>(0)?)?;
         Ok(DeliveryStatus { day, state, failures: row.get(2)?, tried, sent, next, fault: row.get(5)? })
-    })?;
-    Ok(deliveries.collect::<Result<_, _>>()?)
+    })
 }

@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::delivery::file_push::PushAddress;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Row, Session, params};
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::keys::sealed::read_sealed;
 use crate::{AdminStore, Store, StoreError};
 
@@ -60,7 +59,7 @@ impl PushTarget {
     }
 
     /// Reads a server from a row with [`COLUMNS`].
-    pub(crate) fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(crate) fn read_row(row: &Row<'_>) -> tillgate_engine::Result<Self> {
         Ok(Self {
             entity: read_entity(row, 0)?,
             url: row.get(1)?,
@@ -87,8 +86,8 @@ impl AdminStore {
         details.extend(from.as_deref().map(|day| ("from", day)));
         let (id, now) = (target.entity.as_str(), target.changed.as_millisecond());
         let act = Act { action: "file-push set", subject: id, entity: Some(&target.entity), details: &details };
-        self.record_act(&act, |connection| {
-            connection.execute(
+        self.record_act(&act, |session| {
+            session.execute(
                 // The version grows even if the machine's clock goes back, so that a claim of the old settings is
                 // always lost.
                 "INSERT INTO file_push (entity, url, sealed, host_key, ca, changed, version)
@@ -100,14 +99,14 @@ impl AdminStore {
             )?;
             // Files may wait for hours after failures of the old server. These waits do not apply to the new one.
             let wake = "UPDATE file_delivery SET due = ?2, failures = 0 WHERE entity = ?1 AND due IS NOT NULL";
-            connection.execute(wake, params![id, now])?;
+            session.execute(wake, params![id, now])?;
             if let Some(from) = &from {
-                queue_files(connection, id, from, now)?;
+                queue_files(session, id, from, now)?;
             }
             Ok(())
         })?;
         let query = "SELECT count(*) FROM file_delivery WHERE entity = ?1 AND due IS NOT NULL";
-        Ok(self.connection.query_row(query, [id], |row| read_count(row, 0))?)
+        Ok(self.session.query_one(query, [id], |row| read_count(row, 0))?)
     }
 
     /// Removes the server of an entity with its deliveries. Returns false if there is none.
@@ -115,7 +114,7 @@ impl AdminStore {
         let id = entity.as_str();
         let act = Act { action: "file-push remove", subject: id, entity: Some(entity), details: &[] };
         self.in_transaction(|store| {
-            store.connection.execute("DELETE FROM file_delivery WHERE entity = ?1", [id])?;
+            store.session.execute("DELETE FROM file_delivery WHERE entity = ?1", [id])?;
             store.execute_act(&act, "DELETE FROM file_push WHERE entity = ?1", [id])
         })
     }
@@ -133,12 +132,12 @@ impl AdminStore {
             let condition = "(day = ?3 OR (?3 IS NULL AND sent IS NULL))
                  AND EXISTS (SELECT 1 FROM file_push WHERE file_push.entity = ?1)";
             let query = format!("{set} WHERE entity = ?1 AND {condition}");
-            changed = store.connection.execute(&query, params![id, now, day])?;
+            changed = store.session.execute(&query, params![id, now, day])?;
             if changed > 0 {
                 // An attempt in progress does not record its outcome any more.
-                store.record_act(&act, |connection| {
+                store.record_act(&act, |session| {
                     let query = "UPDATE file_push SET version = version + 1, leased = 0 WHERE entity = ?1";
-                    Ok(connection.execute(query, [id]).map(drop)?)
+                    Ok(session.execute(query, [id]).map(drop)?)
                 })?;
             }
             Ok::<_, StoreError>(())
@@ -149,39 +148,37 @@ impl AdminStore {
     /// Loads the server of an entity. `None` if there is none.
     pub fn load_push_target(&self, entity: &EntityId) -> Result<Option<PushTarget>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM file_push WHERE entity = ?1");
-        Ok(self.connection.query_row(&query, [entity.as_str()], PushTarget::read_row).optional()?)
+        Ok(self.session.query_optional(&query, [entity.as_str()], PushTarget::read_row)?)
     }
 
     /// Loads the servers of an entity or of all, in the order of the entities.
     pub fn load_push_targets(&self, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
-        load_targets(&self.connection, entity)
+        load_targets(&self.session, entity)
     }
 }
 
 impl Store {
     /// Loads the servers of entities, in the order of the entities. At most `limit`.
     pub fn load_push_targets(&self, entities: &[EntityId], limit: usize) -> Result<Vec<PushTargetInfo>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let mut found = Vec::new();
             for entity in entities {
                 if found.len() >= limit {
                     break;
                 }
-                found.extend(load_targets(connection, Some(entity))?);
+                found.extend(load_targets(session, Some(entity))?);
             }
             Ok(found)
         })
     }
 }
 
-fn load_targets(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT entity, url, host_key, changed,
+fn load_targets(session: &dyn Session, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
+    let query = "SELECT entity, url, host_key, changed,
              (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NOT NULL),
              (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NULL AND sent IS NULL)
-         FROM file_push WHERE ?1 IS NULL OR entity = ?1 ORDER BY entity",
-    )?;
-    let targets = statement.query_map([entity.map(EntityId::as_str)], |row| {
+         FROM file_push WHERE ?1 IS NULL OR entity = ?1 ORDER BY entity";
+    session.query_all(query, [entity.map(EntityId::as_str)], |row| {
         Ok(PushTargetInfo {
             entity_id: read_entity(row, 0)?,
             url: row.get(1)?,
@@ -190,13 +187,12 @@ fn load_targets(connection: &Connection, entity: Option<&EntityId>) -> Result<Ve
             waiting: read_count(row, 4)?,
             failed: read_count(row, 5)?,
         })
-    })?;
-    Ok(targets.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Queues the complete files of an entity from a day on, also those that were sent or given up.
-fn queue_files(connection: &Connection, entity: &str, from: &str, now: i64) -> Result<(), StoreError> {
-    connection.execute(
+fn queue_files(session: &dyn Session, entity: &str, from: &str, now: i64) -> Result<(), StoreError> {
+    session.execute(
         "INSERT INTO file_delivery (entity, day, due)
          SELECT owner, day, ?3 FROM reconciliation_file WHERE owner = ?1 AND day >= ?2
          ON CONFLICT (entity, day) DO UPDATE SET due = excluded.due, failures = 0, sent = NULL",
@@ -205,10 +201,11 @@ fn queue_files(connection: &Connection, entity: &str, from: &str, now: i64) -> R
     Ok(())
 }
 
-pub(crate) fn read_entity(row: &Row<'_>, column: usize) -> rusqlite::Result<EntityId> {
-    EntityId::parse(&row.get::<_, String>(column)?).ok_or_else(|| unreadable_column(column, "entity of a file push"))
+pub(crate) fn read_entity(row: &Row<'_>, column: usize) -> tillgate_engine::Result<EntityId> {
+    EntityId::parse(&row.get::<String>(column)?)
+        .ok_or_else(|| tillgate_engine::Error::unreadable(column, "entity of a file push"))
 }
 
-fn read_count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or_default())
+fn read_count(row: &Row<'_>, column: usize) -> tillgate_engine::Result<u64> {
+    Ok(u64::try_from(row.get::<i64>(column)?).unwrap_or_default())
 }

@@ -1,12 +1,11 @@
 //! Users of the FTP server, each of one entity.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Row, Session, params};
 
 use crate::admin::Act;
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::{AdminStore, Store, StoreError};
 
 /// A user that may log in.
@@ -41,17 +40,16 @@ pub struct FtpUserInfo {
 impl Store {
     /// Loads a user that is not revoked. `None` if there is none with this name.
     pub fn load_ftp_user(&self, name: &str) -> Result<Option<FtpUser>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT entity, salt, hash, session_reuse FROM ftp_user WHERE name = ?1 AND revoked IS NULL";
-            let user = connection.prepare_cached(query)?.query_row([name], |row| {
+            session.query_optional(query, [name], |row| {
                 Ok(FtpUser {
                     entity: read_entity(row, 0)?,
                     salt: row.get(1)?,
                     hash: row.get(2)?,
                     requires_resumption: row.get(3)?,
                 })
-            });
-            Ok(user.optional()?)
+            })
         })
     }
 }
@@ -73,36 +71,34 @@ impl AdminStore {
 
     /// Loads the users of an entity or of all, also revoked ones, in the order of their names.
     pub fn load_ftp_users(&self, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
-        load_users(&self.connection, entity)
+        load_users(&self.session, entity)
     }
 
     /// Revokes a user. Returns false if there is no valid one with this name.
     pub fn revoke_ftp_user(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
         let query = "SELECT entity FROM ftp_user WHERE name = ?1";
-        let entity = self.connection.query_row(query, [name], |row| read_entity(row, 0)).optional()?;
+        let entity = self.session.query_optional(query, [name], |row| read_entity(row, 0))?;
         let act = Act { action: "ftp-user revoke", subject: name, entity: entity.as_ref(), details: &[] };
         let query = "UPDATE ftp_user SET revoked = ?2 WHERE name = ?1 AND revoked IS NULL";
         self.execute_act(&act, query, params![name, now.as_millisecond()])
     }
 }
 
-fn load_users(connection: &Connection, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
-    let mut statement = connection.prepare(
-        "SELECT name, entity, created, revoked, session_reuse FROM ftp_user
-             WHERE ?1 IS NULL OR entity = ?1 ORDER BY name",
-    )?;
-    let users = statement.query_map([entity.map(EntityId::as_str)], |row| {
+fn load_users(session: &dyn Session, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
+    let query = "SELECT name, entity, created, revoked, session_reuse FROM ftp_user
+             WHERE ?1 IS NULL OR entity = ?1 ORDER BY name";
+    session.query_all(query, [entity.map(EntityId::as_str)], |row| {
         Ok(FtpUserInfo {
             user: row.get(0)?,
             entity_id: read_entity(row, 1)?,
             created: timestamp_from_milliseconds(row.get(2)?),
-            revoked: row.get::<_, Option<i64>>(3)?.map(timestamp_from_milliseconds),
+            revoked: row.get::<Option<i64>>(3)?.map(timestamp_from_milliseconds),
             session_reuse: row.get(4)?,
         })
-    })?;
-    Ok(users.collect::<Result<_, _>>()?)
+    })
 }
 
-fn read_entity(row: &Row<'_>, column: usize) -> rusqlite::Result<EntityId> {
-    EntityId::parse(&row.get::<_, String>(column)?).ok_or_else(|| unreadable_column(column, "entity of an FTP user"))
+fn read_entity(row: &Row<'_>, column: usize) -> tillgate_engine::Result<EntityId> {
+    EntityId::parse(&row.get::<String>(column)?)
+        .ok_or_else(|| tillgate_engine::Error::unreadable(column, "entity of an FTP user"))
 }

@@ -5,9 +5,9 @@
 //! are kept for a while with every attempt, for inspection.
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::delivery;
 use tillgate_domain::id::{EntityId, MessageId};
+use tillgate_engine::{Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook;
@@ -98,7 +98,7 @@ impl Change for OutgoingGet {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let Self { entity, kind, address } = self;
-        write_message(context.connection, context.sources, entity, kind, &MessageTarget::Address(address))?;
+        write_message(context.session, context.sources, entity, kind, &MessageTarget::Address(address))?;
         Ok(true)
     }
 }
@@ -116,7 +116,7 @@ pub(crate) enum MessageTarget<'a> {
 /// Writes a message that is due at once, and returns its id. Its queue is the host of the address, the webhook, or the
 /// review callback. Its owner is the entity, or the merchant if the entity is a channel.
 pub(crate) fn write_message(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     entity: &EntityId,
     kind: &str,
@@ -131,32 +131,20 @@ pub(crate) fn write_message(
             (format!("review callback {entity}"), "", None, Some(document), Some(entity))
         }
     };
-    let id = MessageId::new(next_id_time(connection, now)?, random);
-    connection
-        .prepare_cached(
-            "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document, callback)
+    let id = MessageId::new(next_id_time(session, now)?, random);
+    session.execute(
+        "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document, callback)
              VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
-            id.as_str(),
-            entity.as_str(),
-            queue,
-            kind,
-            address,
-            now.as_millisecond(),
-            webhook,
-            document,
-            callback
-        ])?;
+        params![id.as_str(), entity.as_str(), queue, kind, address, now.as_millisecond(), webhook, document, callback],
+    )?;
     Ok(id)
 }
 
 /// Returns the time for the next message's id: `now`, or a millisecond after the newest id if that is later. So ids
 /// follow the order of the commits even if the machine's clock goes back. The query reads only the end of the table, to
 /// which the new row will be added.
-fn next_id_time(connection: &Connection, now: Timestamp) -> Result<Timestamp, StoreError> {
-    let newest: Option<String> =
-        connection.prepare_cached("SELECT max(id) FROM message")?.query_row([], |row| row.get(0))?;
+fn next_id_time(session: &dyn Session, now: Timestamp) -> Result<Timestamp, StoreError> {
+    let newest: Option<String> = session.query_one("SELECT max(id) FROM message", (), |row| row.get(0))?;
     let after = |newest: Timestamp| newest.checked_add(SignedDuration::from_millis(1)).ok();
     let next = newest.and_then(|id| MessageId::parse(&id)?.creation_time()).and_then(after);
     Ok(next.map_or(now, |next| next.max(now)))
@@ -172,14 +160,14 @@ struct StoredTarget {
 
 impl StoredTarget {
     /// Loads the webhook or the configuration, if the receiver is one.
-    fn load_content(self, connection: &Connection) -> Result<MessageContent, StoreError> {
+    fn load_content(self, session: &dyn Session) -> Result<MessageContent, StoreError> {
         let document = self.document.unwrap_or_default();
         Ok(match (self.webhook, self.callback) {
-            (Some(webhook), _) => match webhook::load_webhook(connection, &webhook)? {
+            (Some(webhook), _) => match webhook::load_webhook(session, &webhook)? {
                 Some(webhook) => MessageContent::Webhook(Box::new(webhook), document),
                 None => MessageContent::DeletedWebhook,
             },
-            (None, Some(entity)) => match callback::load_callback(connection, &entity)? {
+            (None, Some(entity)) => match callback::load_callback(session, &entity)? {
                 Some(callback) => MessageContent::ReviewCallback(Box::new(callback), document),
                 None => MessageContent::RemovedCallback,
             },
@@ -197,27 +185,26 @@ impl Store {
         node: String,
         now: Timestamp,
     ) -> Result<Vec<Message>, StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             // The conditions are checked again under the write lock, because another node may have claimed a message
             // meanwhile.
-            let mut claim = connection.prepare_cached(
-                "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
-                 RETURNING what, queue, failures, address, webhook, document, owner, callback",
-            )?;
+            let claim = "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
+                 RETURNING what, queue, failures, address, webhook, document, owner, callback";
             let mut claimed = Vec::with_capacity(ids.len());
             for id in ids {
                 let until = (now + LEASE).as_millisecond();
-                let row = claim.query_row(params![id.as_str(), until, node, now.as_millisecond()], |row| {
+                let parameters = params![id.as_str(), until, node, now.as_millisecond()];
+                let row = session.query_optional(claim, parameters, |row| {
                     let target = StoredTarget {
                         address: row.get(3)?,
                         webhook: row.get(4)?,
                         document: row.get(5)?,
                         callback: row.get(7)?,
                     };
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, target, row.get(6)?))
-                });
-                let Some((kind, queue, failures, target, owner)) = row.optional()? else { continue };
-                let content = target.load_content(connection)?;
+                    Ok::<_, StoreError>((row.get(0)?, row.get(1)?, row.get(2)?, target, row.get(6)?))
+                })?;
+                let Some((kind, queue, failures, target, owner)) = row else { continue };
+                let content = target.load_content(session)?;
                 claimed.push(Message { id, kind, owner, queue, content, failures });
             }
             Ok(claimed)
@@ -229,22 +216,20 @@ impl Store {
     /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
     /// delivered or not; a review callback that is not accepted moves to the failed list.
     pub async fn record_delivery_attempt(&self, id: MessageId, attempt: DeliveryResult) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
-            connection
-                .prepare_cached(
-                    "UPDATE message SET due = ?2, leased = 0, failures = failures + (?2 IS NOT NULL) WHERE id = ?1",
-                )?
-                .execute(params![id.as_str(), due])?;
-            connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO delivery (message, at, milliseconds, status, fault)
+            session.execute(
+                "UPDATE message SET due = ?2, leased = 0, failures = failures + (?2 IS NOT NULL) WHERE id = ?1",
+                params![id.as_str(), due],
+            )?;
+            session.execute(
+                "INSERT OR REPLACE INTO delivery (message, at, milliseconds, status, fault)
                      VALUES (?1, ?2, ?3, ?4, ?5)",
-                )?
-                .execute(params![id.as_str(), at.as_millisecond(), milliseconds, status, fault])?;
+                params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
+            )?;
             if !accepted && due.is_none() {
-                callback::move_to_failed(connection, &id, at)?;
+                callback::move_to_failed(session, &id, at)?;
             }
             Ok(())
         })
@@ -253,11 +238,11 @@ impl Store {
 
     /// Releases all claims of a node that starts. Its previous process cannot be sending any more.
     pub async fn release_messages(&self, node: String) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             // With `due IS NOT NULL` SQLite uses the index of waiting messages, and does not read all that were
             // delivered.
             let query = "UPDATE message SET leased = 0 WHERE due IS NOT NULL AND leased > 0 AND node = ?1";
-            Ok(connection.execute(query, [node]).map(drop)?)
+            Ok(session.execute(query, [node]).map(drop)?)
         })
         .await
     }
@@ -265,13 +250,10 @@ impl Store {
     /// Returns the number of failed attempts since a moment for each queue that has any. An attempt fails without a
     /// response or with a status other than 2xx.
     pub fn count_failures_since(&self, moment: Timestamp) -> Result<Vec<(String, u32)>, StoreError> {
-        self.run_read(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT queue, count(*) FROM delivery JOIN message ON message.id = delivery.message
-                 WHERE at >= ?1 AND (status IS NULL OR status NOT BETWEEN 200 AND 299) GROUP BY queue",
-            )?;
-            let rows = statement.query_map([moment.as_millisecond()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+        self.run_read(|session| {
+            let query = "SELECT queue, count(*) FROM delivery JOIN message ON message.id = delivery.message
+                 WHERE at >= ?1 AND (status IS NULL OR status NOT BETWEEN 200 AND 299) GROUP BY queue";
+            Ok(session.query_all(query, [moment.as_millisecond()], |row| row.read())?)
         })
     }
 
@@ -281,18 +263,16 @@ impl Store {
         // Ids begin with the time of creation, so the primary key leads to the oldest messages.
         let oldest_kept = MessageId::new(now - delivery::RETENTION, [0; 9]);
         let query = "SELECT id FROM message WHERE id < ?1 AND due IS NULL AND failed IS NULL ORDER BY id LIMIT ?2";
-        let ids: Vec<String> = self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(query)?;
-            let rows = statement.query_map(params![oldest_kept.as_str(), BATCH], |row| row.get(0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+        let ids: Vec<String> = self.run_read(|session| {
+            Ok(session.query_all(query, params![oldest_kept.as_str(), BATCH], |row| row.get(0))?)
         })?;
         if ids.is_empty() {
             return Ok(());
         }
-        self.run_write(move |connection| {
+        self.run_write(move |session| {
             for id in &ids {
-                connection.prepare_cached("DELETE FROM delivery WHERE message = ?1")?.execute([id])?;
-                connection.prepare_cached("DELETE FROM message WHERE id = ?1")?.execute([id])?;
+                session.execute("DELETE FROM delivery WHERE message = ?1", [id])?;
+                session.execute("DELETE FROM message WHERE id = ?1", [id])?;
             }
             Ok(())
         })
@@ -329,28 +309,26 @@ mod tests {
     #[test]
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
+        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
         let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources) };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-        write_message(&connection, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/"))
-            .unwrap();
-        let row: (String, i64) =
-            connection.query_row("SELECT id, due FROM message", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        write_message(&session, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/")).unwrap();
+        let row: (String, i64) = session.query_one("SELECT id, due FROM message", (), |row| row.read()).unwrap();
         assert_eq!(row, (MessageId::new(FixedSources.now(), [9; 9]).as_str().to_owned(), 7_000));
     }
 
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
+        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
         let mut previous = None;
         for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
-            let time = next_id_time(&connection, Timestamp::from_millisecond(now).unwrap()).unwrap();
+            let time = next_id_time(&session, Timestamp::from_millisecond(now).unwrap()).unwrap();
             assert!(Some(time) > previous && time.as_millisecond() >= now, "{previous:?} {time}");
             previous = Some(time);
             let id = MessageId::new(time, [0; 9]);
             let query = "INSERT INTO message (id, entity, queue, what, address) VALUES (?1, 'e', 'q', 'x', '')";
-            connection.execute(query, [id.as_str()]).unwrap();
+            session.execute(query, [id.as_str()]).unwrap();
         }
         assert_eq!(previous.unwrap().as_millisecond(), 9_000);
     }

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::MessageId;
+use tillgate_engine::{Session, params};
 
 use crate::{Store, StoreError};
 
@@ -46,14 +46,13 @@ impl Store {
         limits: &SelectionLimits<'_>,
     ) -> Result<Vec<MessageId>, StoreError> {
         let now = now.as_millisecond();
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM message WHERE due <= ?1)";
-            if !connection.prepare_cached(query)?.query_row([now], |row| row.get(0))? {
+            if !session.query_one(query, [now], |row| row.get(0))? {
                 return Ok(Vec::new());
             }
-            let mut next = connection.prepare_cached(
-                "SELECT owner, due FROM message WHERE due IS NOT NULL AND owner > ?1 ORDER BY owner, due LIMIT 1",
-            )?;
+            let next =
+                "SELECT owner, due FROM message WHERE due IS NOT NULL AND owner > ?1 ORDER BY owner, due LIMIT 1";
             let first = std::mem::take(&mut cursor.owner);
             let (mut owner, mut wrapped) = (first.clone(), false);
             let mut found = Vec::new();
@@ -61,7 +60,7 @@ impl Store {
                 if found.len() >= limits.total || (wrapped && owner >= first) {
                     break;
                 }
-                let following = next.query_row([&owner], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
+                let following = session.query_optional(next, [&owner], |row| row.read::<(String, i64)>())?;
                 let Some((following, oldest)) = following else {
                     if wrapped || first.is_empty() {
                         break;
@@ -73,7 +72,7 @@ impl Store {
                 owner = following;
                 // The index has the oldest message of the owner first. If that one is not due, none is.
                 if oldest <= now {
-                    select_for_owner(connection, now, &owner, cursor, limits, &mut found)?;
+                    select_for_owner(session, now, &owner, cursor, limits, &mut found)?;
                 }
             }
             cursor.owner = owner;
@@ -86,7 +85,7 @@ impl Store {
 /// [`MAX_QUEUES`] queues, by name; if there may be more, the cursor stores the last one, after which the next selection
 /// continues.
 fn select_for_owner(
-    connection: &Connection,
+    session: &dyn Session,
     now: i64,
     owner: &str,
     cursor: &mut SelectionCursor,
@@ -97,14 +96,10 @@ fn select_for_owner(
     if limit == 0 {
         return Ok(());
     }
-    let mut next = connection.prepare_cached(
-        "SELECT queue, due FROM message WHERE due IS NOT NULL AND owner = ?1 AND queue > ?2
-         ORDER BY queue, due LIMIT 1",
-    )?;
-    let mut select_due = connection.prepare_cached(
-        "SELECT due, id FROM message WHERE owner = ?1 AND queue = ?2 AND due <= ?3 AND leased <= ?3
-         ORDER BY due LIMIT ?4",
-    )?;
+    let next = "SELECT queue, due FROM message WHERE due IS NOT NULL AND owner = ?1 AND queue > ?2
+         ORDER BY queue, due LIMIT 1";
+    let select_due = "SELECT due, id FROM message WHERE owner = ?1 AND queue = ?2 AND due <= ?3 AND leased <= ?3
+         ORDER BY due LIMIT ?4";
     let mut queue = cursor.queues.remove(owner).unwrap_or_default();
     let mut due: Vec<(i64, String)> = Vec::new();
     for step in 0..=MAX_QUEUES {
@@ -116,14 +111,14 @@ fn select_for_owner(
             cursor.queues.insert(owner.to_owned(), queue);
             break;
         }
-        let following = next.query_row([owner, &queue], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
+        let following = session.query_optional(next, [owner, &queue], |row| row.read::<(String, i64)>())?;
         let Some((following, oldest)) = following else { break };
         queue = following;
         if oldest > now {
             continue;
         }
         let queue_limit = i64::try_from((limits.per_queue)(owner, &queue).min(limit)).unwrap_or_default();
-        let mut rows = select_due.query(params![owner, queue, now, queue_limit])?;
+        let mut rows = session.query(select_due, params![owner, queue, now, queue_limit])?;
         while let Some(row) = rows.next()? {
             due.push((row.get(0)?, row.get(1)?));
         }
@@ -146,12 +141,12 @@ mod tests {
     fn create_outbox(messages: &[(&str, &str, i64)]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
-        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
+        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
         for (number, (owner, queue, due)) in messages.iter().enumerate() {
             let id = MessageId::new(Timestamp::UNIX_EPOCH, [u8::try_from(number % 256).unwrap(); 9]);
             let id = format!("{}{number:08x}", &id.as_str()[..24]);
             let query = "INSERT INTO message (id, entity, owner, queue, what, address, due) VALUES (?1, ?2, ?2, ?3, 'x', '', ?4)";
-            connection.execute(query, params![id, owner, queue, due]).unwrap();
+            session.execute(query, params![id, owner, queue, due]).unwrap();
         }
         (folder, store)
     }
@@ -209,7 +204,7 @@ mod tests {
     fn a_selection_steps_through_indexes() {
         let (_folder, store) = create_outbox(&[]);
         store
-            .run_read(|connection| {
+            .run_read(|session| {
                 for query in [
                     "SELECT owner, due FROM message WHERE due IS NOT NULL AND owner > 'a' ORDER BY owner, due LIMIT 1",
                     "SELECT queue, due FROM message WHERE due IS NOT NULL AND owner = 'a' AND queue > 'q'
@@ -217,8 +212,8 @@ mod tests {
                     "SELECT due, id FROM message WHERE owner = 'a' AND queue = 'q' AND due <= 1 AND leased <= 1
                      ORDER BY due LIMIT 4",
                 ] {
-                    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
-                    let steps: Vec<String> = plan.query_map([], |row| row.get(3))?.collect::<Result<_, _>>()?;
+                    let plan = format!("EXPLAIN QUERY PLAN {query}");
+                    let steps: Vec<String> = session.query_all(&plan, (), |row| row.get(3))?;
                     assert!(steps.len() == 1 && steps[0].starts_with("SEARCH message USING"), "{steps:?}");
                 }
                 Ok(())

@@ -1,12 +1,11 @@
 //! Webhooks: receivers of all events of an entity's payments and registrations, and of those of the entities below it.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use tillgate_domain::id::{EntityId, MessageId};
+use tillgate_engine::{Params, Row, Session, params};
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;
-use crate::error::unreadable_column;
 use crate::keys::sealed::{read_sealed, read_sealed_option};
 use crate::{AdminStore, Store, StoreError};
 
@@ -57,15 +56,15 @@ pub struct DeliveryLogEntry {
 
 impl DeliveryLogEntry {
     /// Reads a line from a row with id, kind, time, duration, status and fault of the attempt, and the next attempt.
-    pub(crate) fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(crate) fn read_row(row: &Row<'_>) -> tillgate_engine::Result<Self> {
         Ok(Self {
             message_id: row.get(0)?,
             what: row.get(1)?,
-            at: row.get::<_, Option<i64>>(2)?.map(timestamp_from_milliseconds),
+            at: row.get::<Option<i64>>(2)?.map(timestamp_from_milliseconds),
             milliseconds: row.get(3)?,
             status: row.get(4)?,
             fault: row.get(5)?,
-            next: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
+            next: row.get::<Option<i64>>(6)?.map(timestamp_from_milliseconds),
         })
     }
 }
@@ -77,11 +76,11 @@ impl Webhook {
     }
 
     /// Reads a webhook from a row with [`COLUMNS`]. An unreadable id is an error.
-    fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read_row(row: &Row<'_>) -> tillgate_engine::Result<Self> {
         let (id, entity): (String, String) = (row.get(0)?, row.get(1)?);
         Ok(Self {
-            id: MessageId::parse(&id).ok_or_else(|| unreadable_column(0, "id of a webhook"))?,
-            entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
+            id: MessageId::parse(&id).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of a webhook"))?,
+            entity: EntityId::parse(&entity).ok_or_else(|| tillgate_engine::Error::unreadable(1, "id of an entity"))?,
             url: row.get(2)?,
             sealed: read_sealed(row, 3)?,
             types: row.get(4)?,
@@ -98,9 +97,9 @@ impl Webhook {
 const COLUMNS: &str = "id, entity, url, sealed, types, without_customer, wrapped, active, created, next";
 
 /// Loads a webhook by id.
-pub(crate) fn load_webhook(connection: &Connection, id: &str) -> Result<Option<Webhook>, StoreError> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM webhook WHERE id = ?1"))?;
-    Ok(statement.query_row([id], Webhook::read_row).optional()?)
+pub(crate) fn load_webhook(session: &dyn Session, id: &str) -> Result<Option<Webhook>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM webhook WHERE id = ?1");
+    Ok(session.query_optional(&query, [id], Webhook::read_row)?)
 }
 
 impl AdminStore {
@@ -134,17 +133,17 @@ impl AdminStore {
 
     /// Loads a webhook of any entity by id.
     pub fn load_webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
-        load_webhook(&self.connection, id)
+        load_webhook(&self.session, id)
     }
 
     /// Loads the webhooks of one entity, without those of other entities in the tree, or of all with `None`. Oldest
     /// first.
     pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
         match entity {
-            Some(entity) => load_webhooks_of(&self.connection, entity),
+            Some(entity) => load_webhooks_of(&self.session, entity),
             None => {
-                let mut statement = self.connection.prepare(&format!("SELECT {COLUMNS} FROM webhook ORDER BY id"))?;
-                Ok(statement.query_map([], Webhook::read_row)?.collect::<Result<_, _>>()?)
+                let query = format!("SELECT {COLUMNS} FROM webhook ORDER BY id");
+                Ok(self.session.query_all(&query, (), Webhook::read_row)?)
             }
         }
     }
@@ -197,26 +196,24 @@ impl AdminStore {
     pub fn delete_webhook_messages(&self, id: &MessageId, limit: u32) -> Result<usize, StoreError> {
         let some = "SELECT id FROM message WHERE webhook = ?1 ORDER BY id LIMIT ?2";
         let query = format!("DELETE FROM delivery WHERE message IN ({some})");
-        self.connection.execute(&query, params![id.as_str(), limit])?;
-        Ok(self
-            .connection
-            .execute(&format!("DELETE FROM message WHERE id IN ({some})"), params![id.as_str(), limit])?)
+        self.session.execute(&query, params![id.as_str(), limit])?;
+        Ok(self.session.execute(&format!("DELETE FROM message WHERE id IN ({some})"), params![id.as_str(), limit])?)
     }
 
     /// Deletes a webhook with its secret, its messages and its log. Run it in a transaction, so that either all or
     /// nothing is deleted. Returns true if there was one.
     pub fn delete_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
         let text = id.as_str();
-        self.connection
+        self.session
             .execute("DELETE FROM delivery WHERE message IN (SELECT id FROM message WHERE webhook = ?1)", [text])?;
-        self.connection.execute("DELETE FROM message WHERE webhook = ?1", [text])?;
+        self.session.execute("DELETE FROM message WHERE webhook = ?1", [text])?;
         self.change_webhook(id, "webhook delete", "DELETE FROM webhook WHERE id = ?1", [text])
     }
 
     /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A
     /// message without an attempt is one line.
     pub fn load_webhook_log(&self, id: &MessageId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
-        load_log(&self.connection, id.as_str(), limit)
+        load_log(&self.session, id.as_str(), limit)
     }
 
     /// Queues a webhook's message to be sent again at once, whatever its state is, and forgets its failures. Returns
@@ -228,7 +225,7 @@ impl AdminStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let find = "SELECT webhook FROM message WHERE id = ?1 AND webhook IS NOT NULL";
-        let webhook: Option<String> = self.connection.query_row(find, [message], |row| row.get(0)).optional()?;
+        let webhook: Option<String> = self.session.query_optional(find, [message], |row| row.get(0))?;
         let Some(webhook) = webhook else { return Ok(false) };
         if wanted.is_some_and(|wanted| wanted.as_str() != webhook) {
             return Ok(false);
@@ -244,10 +241,10 @@ impl AdminStore {
 impl Store {
     /// Loads the webhooks of entities, in the order of the entities, oldest first. At most `limit`.
     pub fn load_webhooks(&self, entities: &[EntityId], limit: usize) -> Result<Vec<Webhook>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let mut found = Vec::new();
             for entity in entities {
-                found.extend(load_webhooks_of(connection, entity)?);
+                found.extend(load_webhooks_of(session, entity)?);
                 if found.len() >= limit {
                     break;
                 }
@@ -264,29 +261,24 @@ impl Store {
         id: &str,
         limit: u32,
     ) -> Result<Option<(Webhook, Vec<DeliveryLogEntry>)>, StoreError> {
-        self.run_read(|connection| {
-            let Some(webhook) = load_webhook(connection, id)? else { return Ok(None) };
-            let log = load_log(connection, id, limit)?;
+        self.run_read(|session| {
+            let Some(webhook) = load_webhook(session, id)? else { return Ok(None) };
+            let log = load_log(session, id, limit)?;
             Ok(Some((webhook, log)))
         })
     }
 }
 
-fn load_webhooks_of(connection: &Connection, entity: &EntityId) -> Result<Vec<Webhook>, StoreError> {
+fn load_webhooks_of(session: &dyn Session, entity: &EntityId) -> Result<Vec<Webhook>, StoreError> {
     let query = format!("SELECT {COLUMNS} FROM webhook WHERE entity = ?1 ORDER BY id");
-    let mut statement = connection.prepare_cached(&query)?;
-    let rows = statement.query_map([entity.as_str()], Webhook::read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(session.query_all(&query, [entity.as_str()], Webhook::read_row)?)
 }
 
-fn load_log(connection: &Connection, webhook: &str, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT message.id, what, at, milliseconds, status, fault, due
+fn load_log(session: &dyn Session, webhook: &str, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
+    let query = "SELECT message.id, what, at, milliseconds, status, fault, due
          FROM message LEFT JOIN delivery ON delivery.message = message.id
-         WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
-    )?;
-    let rows = statement.query_map(params![webhook, limit], DeliveryLogEntry::read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+         WHERE webhook = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2";
+    Ok(session.query_all(query, params![webhook, limit], DeliveryLogEntry::read_row)?)
 }
 
 /// Returns host and port of an address.

@@ -1,14 +1,14 @@
 //! Evidence files as rows: a document for each, and its content in sealed parts.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::dispute::evidence::Evidence;
 use tillgate_domain::id::{DisputeId, EvidenceId};
+use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
-use crate::document::{decode_document, encode_document};
+use crate::document::{encode_document, read_document};
 use crate::keys::sealed::read_sealed;
 use crate::{AdminStore, Changes, Store, StoreError};
 
@@ -45,26 +45,26 @@ impl Changes {
 
 impl EvidenceChange {
     /// Writes the change.
-    pub(crate) fn apply(&self, connection: &Connection, dispute: &DisputeId) -> Result<(), StoreError> {
+    pub(crate) fn apply(&self, session: &dyn Session, dispute: &DisputeId) -> Result<(), StoreError> {
         match self {
             Self::Add(evidence, parts) => {
                 let id = evidence.id.as_str();
-                connection
-                    .prepare_cached("INSERT INTO evidence (id, dispute, document) VALUES (?1, ?2, ?3)")?
-                    .execute(params![id, dispute.as_str(), encode_document(evidence)])?;
+                session.execute(
+                    "INSERT INTO evidence (id, dispute, document) VALUES (?1, ?2, ?3)",
+                    params![id, dispute.as_str(), encode_document(evidence)],
+                )?;
                 let query = "INSERT INTO evidence_part (evidence, part, sealed) VALUES (?1, ?2, ?3)";
-                let mut statement = connection.prepare_cached(query)?;
                 for (number, part) in (0_i64..).zip(parts) {
-                    statement.execute(params![id, number, part.as_bytes()])?;
+                    session.execute(query, params![id, number, part.as_bytes()])?;
                 }
             }
             Self::DeleteAll => {
                 // The parts go first, because they are found by the rows of their files.
-                connection.execute(
+                session.execute(
                     "DELETE FROM evidence_part WHERE evidence IN (SELECT id FROM evidence WHERE dispute = ?1)",
                     [dispute.as_str()],
                 )?;
-                connection.execute("DELETE FROM evidence WHERE dispute = ?1", [dispute.as_str()])?;
+                session.execute("DELETE FROM evidence WHERE dispute = ?1", [dispute.as_str()])?;
             }
         }
         Ok(())
@@ -82,45 +82,42 @@ impl EvidenceChange {
     }
 }
 
-fn load_list(connection: &Connection, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
+fn load_list(session: &dyn Session, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
     let query = "SELECT document FROM evidence WHERE dispute = ?1 ORDER BY id";
-    let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map([dispute.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
-    rows.map(|document| Ok(document??)).collect()
+    session.query_all(query, [dispute.as_str()], |row| read_document(row, 0))
 }
 
 /// Loads a file with its sealed parts.
-fn load_file(connection: &Connection, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT document FROM evidence WHERE id = ?1")?;
-    let document = statement.query_row([id.as_str()], |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)));
-    let Some(evidence) = document.optional()?.transpose()? else { return Ok(None) };
+fn load_file(session: &dyn Session, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
+    let query = "SELECT document FROM evidence WHERE id = ?1";
+    let found = session.query_optional(query, [id.as_str()], |row| read_document(row, 0))?;
+    let Some(evidence) = found else { return Ok(None) };
     let query = "SELECT sealed FROM evidence_part WHERE evidence = ?1 ORDER BY part";
-    let mut statement = connection.prepare_cached(query)?;
-    let parts = statement.query_map([id.as_str()], |row| read_sealed(row, 0))?.collect::<Result<_, _>>()?;
+    let parts = session.query_all(query, [id.as_str()], |row| read_sealed(row, 0))?;
     Ok(Some((evidence, parts)))
 }
 
 impl Store {
     /// Loads the files of a dispute without their content, oldest first.
     pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
-        self.run_read(|connection| load_list(connection, dispute))
+        self.run_read(|session| load_list(session, dispute))
     }
 
     /// Loads a file of any entity with its sealed parts.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
         // In one snapshot, because the evidence may be deleted between the file and its parts.
-        self.readers.in_snapshot(|connection| load_file(connection, id))
+        self.readers.in_snapshot(|session| load_file(session, id))
     }
 }
 
 impl AdminStore {
     /// Loads the files of a dispute without their content, oldest first.
     pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
-        load_list(&self.connection, dispute)
+        load_list(&self.session, dispute)
     }
 
     /// Loads a file with its sealed parts.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
-        load_file(&self.connection, id)
+        load_file(&self.session, id)
     }
 }

@@ -1,11 +1,11 @@
 //! Lists of disputes for people: the open ones by their deadline, and the others by their age.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 use tillgate_domain::dispute::{Dispute, DisputeStage};
 use tillgate_domain::id::{DisputeId, EntityId};
+use tillgate_engine::{Session, params};
 
-use crate::document::decode_document;
+use crate::document::read_document;
 use crate::{Store, StoreError};
 
 /// Text after every time, for disputes without a deadline.
@@ -90,7 +90,7 @@ impl std::fmt::Display for DisputePlace {
 
 /// Loads the disputes of some entities after a place in a list. Without an entity there is none.
 fn load_view(
-    connection: &Connection,
+    session: &dyn Session,
     entities: &[EntityId],
     (view, after): (DisputeView, Option<&DisputePlace>),
     limit: usize,
@@ -116,11 +116,9 @@ fn load_view(
              ORDER BY id DESC LIMIT ?5"
         }
     };
-    let mut statement = connection.prepare_cached(query)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = params![serde_json::to_string(&ids)?, serde_json::to_string(&stages)?, deadline, id, limit];
-    let rows = statement.query_map(values, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))?;
-    rows.map(|document| Ok(document??)).collect()
+    session.query_all(query, values, |row| read_document(row, 0))
 }
 
 impl Store {
@@ -132,6 +130,6 @@ impl Store {
         after: Option<&DisputePlace>,
         limit: usize,
     ) -> Result<Vec<Dispute>, StoreError> {
-        self.run_read(|connection| load_view(connection, entities, (view, after), limit))
+        self.run_read(|session| load_view(session, entities, (view, after), limit))
     }
 }

@@ -6,29 +6,35 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::channel;
 use std::task::{Context, Waker};
 
+use tillgate_engine::sqlite::SqliteSession;
+
 use super::*;
 use crate::StoreErrorKind;
 
-/// Creates a queue in front of an empty table of numbers, and another connection to that table. The folder is
+/// Creates a queue in front of an empty table of numbers, and another session with that table. The folder is
 /// deleted when the first value is dropped.
-fn start_queue(capacity: usize, hooks: impl CommitHooks) -> (tempfile::TempDir, CommitQueue, Connection) {
+fn start_queue(capacity: usize, hooks: impl CommitHooks) -> (tempfile::TempDir, CommitQueue, SqliteSession) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("numbers.db");
-    let connection = Connection::open(&file).unwrap();
-    connection.execute_batch("CREATE TABLE number (n INTEGER PRIMARY KEY)").unwrap();
-    (folder, CommitQueue::start("numbers", connection, capacity, hooks).unwrap(), Connection::open(file).unwrap())
+    let session = SqliteSession::open(&file).unwrap();
+    session.run_script("CREATE TABLE number (n INTEGER PRIMARY KEY)").unwrap();
+    (
+        folder,
+        CommitQueue::start("numbers", Box::new(session), capacity, hooks).unwrap(),
+        SqliteSession::open(&file).unwrap(),
+    )
 }
 
 /// Inserts a number. Fails if the table has it.
-fn insert_number(connection: &Connection, number: i64) -> Result<((), WrittenRows), StoreError> {
-    connection.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
+fn insert_number(session: &dyn Session, number: i64) -> Result<((), WrittenRows), StoreError> {
+    session.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
     Ok(((), WrittenRows::Once))
 }
 
 /// Returns the committed numbers in ascending order.
-fn load_numbers(connection: &Connection) -> Vec<i64> {
-    let mut statement = connection.prepare("SELECT n FROM number ORDER BY n").unwrap();
-    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+fn load_numbers(session: &dyn Session) -> Vec<i64> {
+    let query = "SELECT n FROM number ORDER BY n";
+    session.query_all(query, (), |row| row.get(0)).unwrap()
 }
 
 /// Polls a write once, which queues it, and does not wait for it.
@@ -44,9 +50,9 @@ fn error_kind<T>(outcome: &Result<T, StoreError>) -> Option<StoreErrorKind> {
 #[tokio::test]
 async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
     let (_folder, queue, reader) = start_queue(8, ());
-    let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
+    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
     let fail = || {
-        let write = |connection: &Connection| insert_number(connection, 3).and_then(|_| insert_number(connection, 1));
+        let write = |session: &dyn Session| insert_number(session, 3).and_then(|_| insert_number(session, 1));
         queue.commit_write(write, |_| ())
     };
     let (one, failed, two) = tokio::join!(add(1), fail(), add(2));
@@ -61,16 +67,16 @@ async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
 async fn a_transaction_that_sqlite_undoes_fails_for_everybody_in_it_and_for_nobody_after_it() {
     let (_folder, queue, reader) = start_queue(8, ());
     let (release, released) = channel::<()>();
-    let wait = move |_: &Connection| {
+    let wait = move |_: &dyn Session| {
         released.recv().unwrap();
         Ok(((), WrittenRows::Nothing))
     };
     let wait = queue.commit_write(wait, |_| ());
-    let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
+    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
     // SQLite does the same by itself when the disk is full.
     let undo = || {
-        let write = |connection: &Connection| -> Result<((), WrittenRows), StoreError> {
-            connection.execute_batch("ROLLBACK")?;
+        let write = |session: &dyn Session| -> Result<((), WrittenRows), StoreError> {
+            session.run_script("ROLLBACK")?;
             Err(Cause::NotCommitted(Some(DiskFault::Full)).into())
         };
         queue.commit_write(write, |_| ())
@@ -88,7 +94,7 @@ async fn more_than_may_wait_is_refused_and_what_waits_is_written_before_the_thre
     let (_folder, queue, reader) = start_queue(2, ());
     let (release, released) = channel::<()>();
     let (running, runs) = channel();
-    let wait = move |_: &Connection| {
+    let wait = move |_: &dyn Session| {
         running.send(()).unwrap();
         released.recv().unwrap();
         Ok(((), WrittenRows::Nothing))
@@ -96,13 +102,13 @@ async fn more_than_may_wait_is_refused_and_what_waits_is_written_before_the_thre
     let mut wait = Box::pin(queue.commit_write(wait, |_| ()));
     poll_once(wait.as_mut());
     runs.recv().unwrap();
-    let add = |number| queue.commit_write(move |connection| insert_number(connection, number), |_| ());
+    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
     let (one, two, three, (), _) = tokio::join!(add(1), add(2), add(3), async { release.send(()).unwrap() }, wait);
     assert_eq!(
         [error_kind(&one), error_kind(&two), error_kind(&three)],
         [None, None, Some(StoreErrorKind::Overloaded)]
     );
-    poll_once(Box::pin(queue.commit_write(|connection| insert_number(connection, 4), |_| ())).as_mut());
+    poll_once(Box::pin(queue.commit_write(|session| insert_number(session, 4), |_| ())).as_mut());
     drop(queue);
     assert_eq!(load_numbers(&reader), [1, 2, 4]);
 }
@@ -112,7 +118,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
     /// Counts the commits.
     struct Counting(Arc<AtomicI64>);
     impl CommitHooks for Counting {
-        fn after_commit(&mut self, _connection: &Connection) {
+        fn after_commit(&mut self, _connection: &dyn Session) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
@@ -120,7 +126,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
     let (_folder, queue, _reader) = start_queue(16, Counting(Arc::clone(&commits)));
     let queue = Arc::new(queue);
     let (release, released) = channel::<()>();
-    let wait = move |_: &Connection| {
+    let wait = move |_: &dyn Session| {
         released.recv().unwrap();
         Ok(((), WrittenRows::Nothing))
     };
@@ -132,8 +138,8 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
     let add = move |number| {
         let (queue, commits, order) = (Arc::clone(&queue), Arc::clone(&commits), Arc::clone(&order));
         let mut write = Box::pin(async move {
-            let write = move |connection: &Connection| {
-                let (_, rows) = insert_number(connection, number)?;
+            let write = move |session: &dyn Session| {
+                let (_, rows) = insert_number(session, number)?;
                 Ok(((commits.load(Ordering::SeqCst), order.fetch_add(1, Ordering::SeqCst)), rows))
             };
             queue.commit_write(write, |_| ()).await
@@ -171,7 +177,7 @@ async fn a_known_fault_refuses_everything() {
         }
     }
     let (_folder, queue, reader) = start_queue(8, Broken);
-    let refused = queue.commit_write(|connection| insert_number(connection, 1), |_| ()).await;
+    let refused = queue.commit_write(|session| insert_number(session, 1), |_| ()).await;
     assert_eq!(error_kind(&refused), Some(StoreErrorKind::Disk(DiskFault::Damaged)));
     assert!(load_numbers(&reader).is_empty());
 }

@@ -1,7 +1,7 @@
 //! The key of the audit log and of the store's seal.
 
-use rusqlite::Connection;
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_engine::Session;
 use tillgate_vault::Vault;
 
 use crate::StoreError;
@@ -14,23 +14,23 @@ use crate::keys::table_seal;
 const AUDIT_KEY: &str = "audit key";
 
 /// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
-pub(crate) fn open_audit_key(connection: &Connection, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
+pub(crate) fn open_audit_key(session: &dyn Session, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
     // A store of an early version has no such table before it is migrated.
-    if !table_seal::has_table(connection, "sealed_key")? {
+    if !table_seal::has_table(session, "sealed_key")? {
         return Ok(None);
     }
-    Ok(open_stored_key(connection, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
+    Ok(open_stored_key(session, AUDIT_KEY, vault)?.map(|key| AuditKey::new(&key)))
 }
 
 /// Opens the key of the audit log, and creates it on first use. Keys the hashes of tokens before.
-pub(crate) fn make_audit_key(connection: &Connection, vault: &Vault) -> Result<AuditKey, StoreError> {
+pub(crate) fn make_audit_key(session: &dyn Session, vault: &Vault) -> Result<AuditKey, StoreError> {
     let made = || {
-        if let Some(key) = open_audit_key(connection, vault)? {
+        if let Some(key) = open_audit_key(session, vault)? {
             return Ok(key);
         }
         // The hashes are keyed before the store is sealed. Later, a hash without a key is not the program's.
-        token::key_hashes(connection, vault)?;
-        Ok(AuditKey::new(&*make_stored_key(connection, AUDIT_KEY, vault)?))
+        token::key_hashes(session, vault)?;
+        Ok(AuditKey::new(&*make_stored_key(session, AUDIT_KEY, vault)?))
     };
     made().map_err(|error: SealedKeyError| Cause::SealKey(Box::new(error)).into())
 }

@@ -1,7 +1,7 @@
 //! Masks of the account indexes that earlier releases stored with payments without one.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::id::PaymentId;
+use tillgate_engine::{Session, params};
 use tillgate_vault::{AccountIndexKey, Vault};
 
 use crate::keys::sealed_key::SealedKeyError;
@@ -11,27 +11,24 @@ use crate::{Store, StoreError};
 const BATCH: u16 = 500;
 
 /// Masks the indexes of a batch of payments. Returns false if none is left.
-fn mask_batch(connection: &Connection, key: &AccountIndexKey) -> Result<bool, StoreError> {
+fn mask_batch(session: &dyn Session, key: &AccountIndexKey) -> Result<bool, StoreError> {
     // `LEFT JOIN` keeps rows whose payment is missing, so that they are deleted below and do not come back in each
     // batch.
     let query = "SELECT unmasked.entity, unmasked.payment, CAST(document AS TEXT) ->> '$.risk.context.account'
         FROM unmasked_index AS unmasked LEFT JOIN payment
         ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
-    let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map([BATCH], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     // Collected first, because the statements below delete the rows of this query.
-    let rows: Vec<(String, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
+    let rows: Vec<(String, String, Option<String>)> = session.query_all(query, [BATCH], |row| row.read())?;
     for (entity, payment, index) in &rows {
         let masked = PaymentId::parse(payment).zip(index.as_ref()).and_then(|(id, index)| key.mask_index(&id, index));
-        connection
-            .prepare_cached(
-                "UPDATE payment SET document = CAST(json_patch(CAST(document AS TEXT), json_object('risk', json_object(
+        session.execute(
+            "UPDATE payment SET document = CAST(json_patch(CAST(document AS TEXT), json_object('risk', json_object(
                     'context', json_object('card', NULL, 'account', NULL, 'masked_index', ?3)))) AS BLOB)
                  WHERE entity = ?1 AND id = ?2",
-            )?
-            .execute(params![entity, payment, masked])?;
+            params![entity, payment, masked],
+        )?;
         let done = "DELETE FROM unmasked_index WHERE entity = ?1 AND payment = ?2";
-        connection.prepare_cached(done)?.execute([entity, payment])?;
+        session.execute(done, [entity, payment])?;
     }
     Ok(rows.len() == usize::from(BATCH))
 }
@@ -46,7 +43,7 @@ impl Store {
         let key = self.load_account_index_key(vault).await?;
         loop {
             let key = key.clone();
-            if !self.run_write(move |connection| mask_batch(connection, &key)).await? {
+            if !self.run_write(move |session| mask_batch(session, &key)).await? {
                 break;
             }
         }
@@ -59,27 +56,28 @@ impl Store {
 mod tests {
     use jiff::Timestamp;
     use serde_json::{Value, json};
+    use tillgate_engine::sqlite::SqliteSession;
     use zeroize::Zeroizing;
 
     use crate::keys::masked_index::*;
 
     #[test]
     fn earlier_payments_keep_six_digits_and_a_masked_index() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        crate::migrations::migrate_to(&mut connection, 48);
+        let session = SqliteSession::open_in_memory().unwrap();
+        crate::migrations::migrate_to(&session, 48);
         let (key, index) = (AccountIndexKey::new(Zeroizing::new([7; 32])), "0f".repeat(32));
         let ids: Vec<PaymentId> = (1..=3).map(|number| PaymentId::new(Timestamp::UNIX_EPOCH, [number; 9])).collect();
         let context = json!({ "card": index, "account": index, "bin": "42000012", "card_country": "DE" });
         for (id, risk) in ids.iter().zip([json!({ "context": context }), json!({ "context": {} }), Value::Null]) {
             let document = json!({ "id": id.as_str(), "risk": risk, "amount": ["1.00", "EUR"] }).to_string();
             let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
-            connection.execute(insert, params![id.as_str(), document.as_bytes()]).unwrap();
+            session.execute(insert, params![id.as_str(), document.as_bytes()]).unwrap();
         }
-        crate::migrations::migrate(&mut connection).unwrap();
-        assert!(!mask_batch(&connection, &key).unwrap());
+        crate::migrations::migrate(&session).unwrap();
+        assert!(!mask_batch(&session, &key).unwrap());
         let load = |id: &PaymentId| -> Value {
             let query = "SELECT document FROM payment WHERE id = ?1";
-            let document: Vec<u8> = connection.query_row(query, [id.as_str()], |row| row.get(0)).unwrap();
+            let document: Vec<u8> = session.query_one(query, [id.as_str()], |row| row.get(0)).unwrap();
             serde_json::from_slice(&document).unwrap()
         };
         let masked = key.mask_index(&ids[0], &index).unwrap();
@@ -87,7 +85,7 @@ mod tests {
         let expected = json!({ "id": ids[0].as_str(), "risk": { "context": context }, "amount": ["1.00", "EUR"] });
         assert_eq!(load(&ids[0]), expected);
         assert_eq!((&load(&ids[1])["risk"], &load(&ids[2])["risk"]), (&json!({ "context": {} }), &Value::Null));
-        let left: i64 = connection.query_row("SELECT count(*) FROM unmasked_index", [], |row| row.get(0)).unwrap();
+        let left: i64 = session.query_one("SELECT count(*) FROM unmasked_index", (), |row| row.get(0)).unwrap();
         assert_eq!(left, 0);
     }
 }

@@ -2,11 +2,10 @@
 //! in short transactions beside a running server, record by record, so that it can be interrupted and repeated at any
 //! point.
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params_from_iter};
+use tillgate_engine::{ErrorKind, Row, Session, Transaction, Value};
 use tillgate_vault::{KeyId, Sealed, Vault};
 
-use crate::{AdminStore, DiskFault, StoreError};
+use crate::{AdminStore, StoreError};
 
 /// Number of records in a transaction. A running server waits at most for one transaction.
 const BATCH: usize = 50;
@@ -83,27 +82,27 @@ const COLUMNS: [SealedColumn; 13] = [
 ];
 
 /// Reads a column of a row as a sealed record.
-pub(crate) fn read_sealed(row: &Row<'_>, column: usize) -> rusqlite::Result<Sealed> {
+pub(crate) fn read_sealed(row: &Row<'_>, column: usize) -> tillgate_engine::Result<Sealed> {
     row.get(column).map(Sealed::from_bytes)
 }
 
 /// Same as [`read_sealed`], for a column that may be empty.
-pub(crate) fn read_sealed_option(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Sealed>> {
-    Ok(row.get::<_, Option<Vec<u8>>>(column)?.map(Sealed::from_bytes))
+pub(crate) fn read_sealed_option(row: &Row<'_>, column: usize) -> tillgate_engine::Result<Option<Sealed>> {
+    Ok(row.get::<Option<Vec<u8>>>(column)?.map(Sealed::from_bytes))
 }
 
 impl SealedColumn {
     /// Returns true if the table has the column.
-    fn is_in_schema(&self, connection: &Connection) -> Result<bool, StoreError> {
+    fn is_in_schema(&self, session: &dyn Session) -> Result<bool, StoreError> {
         let query = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2)";
-        Ok(connection.query_row(query, [self.table, self.column], |row| row.get(0))?)
+        Ok(session.query_one(query, [self.table, self.column], |row| row.get(0))?)
     }
 
     /// Loads the next records, at most [`BATCH`], that have to be sealed again, in the order of the primary key.
     /// `after` is the key of the last record before them, empty at the beginning. Leaves out empty columns.
     fn load_batch(
         &self,
-        connection: &Connection,
+        session: &dyn Session,
         stale: Stale,
         after: &[Value],
     ) -> Result<Vec<SealedRecord>, StoreError> {
@@ -120,30 +119,24 @@ impl SealedColumn {
             "SELECT {column}, {record}, {keys} FROM {table}
              WHERE length({column}) > 0 AND {condition} {after_condition} ORDER BY {keys} LIMIT {BATCH}"
         );
-        let mut statement = connection.prepare(&query)?;
-        let values = std::iter::once(Value::Blob(value)).chain(after.iter().cloned());
-        let rows = statement.query_map(params_from_iter(values), |row| {
+        let values: Vec<Value> = std::iter::once(Value::Blob(value)).chain(after.iter().cloned()).collect();
+        session.query_all(&query, values, |row| {
             let key_values = (0..key.len()).map(|index| row.get(index + 2)).collect::<Result<_, _>>()?;
             Ok(SealedRecord { sealed: read_sealed(row, 0)?, record: row.get(1)?, key_values })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Writes a resealed record. Does nothing if the sealed bytes have changed meanwhile.
-    fn write_resealed(
-        &self,
-        connection: &Connection,
-        found: &SealedRecord,
-        resealed: &Sealed,
-    ) -> Result<(), StoreError> {
+    fn write_resealed(&self, session: &dyn Session, found: &SealedRecord, resealed: &Sealed) -> Result<(), StoreError> {
         let Self { table, column, key, .. } = self;
         let conditions: Vec<String> =
             key.iter().enumerate().map(|(index, key)| format!("{key} = ?{}", index + 3)).collect();
         // The record was read without the lock, so a server may have replaced it by a newer one.
         let query = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2 AND {}", conditions.join(" AND "));
         let blob = |sealed: &Sealed| Value::Blob(sealed.as_bytes().to_vec());
-        let values = [blob(resealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone());
-        connection.prepare_cached(&query)?.execute(params_from_iter(values))?;
+        let values: Vec<Value> =
+            [blob(resealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone()).collect();
+        session.execute(&query, values)?;
         Ok(())
     }
 }
@@ -170,19 +163,19 @@ struct SealedRecord {
 pub type SealedCount = (&'static str, u64);
 
 /// Counts the records sealed under a key, for each column that has any.
-pub(crate) fn count_by_key(connection: &Connection, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-    count_records(connection, id, "=")
+pub(crate) fn count_by_key(session: &dyn Session, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
+    count_records(session, id, "=")
 }
 
 impl AdminStore {
     /// Counts the records sealed under a key, for each column that has any.
     pub fn count_sealed_by(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-        count_by_key(&self.connection, id)
+        count_by_key(&self.session, id)
     }
 
     /// Counts the records sealed under keys other than `id`, for each column that has any.
     pub fn count_sealed_by_others(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-        count_records(&self.connection, id, "<>")
+        count_records(&self.session, id, "<>")
     }
 
     /// Reseals every record that is not sealed under `id`. `reseal` receives the record's id in the vault and the
@@ -197,15 +190,15 @@ impl AdminStore {
         reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
         progress: impl FnMut(u64),
     ) -> Result<u64, StoreError> {
-        reseal_all(&self.connection, Stale::OtherKey(id), reseal, progress)
+        reseal_all(&self.session, Stale::OtherKey(id), reseal, progress)
     }
 }
 
 /// Seals every record of the first format again, bound to its owner and use. Those that the vault does not open stay as
 /// they are.
-pub(crate) fn bind_owners(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
+pub(crate) fn bind_owners(session: &dyn Session, vault: &Vault) -> Result<(), StoreError> {
     let reseal = |record: &str, sealed: &Sealed| vault.seal(record, &vault.open(record, sealed)?);
-    let failed = reseal_all(connection, Stale::FirstFormat, reseal, |_| {})?;
+    let failed = reseal_all(session, Stale::FirstFormat, reseal, |_| {})?;
     if failed > 0 {
         tracing::error!(failed, "sealed records cannot be opened, and stay as they are");
     }
@@ -214,15 +207,15 @@ pub(crate) fn bind_owners(connection: &Connection, vault: &Vault) -> Result<(), 
 
 /// Counts the records of each column whose key compares with `id` by the SQL operator `compare`. Leaves out columns
 /// without such records, and empty values.
-fn count_records(connection: &Connection, id: KeyId, compare: &str) -> Result<Vec<SealedCount>, StoreError> {
+fn count_records(session: &dyn Session, id: KeyId, compare: &str) -> Result<Vec<SealedCount>, StoreError> {
     let mut counts = Vec::new();
     for sealed in &COLUMNS {
         let SealedColumn { table, column, .. } = sealed;
-        if sealed.is_in_schema(connection)? {
+        if sealed.is_in_schema(session)? {
             let query = format!(
                 "SELECT count(*) FROM {table} WHERE length({column}) > 0 AND substr({column}, 2, 4) {compare} ?1"
             );
-            let count: i64 = connection.query_row(&query, [id.0], |row| row.get(0))?;
+            let count: i64 = session.query_one(&query, [id.0], |row| row.get(0))?;
             if count > 0 {
                 counts.push((*table, count.unsigned_abs()));
             }
@@ -233,7 +226,7 @@ fn count_records(connection: &Connection, id: KeyId, compare: &str) -> Result<Ve
 
 /// Reseals every record, as described at [`AdminStore::reseal_all`]. Repeats until a round reseals nothing.
 fn reseal_all<E>(
-    connection: &Connection,
+    session: &dyn Session,
     stale: Stale,
     reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
     mut progress: impl FnMut(u64),
@@ -242,23 +235,23 @@ fn reseal_all<E>(
     loop {
         let (done_before, mut failed) = (done, 0);
         for sealed in &COLUMNS {
-            if !sealed.is_in_schema(connection)? {
+            if !sealed.is_in_schema(session)? {
                 continue;
             }
             let mut after = Vec::new();
             loop {
                 // Loaded before the transaction, so that a server waits only for the writes.
-                let batch = sealed.load_batch(connection, stale, &after)?;
+                let batch = sealed.load_batch(session, stale, &after)?;
                 let Some(last) = batch.last() else { break };
                 // The next batch begins after this one. Otherwise records that cannot be opened would be loaded for
                 // ever.
                 after.clone_from(&last.key_values);
                 let began = std::time::Instant::now();
-                let transaction = begin_immediate(connection)?;
+                let transaction = begin_immediate(session)?;
                 for found in &batch {
                     match reseal(&found.record, &found.sealed) {
                         Ok(resealed) => {
-                            sealed.write_resealed(&transaction, found, &resealed)?;
+                            sealed.write_resealed(&*transaction, found, &resealed)?;
                             done += 1;
                         }
                         // A damaged record must not keep the others from getting the new key.
@@ -280,10 +273,10 @@ fn reseal_all<E>(
 
 /// Begins a transaction with the write lock. Waits for the lock without a limit, because a server under load may take
 /// it first many times.
-pub(crate) fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
+pub(crate) fn begin_immediate(session: &dyn Session) -> Result<Transaction<'_>, StoreError> {
     loop {
-        match Transaction::new_unchecked(connection, TransactionBehavior::Immediate) {
-            Err(error) if DiskFault::from_sqlite(&error) == Some(DiskFault::Busy) => {}
+        match session.begin() {
+            Err(error) if error.kind() == ErrorKind::Busy => {}
             begun => return Ok(begun?),
         }
     }
@@ -293,23 +286,22 @@ pub(crate) fn begin_immediate(connection: &Connection) -> Result<Transaction<'_>
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::keys::sealed::*;
-    use crate::open_for_writing::open_connection;
+    use crate::open_for_writing::open_session;
 
     #[test]
     fn every_column_that_is_sealed_gets_another_key() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = open_connection(folder.path()).unwrap();
+        let session = open_session(folder.path()).unwrap();
         let query =
             "SELECT tables.name, columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
             WHERE tables.type = 'table' AND columns.name LIKE '%seal%'";
-        let mut statement = connection.prepare(query).unwrap();
-        let columns = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        for (table, column) in columns.collect::<Result<Vec<(String, String)>, _>>().unwrap() {
+        let columns: Vec<(String, String)> = session.query_all(query, (), |row| row.read()).unwrap();
+        for (table, column) in columns {
             let known = COLUMNS.iter().any(|sealed| sealed.table == table && sealed.column == column);
             assert!(known, "add {table}.{column} to the columns of store/keys/sealed.rs");
         }
         for sealed in &COLUMNS {
-            assert!(sealed.is_in_schema(&connection).unwrap(), "{}.{}", sealed.table, sealed.column);
+            assert!(sealed.is_in_schema(&session).unwrap(), "{}.{}", sealed.table, sealed.column);
         }
     }
 }

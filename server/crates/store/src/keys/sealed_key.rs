@@ -1,7 +1,7 @@
 //! Random keys that the store keeps sealed by the vault. They are created on first use, and stay the same when the
 //! vault's key changes.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use tillgate_engine::{Session, params};
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError};
 use zeroize::Zeroizing;
 
@@ -22,18 +22,20 @@ pub enum SealedKeyError {
     Vault(&'static str, VaultError),
 }
 
+/// Finds a sealed key by its name.
+const LOAD: &str = "SELECT sealed FROM sealed_key WHERE name = ?1";
+
 /// Loads a sealed key. Returns `None` before its first use.
-fn load_sealed_key(connection: &Connection, name: &str) -> Result<Option<Sealed>, StoreError> {
-    let query = "SELECT sealed FROM sealed_key WHERE name = ?1";
-    Ok(connection.query_row(query, [name], |row| read_sealed(row, 0)).optional()?)
+fn load_sealed_key(session: &dyn Session, name: &str) -> Result<Option<Sealed>, StoreError> {
+    Ok(session.query_optional(LOAD, [name], |row| read_sealed(row, 0))?)
 }
 
 /// Stores a key, unless another process has stored one first. Returns the stored one.
-fn insert_sealed_key(connection: &Connection, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
+fn insert_sealed_key(session: &dyn Session, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
     let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
-    connection.execute(query, params![name, sealed.as_bytes()])?;
+    session.execute(query, params![name, sealed.as_bytes()])?;
     // Read back, because another process may have stored a key first, and all processes need the same one.
-    Ok(load_sealed_key(connection, name)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+    Ok(session.query_one(LOAD, [name], |row| read_sealed(row, 0))?)
 }
 
 /// Creates a random key, sealed.
@@ -55,22 +57,22 @@ fn open_key(name: &'static str, sealed: &Sealed, vault: &Vault) -> Result<Zeroiz
 
 /// Opens the key with a name. `None` before its first use.
 pub(crate) fn open_stored_key(
-    connection: &Connection,
+    session: &dyn Session,
     name: &'static str,
     vault: &Vault,
 ) -> Result<Option<Zeroizing<[u8; 32]>>, SealedKeyError> {
-    load_sealed_key(connection, name)?.map(|sealed| open_key(name, &sealed, vault)).transpose()
+    load_sealed_key(session, name)?.map(|sealed| open_key(name, &sealed, vault)).transpose()
 }
 
 /// Opens the key with a name, and creates it on first use.
 pub(crate) fn make_stored_key(
-    connection: &Connection,
+    session: &dyn Session,
     name: &'static str,
     vault: &Vault,
 ) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
-    let sealed = match load_sealed_key(connection, name)? {
+    let sealed = match load_sealed_key(session, name)? {
         Some(sealed) => sealed,
-        None => insert_sealed_key(connection, name, &create_sealed_key(name, &Sources::system(), vault)?)?,
+        None => insert_sealed_key(session, name, &create_sealed_key(name, &Sources::system(), vault)?)?,
     };
     open_key(name, &sealed, vault)
 }
@@ -83,11 +85,11 @@ impl Store {
         vault: &Vault,
     ) -> Result<Zeroizing<[u8; 32]>, SealedKeyError> {
         // Only the first start creates the key, so the others get by with a read.
-        let found = match self.run_read(|connection| load_sealed_key(connection, name))? {
+        let found = match self.run_read(|session| load_sealed_key(session, name))? {
             Some(found) => found,
             None => {
                 let created = create_sealed_key(name, &self.sources, vault)?;
-                self.run_write(move |connection| insert_sealed_key(connection, name, &created)).await?
+                self.run_write(move |session| insert_sealed_key(session, name, &created)).await?
             }
         };
         open_key(name, &found, vault)
@@ -108,6 +110,6 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
     pub fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
-        Ok(AccountIndexKey::new(make_stored_key(&self.connection, ACCOUNT_INDEX_KEY, vault)?))
+        Ok(AccountIndexKey::new(make_stored_key(&self.session, ACCOUNT_INDEX_KEY, vault)?))
     }
 }

@@ -2,8 +2,8 @@
 //! over all tables. A row that was changed, added or removed by anyone without the vault's key is found, whatever its
 //! table and column.
 //!
-//! A connection that has the key keeps the seal by triggers of its own, so that each write is part of the sum in the
-//! same transaction, wherever it comes from. A connection without the key cannot write to a sealed store.
+//! A session that has the key keeps the seal by triggers of its own, so that each write is part of the sum in the
+//! same transaction, wherever it comes from. A session without the key cannot write to a sealed store.
 
 pub mod acceptance;
 mod functions;
@@ -12,11 +12,13 @@ mod tables;
 pub(crate) use functions::register_functions;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::access::audit_key::finish_code;
+use tillgate_engine::Session;
+use tillgate_engine::sqlite::SqliteSession;
 
+use crate::keys::sealed;
 use crate::migrations::VERSION;
 use crate::settlement::ledger;
 use crate::{StoreError, schema_check};
@@ -136,7 +138,7 @@ impl Seal {
     }
 }
 
-/// Rights of a connection to a store.
+/// Rights of a session to a store.
 #[derive(Clone, Copy)]
 pub(crate) enum SealAccess<'a> {
     /// It has no key: it writes only while the store is not sealed.
@@ -152,64 +154,64 @@ fn current_version() -> u32 {
 }
 
 /// Loads the seal. `None` if the store has none, or is of a version before there were seals.
-fn load_seal(connection: &Connection) -> Result<Option<Seal>, StoreError> {
-    if !has_table(connection, "store_seal")? {
+fn load_seal(session: &dyn Session) -> Result<Option<Seal>, StoreError> {
+    if !has_table(session, "store_seal")? {
         return Ok(None);
     }
     let query = "SELECT sums FROM store_seal WHERE id = 1";
-    Ok(connection.query_row(query, [], |row| row.get(0).map(Seal)).optional()?)
+    Ok(session.query_optional(query, (), |row| row.get(0).map(Seal))?)
 }
 
-pub(crate) fn has_table(connection: &Connection, table: &str) -> Result<bool, StoreError> {
+pub(crate) fn has_table(session: &dyn Session, table: &str) -> Result<bool, StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
-    Ok(connection.query_row(query, [table], |row| row.get(0))?)
+    Ok(session.query_one(query, [table], |row| row.get(0))?)
 }
 
 /// Returns true if the store is sealed.
-pub(crate) fn is_sealed(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(load_seal(connection)?.is_some())
+pub(crate) fn is_sealed(session: &dyn Session) -> Result<bool, StoreError> {
+    Ok(load_seal(session)?.is_some())
 }
 
 /// Returns true if the store was sealed by another version of the schema, so that a migration has to seal it again.
-pub(crate) fn needs_resealing(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(load_seal(connection)?.is_some_and(|seal| seal.version() != current_version()))
+pub(crate) fn needs_resealing(session: &dyn Session) -> Result<bool, StoreError> {
+    Ok(load_seal(session)?.is_some_and(|seal| seal.version() != current_version()))
 }
 
-/// Lets a connection write to the store, as far as it has the key. `unsound` is what was wrong with the seal before a
+/// Lets a session write to the store, as far as it has the key. `unsound` is what was wrong with the seal before a
 /// migration; `None` if there was no migration of a sealed store.
-pub(crate) fn prepare_connection(
-    connection: &Connection,
+pub(crate) fn prepare_session(
+    session: &SqliteSession,
     access: SealAccess<'_>,
     unsound: Option<&[String]>,
 ) -> Result<(), StoreError> {
     let (key, is_sealing) = match access {
-        SealAccess::Locked => return create_guards(connection),
+        SealAccess::Locked => return create_guards(session),
         SealAccess::Unlocked(key) => (key, false),
         SealAccess::Sealing(key) => (key, true),
     };
     // The triggers call these functions, so the functions come first.
-    functions::register_functions(connection, key)?;
-    create_triggers(connection)?;
-    match (unsound, is_sealing && !is_sealed(connection)?) {
+    functions::register_functions(session, key)?;
+    create_triggers(session)?;
+    match (unsound, is_sealing && !is_sealed(session)?) {
         (None, false) => Ok(()),
         (None, true) => {
-            let mut unsound = find_earlier_seal(connection)?;
+            let mut unsound = find_earlier_seal(session)?;
             // The store is sealed as it is, so the audit log has to say what was wrong before.
-            unsound.extend(schema_check::find_write_hazards(connection)?);
-            seal_store(connection, key, &unsound)
+            unsound.extend(schema_check::find_write_hazards(session)?);
+            seal_store(session, key, &unsound)
         }
-        (Some(unsound), _) => seal_store(connection, key, unsound),
+        (Some(unsound), _) => seal_store(session, key, unsound),
     }
 }
 
 /// Seals the store as it is, with an entry in the audit log. Does nothing if another process has sealed it meanwhile.
-fn seal_store(connection: &Connection, key: &AuditKey, unsound: &[String]) -> Result<(), StoreError> {
-    let transaction = crate::keys::sealed::begin_immediate(connection)?;
+fn seal_store(session: &dyn Session, key: &AuditKey, unsound: &[String]) -> Result<(), StoreError> {
+    let transaction = sealed::begin_immediate(session)?;
     // Checked again under the write lock, because two servers may start at the same time.
-    if load_seal(&transaction)?.is_some_and(|seal| seal.version() == current_version()) {
+    if load_seal(&*transaction)?.is_some_and(|seal| seal.version() == current_version()) {
         return Ok(());
     }
-    let sums = SEALED.iter().map(|table| compute_sum(&transaction, key, table)).collect::<Result<Vec<_>, _>>()?;
+    let sums = SEALED.iter().map(|table| compute_sum(&*transaction, key, table)).collect::<Result<Vec<_>, _>>()?;
     let query = "INSERT INTO store_seal (id, sums) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET sums = excluded.sums";
     transaction.execute(query, [Seal::from_sums(key, &sums).0])?;
     let now = Timestamp::now();
@@ -217,43 +219,43 @@ fn seal_store(connection: &Connection, key: &AuditKey, unsound: &[String]) -> Re
     if !unsound.is_empty() {
         entry = entry.with_detail(UNSOUND, unsound.join("; "));
     }
-    ledger::write_entry(&transaction, None, &entry, now)?;
+    ledger::write_entry(&*transaction, None, &entry, now)?;
     Ok(transaction.commit()?)
 }
 
 /// Finds a seal that was removed: the log of a store that was never sealed has no entry with a key.
-fn find_earlier_seal(connection: &Connection) -> Result<Vec<String>, StoreError> {
+fn find_earlier_seal(session: &dyn Session) -> Result<Vec<String>, StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM audit_entry WHERE CAST(document AS TEXT) ->> 'key' IS NOT NULL)";
-    let was_sealed: bool = connection.query_row(query, [], |row| row.get(0))?;
+    let was_sealed: bool = session.query_one(query, (), |row| row.get(0))?;
     Ok(if was_sealed { vec!["the seal of the store was removed".to_owned()] } else { Vec::new() })
 }
 
 /// Compares the rows of a store with its seal, and its schema with the one of this version. Returns what differs.
-pub(crate) fn find_differences(connection: &Connection, key: Option<&AuditKey>) -> Result<Vec<String>, StoreError> {
-    let mut faults = match (load_seal(connection)?, key) {
-        (None, _) => find_missing_seal(connection)?,
+pub(crate) fn find_differences(session: &dyn Session, key: Option<&AuditKey>) -> Result<Vec<String>, StoreError> {
+    let mut faults = match (load_seal(session)?, key) {
+        (None, _) => find_missing_seal(session)?,
         (Some(_), None) => vec!["the store is sealed with a key that the vault does not open".to_owned()],
-        (Some(seal), Some(key)) => compare_rows(connection, key, &seal)?,
+        (Some(seal), Some(key)) => compare_rows(session, key, &seal)?,
     };
-    faults.extend(schema_check::find_differences(connection)?);
+    faults.extend(schema_check::find_differences(session)?);
     Ok(faults)
 }
 
 /// Describes why a store has no seal, if it should have one: every start of a server seals the store.
-fn find_missing_seal(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let is_used = connection.query_row("SELECT EXISTS (SELECT 1 FROM audit_entry)", [], |row| row.get(0))?;
+fn find_missing_seal(session: &dyn Session) -> Result<Vec<String>, StoreError> {
+    let is_used = session.query_one("SELECT EXISTS (SELECT 1 FROM audit_entry)", (), |row| row.get(0))?;
     let fault = "the store is not sealed: no server of this version was started, or the seal was removed";
     Ok(if is_used { vec![fault.to_owned()] } else { Vec::new() })
 }
 
 /// Compares the rows of a store of an earlier version with its seal. Returns what differs.
-pub(crate) fn find_row_differences(connection: &Connection, key: &AuditKey) -> Result<Vec<String>, StoreError> {
-    let seal = load_seal(connection)?;
-    seal.map_or_else(|| Ok(Vec::new()), |seal| compare_rows(connection, key, &seal))
+pub(crate) fn find_row_differences(session: &dyn Session, key: &AuditKey) -> Result<Vec<String>, StoreError> {
+    let seal = load_seal(session)?;
+    seal.map_or_else(|| Ok(Vec::new()), |seal| compare_rows(session, key, &seal))
 }
 
 /// Compares the rows of a store with its seal. Returns what differs.
-fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<Vec<String>, StoreError> {
+fn compare_rows(session: &dyn Session, key: &AuditKey, seal: &Seal) -> Result<Vec<String>, StoreError> {
     let mut faults = Vec::new();
     if !seal.has_code(key) {
         faults.push("the seal of the store was not written with its key".to_owned());
@@ -261,10 +263,10 @@ fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<
     let mut total = RowSum::default();
     for (slot, table) in sealed_tables(seal.version()).into_iter().enumerate() {
         // A table that somebody has dropped is found by the comparison of the schema.
-        if !has_table(connection, table)? {
+        if !has_table(session, table)? {
             continue;
         }
-        let sum = compute_sum(connection, key, table)?;
+        let sum = compute_sum(session, key, table)?;
         total = total.add(sum);
         if sum.shorten() != seal.table_sum(slot) {
             faults.push(format!("a row of the table {table} was changed, added or removed without the store's key"));
@@ -278,31 +280,30 @@ fn compare_rows(connection: &Connection, key: &AuditKey, seal: &Seal) -> Result<
 }
 
 /// Adds up the hashes of the rows of a table.
-fn compute_sum(connection: &Connection, key: &AuditKey, table: &str) -> Result<RowSum, StoreError> {
-    let columns = load_columns(connection, table)?;
-    let mut statement = connection.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
-    let mut rows = statement.query([])?;
+fn compute_sum(session: &dyn Session, key: &AuditKey, table: &str) -> Result<RowSum, StoreError> {
+    let columns = load_columns(session, table)?;
+    let query = format!("SELECT {} FROM {table}", columns.join(", "));
+    let mut rows = session.query(&query, ())?;
     let mut sum = RowSum::default();
     while let Some(row) = rows.next()? {
-        let values = (0..columns.len()).map(|column| row.get_ref(column)).collect::<Result<Vec<_>, _>>()?;
+        let values = (0..columns.len()).map(|column| row.value(column)).collect::<Result<Vec<_>, _>>()?;
         sum = sum.add(functions::hash_row(key, table, values.into_iter()));
     }
     Ok(sum)
 }
 
 /// Loads the names of the columns of a table, quoted.
-fn load_columns(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
+fn load_columns(session: &dyn Session, table: &str) -> Result<Vec<String>, StoreError> {
     // The hash of a row depends on the order of its columns, so the order is fixed.
-    let mut statement = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid")?;
-    let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
-    Ok(names.map(|name| Ok(format!("\"{}\"", name?))).collect::<Result<_, rusqlite::Error>>()?)
+    let query = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
+    session.query_all(query, [table], |row| Ok(format!("\"{}\"", row.get::<String>(0)?)))
 }
 
-/// Creates the triggers of this connection that keep the seal. They are not in the file, so nobody else can drop them.
-fn create_triggers(connection: &Connection) -> Result<(), StoreError> {
+/// Creates the triggers of this session that keep the seal. They are not in the file, so nobody else can drop them.
+fn create_triggers(session: &dyn Session) -> Result<(), StoreError> {
     let mut script = String::new();
     for (slot, table) in SEALED.iter().enumerate() {
-        let columns = load_columns(connection, table)?;
+        let columns = load_columns(session, table)?;
         let of = |row: &str| columns.iter().map(|column| format!(", {row}.{column}")).collect::<String>();
         for (event, count, values) in [
             ("INSERT", "0", of("NEW")),
@@ -317,12 +318,12 @@ fn create_triggers(connection: &Connection) -> Result<(), StoreError> {
         }
     }
     // A row that another one replaces is a row that is deleted.
-    connection.pragma_update(None, "recursive_triggers", true)?;
-    Ok(connection.execute_batch(&script)?)
+    session.run_script("PRAGMA recursive_triggers = true")?;
+    Ok(session.run_script(&script)?)
 }
 
-/// Creates the triggers of this connection that refuse to write to a sealed store.
-fn create_guards(connection: &Connection) -> Result<(), StoreError> {
+/// Creates the triggers of this session that refuse to write to a sealed store.
+fn create_guards(session: &dyn Session) -> Result<(), StoreError> {
     let mut script = String::new();
     for table in SEALED {
         for event in ["INSERT", "UPDATE", "DELETE"] {
@@ -334,7 +335,7 @@ fn create_guards(connection: &Connection) -> Result<(), StoreError> {
             ));
         }
     }
-    Ok(connection.execute_batch(&script)?)
+    Ok(session.run_script(&script)?)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! open stored records, before it seals anything. The vault ([`Keyring`]) and the gateway decide on the consequences.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::to_hex;
+use tillgate_engine::{Session, params};
 use tillgate_vault::{KeyId, Keyring, Vault};
 
 use crate::admin::Act;
@@ -22,25 +22,24 @@ pub struct VaultKeyRecord {
 }
 
 /// Loads the recorded keys, oldest first, including retired ones.
-pub(crate) fn load_key_records(connection: &Connection) -> Result<Vec<VaultKeyRecord>, StoreError> {
+pub(crate) fn load_key_records(session: &dyn Session) -> Result<Vec<VaultKeyRecord>, StoreError> {
     let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
-    let mut statement = connection.prepare_cached("SELECT id, created, retired FROM vault_key ORDER BY created, id")?;
-    let rows = statement.query_map([], |row| {
+    let query = "SELECT id, created, retired FROM vault_key ORDER BY created, id";
+    session.query_all(query, (), |row| {
         Ok(VaultKeyRecord {
             id: KeyId(row.get(0)?),
             created: timestamp(row.get(1)?),
-            retired: row.get::<_, Option<i64>>(2)?.map(timestamp),
+            retired: row.get::<Option<i64>>(2)?.map(timestamp),
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
-fn find_missing_keys(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
+fn find_missing_keys(session: &dyn Session, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
     let mut missing = Vec::new();
-    for key in load_key_records(connection)? {
+    for key in load_key_records(session)? {
         // Counts the records only if a key is missing, which is an operator's mistake.
-        if key.retired.is_none() && !ids.contains(&key.id) && !count_by_key(connection, key.id)?.is_empty() {
+        if key.retired.is_none() && !ids.contains(&key.id) && !count_by_key(session, key.id)?.is_empty() {
             missing.push(key.id);
         }
     }
@@ -48,11 +47,11 @@ fn find_missing_keys(connection: &Connection, ids: &[KeyId]) -> Result<Vec<KeyId
 }
 
 /// Records for each recorded key if this server has loaded it. Keys that are not recorded are left out.
-pub(crate) fn record_loaded_keys(connection: &Connection, vault: &Vault) -> Result<(), StoreError> {
+pub(crate) fn record_loaded_keys(session: &dyn Session, vault: &Vault) -> Result<(), StoreError> {
     let ids = vault.key_ids();
-    for key in load_key_records(connection)? {
+    for key in load_key_records(session)? {
         let query = "UPDATE vault_key SET loaded = ?2 WHERE id = ?1 AND loaded <> ?2";
-        connection.execute(query, params![key.id.0, ids.contains(&key.id)])?;
+        session.execute(query, params![key.id.0, ids.contains(&key.id)])?;
     }
     Ok(())
 }
@@ -60,32 +59,32 @@ pub(crate) fn record_loaded_keys(connection: &Connection, vault: &Vault) -> Resu
 /// Reloads a server's keys if the store has recorded others, and records which are then loaded. If the new keys lack a
 /// needed one or cannot be read, the previous ones stay loaded, without an error. Called after another process has
 /// written.
-pub(crate) fn refresh_keyring(connection: &Connection, keys: &Keyring) -> Result<(), StoreError> {
-    let records = load_key_records(connection)?;
+pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring) -> Result<(), StoreError> {
+    let records = load_key_records(session)?;
     // Every write of another process leads here, and few of them change the keys.
     if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
         return Ok(());
     }
-    keys.reload_keys(|ids| find_missing_keys(connection, ids))?;
-    record_loaded_keys(connection, &keys.vault)
+    keys.reload_keys(|ids| find_missing_keys(session, ids))?;
+    record_loaded_keys(session, &keys.vault)
 }
 
 impl AdminStore {
     /// Loads the recorded keys, oldest first, including retired ones.
     pub fn load_vault_keys(&self) -> Result<Vec<VaultKeyRecord>, StoreError> {
-        load_key_records(&self.connection)
+        load_key_records(&self.session)
     }
 
     /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
     pub fn find_missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
-        find_missing_keys(&self.connection, ids)
+        find_missing_keys(&self.session, ids)
     }
 
     /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.
     pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         // Read first, so that a key that is known already takes no write lock.
         let query = "SELECT 1 FROM vault_key WHERE id = ?1";
-        let known: Option<i64> = self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?;
+        let known: Option<i64> = self.session.query_optional(query, [id.0], |row| row.get(0))?;
         if known.is_none() {
             let act = Act { action: "vault-key add", subject: &to_hex(&id.0), entity: None, details: &[] };
             let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
@@ -97,7 +96,7 @@ impl AdminStore {
     /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.
     pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
         let query = "SELECT loaded FROM vault_key WHERE id = ?1";
-        Ok(self.connection.query_row(query, [id.0], |row| row.get(0)).optional()?.unwrap_or(false))
+        Ok(self.session.query_optional(query, [id.0], |row| row.get(0))?.unwrap_or(false))
     }
 
     /// Counts the stored responses, unexpired at `now`, whose requests are recognised with a key. Responses of an
@@ -105,7 +104,7 @@ impl AdminStore {
     pub fn count_responses_by_key(&self, id: KeyId, now: Timestamp) -> Result<u64, StoreError> {
         let query = "SELECT count(*) FROM answer
             WHERE until > ?2 AND (substr(fingerprint, 1, 4) = ?1 OR length(fingerprint) = 32)";
-        let count: i64 = self.connection.query_row(query, params![id.0, now.as_millisecond()], |row| row.get(0))?;
+        let count: i64 = self.session.query_one(query, params![id.0, now.as_millisecond()], |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
 
@@ -120,7 +119,7 @@ impl AdminStore {
 
     /// Updates a key's row without a change, so that running servers notice a write and check their keys.
     pub fn touch_vault_key(&self, id: KeyId) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
+        self.session.execute("UPDATE vault_key SET created = created WHERE id = ?1", [id.0])?;
         Ok(())
     }
 }

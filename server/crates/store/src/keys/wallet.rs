@@ -1,8 +1,8 @@
 //! Key pairs for wallets' encrypted tokens, and the tokens that have been used.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;
@@ -52,7 +52,7 @@ impl Change for UsedWalletToken {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        record_used_token(context.connection, self)?;
+        record_used_token(context.session, self)?;
         Ok(false)
     }
 }
@@ -60,55 +60,50 @@ impl Change for UsedWalletToken {
 impl Store {
     /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
     pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
-        self.run_read(|connection| load_channel_keys(connection, entity))
+        self.run_read(|session| load_channel_keys(session, entity))
     }
 
     /// Loads a channel's key by name, also a retired one.
     pub fn load_wallet_key(&self, entity: &EntityId, id: &str) -> Result<Option<StoredWalletKey>, StoreError> {
-        self.run_read(|connection| Ok(load_channel_keys(connection, entity)?.into_iter().find(|key| key.id == id)))
+        self.run_read(|session| Ok(load_channel_keys(session, entity)?.into_iter().find(|key| key.id == id)))
     }
 
     /// Deletes the records of used tokens that have expired by `now`. Checks with a reader first, so that an idle
     /// server writes nothing.
     pub async fn delete_expired_wallet_tokens(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = now.as_millisecond();
-        let has_expired: bool = self.run_read(|connection| {
+        let has_expired: bool = self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM wallet_token WHERE until <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get(0))?)
+            Ok(session.query_one(query, [now], |row| row.get(0))?)
         })?;
         if has_expired {
-            self.run_write(move |connection| {
-                Ok(connection.execute("DELETE FROM wallet_token WHERE until <= ?1", [now])?)
-            })
-            .await?;
+            self.run_write(move |session| Ok(session.execute("DELETE FROM wallet_token WHERE until <= ?1", [now])?))
+                .await?;
         }
         Ok(())
     }
 }
 
 /// Loads the keys of a channel, oldest first, including retired ones, whose `sealed` is empty.
-fn load_channel_keys(connection: &Connection, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, public, sealed, created, retired FROM wallet_key WHERE entity = ?1 ORDER BY created, id",
-    )?;
+fn load_channel_keys(session: &dyn Session, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
+    let query = "SELECT id, public, sealed, created, retired FROM wallet_key WHERE entity = ?1 ORDER BY created, id";
     let timestamp = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
-    let rows = statement.query_map([entity.as_str()], |row| {
+    session.query_all(query, [entity.as_str()], |row| {
         Ok(StoredWalletKey {
             entity: entity.clone(),
             id: row.get(0)?,
             public: row.get(1)?,
             sealed: read_sealed(row, 2)?,
             created: timestamp(row.get(3)?),
-            retired: row.get::<_, Option<i64>>(4)?.map(timestamp),
+            retired: row.get::<Option<i64>>(4)?.map(timestamp),
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 impl AdminStore {
     /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
     pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
-        load_channel_keys(&self.connection, entity)
+        load_channel_keys(&self.session, entity)
     }
 
     /// Adds a key pair in use; `retired` is not stored.
@@ -138,22 +133,20 @@ impl AdminStore {
 }
 
 /// Returns true if a token is recorded as used by its channel.
-pub(crate) fn is_token_used(connection: &Connection, token: &UsedWalletToken) -> Result<bool, StoreError> {
-    let found = connection
+pub(crate) fn is_token_used(session: &dyn Session, token: &UsedWalletToken) -> Result<bool, StoreError> {
+    Ok(session.has_row(
         // The primary key begins with the expiry, so that expired tokens are deleted from its beginning without another
         // index.
-        .prepare_cached("SELECT 1 FROM wallet_token WHERE until = ?1 AND entity = ?2 AND id = ?3")?
-        .query_row(params![token.until.as_millisecond(), token.entity.as_str(), token.id], |_| Ok(()))
-        .optional()?;
-    Ok(found.is_some())
+        "SELECT 1 FROM wallet_token WHERE until = ?1 AND entity = ?2 AND id = ?3",
+        params![token.until.as_millisecond(), token.entity.as_str(), token.id],
+    )?)
 }
 
 /// Records that a token has been used. Fails if it is recorded already.
-fn record_used_token(connection: &Connection, token: &UsedWalletToken) -> Result<(), StoreError> {
-    connection.prepare_cached("INSERT INTO wallet_token (until, entity, id) VALUES (?1, ?2, ?3)")?.execute(params![
-        token.until.as_millisecond(),
-        token.entity.as_str(),
-        token.id
-    ])?;
+fn record_used_token(session: &dyn Session, token: &UsedWalletToken) -> Result<(), StoreError> {
+    session.execute(
+        "INSERT INTO wallet_token (until, entity, id) VALUES (?1, ?2, ?3)",
+        params![token.until.as_millisecond(), token.entity.as_str(), token.id],
+    )?;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Sealed card numbers of payments, each stored until its time is over.
 
 use jiff::Timestamp;
-use rusqlite::params;
 use tillgate_domain::id::PaymentId;
+use tillgate_engine::params;
 use tillgate_vault::Sealed;
 
 use crate::changes::{Change, Stage, WriteContext};
@@ -45,11 +45,11 @@ impl Change for CardDeletion {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context
-            .connection
+        context.session.execute(
             // The primary key begins with the time of the deletion, so that expired cards need no other index.
-            .prepare_cached("DELETE FROM card WHERE purge_at = ?1 AND payment = ?2")?
-            .execute(params![self.purge_at.as_millisecond(), self.payment.as_str()])?;
+            "DELETE FROM card WHERE purge_at = ?1 AND payment = ?2",
+            params![self.purge_at.as_millisecond(), self.payment.as_str()],
+        )?;
         Ok(false)
     }
 }
@@ -61,10 +61,10 @@ impl Change for SealedCard {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let Self { payment, purge_at, sealed } = self;
-        context
-            .connection
-            .prepare_cached("INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)")?
-            .execute(params![purge_at.as_millisecond(), payment.as_str(), sealed.as_bytes()])?;
+        context.session.execute(
+            "INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)",
+            params![purge_at.as_millisecond(), payment.as_str(), sealed.as_bytes()],
+        )?;
         Ok(false)
     }
 }
@@ -72,9 +72,9 @@ impl Change for SealedCard {
 impl Store {
     /// Returns true if there is a sealed card whose retention has ended by `now`.
     pub fn has_expired_cards(&self, now: Timestamp) -> Result<bool, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM card WHERE purge_at <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+            Ok(session.query_one(query, [now.as_millisecond()], |row| row.get(0))?)
         })
     }
 
@@ -82,7 +82,7 @@ impl Store {
     /// number.
     pub async fn delete_expired_cards(&self, now: Timestamp) -> Result<usize, StoreError> {
         let delete = "DELETE FROM card WHERE purge_at <= ?1";
-        let deleted = self.run_write(move |connection| Ok(connection.execute(delete, [now.as_millisecond()])?)).await?;
+        let deleted = self.run_write(move |session| Ok(session.execute(delete, [now.as_millisecond()])?)).await?;
         if deleted > 0 {
             // The write-ahead log still contains the deleted cards until it is truncated.
             self.mark_wal_dirty();

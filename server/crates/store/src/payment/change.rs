@@ -47,7 +47,7 @@ impl Change for CheckoutRelease {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        guards::unlink_checkout(context.connection, &self.0)?;
+        guards::unlink_checkout(context.session, &self.0)?;
         Ok(false)
     }
 }
@@ -61,20 +61,20 @@ impl Change for PaymentChange {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let payment = &*self.0;
         // The rows come first, because they return the stored version that all effects depend on.
-        let written = rows::write_rows(context.connection, payment)?;
+        let written = rows::write_rows(context.session, payment)?;
         let before = written.before.as_ref();
         if let Some(booking) = effects::payment_booking(before, payment) {
             // A payment that ends later is booked by a task without a token, so the payment names the token itself.
             let name = payment.actor.as_deref().or(context.actor);
             let actor = ledger::EntryActor { name, address: context.address };
-            ledger::record_booking(context.connection, context.sources, &booking, actor)?;
+            ledger::record_booking(context.session, context.sources, &booking, actor)?;
         }
         let moved_dispute = dispute::follow_payment(context, payment)?;
         let effects = effects::compute_payment_effects(before, payment);
         write_timers(context, payment, &effects)?;
         let document = written.event_document();
         let wrote_message =
-            event::write_payment_messages(context.connection, context.sources, payment, effects, document)?;
+            event::write_payment_messages(context.session, context.sources, payment, effects, document)?;
         Ok(wrote_message | moved_dispute)
     }
 
@@ -95,25 +95,25 @@ impl Change for PaymentChange {
 
 /// Starts and stops the timers of a payment, and opens or closes its review.
 fn write_timers(context: &WriteContext<'_>, payment: &Payment, effects: &PaymentEffects) -> Result<(), StoreError> {
-    let WriteContext { connection, sources, .. } = *context;
+    let WriteContext { session, sources, .. } = *context;
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     match effects.end_timer {
-        TimerEffect::Start(since) => timer::start_end_timer(connection, TimerKind::End, id, entity, since)?,
-        TimerEffect::Stop => timer::stop_timer(connection, TimerKind::End, id)?,
+        TimerEffect::Start(since) => timer::start_end_timer(session, TimerKind::End, id, entity, since)?,
+        TimerEffect::Stop => timer::stop_timer(session, TimerKind::End, id)?,
         TimerEffect::Unchanged => {}
     }
     match effects.review_timer {
-        TimerEffect::Start(since) => review::open_review(connection, sources, payment, since)?,
-        TimerEffect::Stop => review::close_review(connection, sources, &payment.id)?,
+        TimerEffect::Start(since) => review::open_review(session, sources, payment, since)?,
+        TimerEffect::Stop => review::close_review(session, sources, &payment.id)?,
         TimerEffect::Unchanged => {}
     }
     match effects.inquiry_timer {
-        TimerEffect::Start(AtWrite) => timer::start_inquiry_timer(connection, payment, sources.now())?,
-        TimerEffect::Stop => timer::stop_timer(connection, TimerKind::Inquire, id)?,
+        TimerEffect::Start(AtWrite) => timer::start_inquiry_timer(session, payment, sources.now())?,
+        TimerEffect::Stop => timer::stop_timer(session, TimerKind::Inquire, id)?,
         TimerEffect::Unchanged => {}
     }
     if let Some(checkout) = &effects.resumed_reminder {
-        timer::resume_reminder(connection, checkout.as_str(), id)?;
+        timer::resume_reminder(session, checkout.as_str(), id)?;
     }
     Ok(())
 }

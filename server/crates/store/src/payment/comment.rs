@@ -1,8 +1,8 @@
 //! Comments of users on payments.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
 use tillgate_domain::id::{EntityId, PaymentId, UserId};
+use tillgate_engine::params;
 
 use crate::admin::Act;
 use crate::delivery::webhook::timestamp_from_milliseconds;
@@ -51,13 +51,13 @@ impl AdminStore {
     /// Adds a comment, unless its form was written before, or the payment has `limit` comments.
     pub fn add_payment_comment(&self, new: &NewComment, limit: u32) -> Result<CommentWrite, StoreError> {
         self.in_transaction(|store| {
-            let (payment, connection) = (new.payment.as_str(), &store.connection);
+            let (payment, session) = (new.payment.as_str(), &store.session);
             let query = "SELECT 1 FROM payment_comment WHERE payment = ?1 AND key = ?2";
-            if connection.query_row(query, [payment, &new.key], |_| Ok(())).optional()?.is_some() {
+            if session.has_row(query, [payment, &new.key])? {
                 return Ok(CommentWrite::Written);
             }
             let query = "SELECT coalesce(max(number), 0) FROM payment_comment WHERE payment = ?1";
-            let last: u32 = connection.query_row(query, [payment], |row| row.get(0))?;
+            let last: u32 = session.query_one(query, [payment], |row| row.get(0))?;
             if last >= limit {
                 return Ok(CommentWrite::TooMany);
             }
@@ -86,21 +86,18 @@ impl Store {
         before: Option<u32>,
         limit: u32,
     ) -> Result<Vec<PaymentComment>, StoreError> {
-        self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT number, user.name, written, text FROM payment_comment JOIN user ON user.id = user
-                 WHERE payment = ?1 AND entity = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4",
-            )?;
+        self.run_read(|session| {
+            let query = "SELECT number, user.name, written, text FROM payment_comment JOIN user ON user.id = user
+                 WHERE payment = ?1 AND entity = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4";
             let values = params![payment.as_str(), entity.as_str(), before.unwrap_or(u32::MAX), limit];
-            let comments = statement.query_map(values, |row| {
+            session.query_all(query, values, |row| {
                 Ok(PaymentComment {
                     number: row.get(0)?,
                     author: row.get(1)?,
                     written: timestamp_from_milliseconds(row.get(2)?),
                     text: row.get(3)?,
                 })
-            })?;
-            Ok(comments.collect::<Result<_, _>>()?)
+            })
         })
     }
 }

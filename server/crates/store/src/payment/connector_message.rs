@@ -1,14 +1,13 @@
 //! Messages between the gateway and an external connector about a payment. They are written in the commit of the
 //! outcome that they led to, or alone if there is none.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::connector_message::{ConnectorMessage, dropped_numbers};
+use tillgate_engine::{Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::document::{decode_document, encode_document};
-use crate::error::unreadable_column;
 use crate::{AdminStore, Changes, Store, StoreError};
 
 /// A message of a payment with its number.
@@ -55,12 +54,12 @@ impl Change for ConnectorMessages {
                  SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3 FROM connector_message WHERE payment = ?1
                  RETURNING number";
             let values = params![payment, entity, encode_document(message)];
-            last = context.connection.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
+            last = context.session.query_one(insert, values, |row| row.get(0))?;
         }
         // A payment may be asked about every ten minutes for days, and must stay small.
         if let Some((first, last)) = dropped_numbers(last) {
             let delete = "DELETE FROM connector_message WHERE payment = ?1 AND number BETWEEN ?2 AND ?3";
-            context.connection.prepare_cached(delete)?.execute(params![payment, first, last])?;
+            context.session.execute(delete, params![payment, first, last])?;
         }
         Ok(false)
     }
@@ -69,31 +68,28 @@ impl Change for ConnectorMessages {
 impl Store {
     /// Loads the messages of payments, oldest first for each of them.
     pub fn load_connector_messages(&self, payments: &[&Payment]) -> Result<Vec<NumberedMessage>, StoreError> {
-        self.readers.in_snapshot(|connection| load_messages(connection, payments))
+        self.readers.in_snapshot(|session| load_messages(session, payments))
     }
 }
 
 impl AdminStore {
     /// Loads the messages of payments, oldest first for each of them.
     pub fn load_connector_messages(&self, payments: &[&Payment]) -> Result<Vec<NumberedMessage>, StoreError> {
-        load_messages(&self.connection, payments)
+        load_messages(&self.session, payments)
     }
 }
 
-fn load_messages(connection: &Connection, payments: &[&Payment]) -> Result<Vec<NumberedMessage>, StoreError> {
+fn load_messages(session: &dyn Session, payments: &[&Payment]) -> Result<Vec<NumberedMessage>, StoreError> {
     let mut found = Vec::new();
     // Payments of in-process connectors have no messages, so they are not searched for.
     for payment in payments.iter().filter(|payment| payment.connector.is_some()) {
-        let mut statement = connection.prepare_cached(
-            "SELECT number, document FROM connector_message WHERE payment = ?1 AND entity = ?2 ORDER BY number",
-        )?;
-        let messages = statement.query_map([payment.id.as_str(), payment.entity.as_str()], |row| {
-            let document = row.get_ref(1)?.as_blob()?;
-            let message = decode_document(document).map_err(|_| unreadable_column(1, "message of a connector"))?;
-            Ok(NumberedMessage { payment: payment.id.clone(), number: row.get(0)?, message })
-        })?;
-        for message in messages {
-            found.push(message?);
+        let query = "SELECT number, document FROM connector_message WHERE payment = ?1 AND entity = ?2 ORDER BY number";
+        let mut rows = session.query(query, [payment.id.as_str(), payment.entity.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let document = row.value(1)?.as_blob()?;
+            let message = decode_document(document)
+                .map_err(|_| tillgate_engine::Error::unreadable(1, "message of a connector"))?;
+            found.push(NumberedMessage { payment: payment.id.clone(), number: row.get(0)?, message });
         }
     }
     Ok(found)

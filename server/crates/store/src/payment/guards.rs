@@ -15,57 +15,56 @@
 //! create them. A violation aborts the statement, and the whole request is undone. It is logged and answered with
 //! status 500.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::payment::{FollowUpSummary, Payment};
+use tillgate_engine::{Session, params};
 
 use crate::StoreError;
 
 /// Writes a follow-up payment to `payment_link`, from which the sums of the original payment are computed. If it is
 /// there already, updates only its column `approved`. Does nothing for a payment that refers to none. Fails if a
 /// constraint is violated.
-pub(super) fn write_payment_link(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+pub(super) fn write_payment_link(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let Some(referenced) = &payment.referenced else { return Ok(()) };
     let FollowUpSummary { payment_type, hundredths, is_approved_or_pending: approved } =
         FollowUpSummary::from_payment(payment);
-    connection
-        .prepare_cached(
-            // Only the result of a follow-up payment changes later. Its type and its amount stay.
-            "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
+    session.execute(
+        // Only the result of a follow-up payment changes later. Its type and its amount stay.
+        "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
-        )?
-        .execute(params![
+        params![
             referenced.as_str(),
             payment.id.as_str(),
             payment_type.code(),
             hundredths,
             approved,
             payment.entity.as_str()
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Deletes the link from a checkout to a payment that neither pays it nor may still pay it; does nothing for other
 /// payments. Runs before another payment of the same commit is linked.
-pub(super) fn unlink_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+pub(super) fn unlink_checkout(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     if let Some(checkout) = payment.checkout.as_ref().filter(|_| !payment.blocks_checkout()) {
-        connection
-            .prepare_cached("DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2")?
-            .execute([checkout.as_str(), payment.id.as_str()])?;
+        session.execute(
+            "DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2",
+            [checkout.as_str(), payment.id.as_str()],
+        )?;
     }
     Ok(())
 }
 
 /// Links the checkout to a payment that pays it or may still pay it; does nothing for other payments. Fails if the
 /// checkout is linked to another payment.
-pub(super) fn link_checkout(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+pub(super) fn link_checkout(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.blocks_checkout()) {
-        connection
-            .prepare_cached(
-                // The same payment is linked again at each of its writes. A trigger refuses another payment.
-                "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
+        session.execute(
+            // The same payment is linked again at each of its writes. A trigger refuses another payment.
+            "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
                  ON CONFLICT (checkout) DO UPDATE SET payment = ?2",
-            )?
-            .execute([checkout.as_str(), payment.id.as_str()])?;
+            [checkout.as_str(), payment.id.as_str()],
+        )?;
     }
     Ok(())
 }

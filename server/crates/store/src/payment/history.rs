@@ -6,15 +6,15 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Rows, Statement, params};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::risk::list::ListHit;
+use tillgate_engine::sqlite::SqliteSession;
+use tillgate_engine::{Rows, Session, params};
 use tillgate_risk::ListedValue;
 
-use crate::document::decode_document;
-use crate::error::unreadable_column;
+use crate::document::read_document;
 use crate::payment::load;
 use crate::payment::queries::MAX_ID;
 use crate::payment::shared_parameters;
@@ -31,9 +31,9 @@ const REPORTED_PAGE: u16 = 1000;
 /// Finds the first documents of an entity's payments in a range.
 const PAGE_QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4";
 
-/// A read-only connection to the stored payments. It belongs to one replay or report.
+/// A read-only session with the stored payments. It belongs to one replay or report.
 pub struct PaymentHistory {
-    connection: Connection,
+    session: SqliteSession,
 }
 
 /// A page of an entity's payments.
@@ -55,12 +55,12 @@ pub struct HistoricPayment {
 
 impl PaymentHistory {
     fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: open_reader(folder)? })
+        Ok(Self { session: open_reader(folder)? })
     }
 
-    /// Returns the connection, for reads of other rows.
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
+    /// Returns the session, for reads of other rows.
+    pub(crate) fn session(&self) -> &dyn Session {
+        &self.session
     }
 
     /// Loads the first payments of an entity in a range, at most 100.
@@ -69,11 +69,11 @@ impl PaymentHistory {
     /// If the store cannot be read, or a payment is damaged.
     pub fn load_page(&self, entity: &EntityId, range: &PaymentRange) -> Result<HistoryPage, StoreError> {
         // Ends with the end of this function, also after an error.
-        let transaction = self.connection.unchecked_transaction()?;
-        let (payments, rest) = read_payments(&transaction, entity, range)?;
+        let snapshot = self.session.begin_snapshot()?;
+        let (payments, rest) = read_payments(&*snapshot, entity, range)?;
         let add_chargebacks = |payment: Payment| {
             let may_be_charged_back = payment.referenced.is_none() && payment.is_approved();
-            let charged_back = if may_be_charged_back { sum_chargebacks(&transaction, &payment.id)? } else { None };
+            let charged_back = if may_be_charged_back { sum_chargebacks(&*snapshot, &payment.id)? } else { None };
             Ok(HistoricPayment { payment, charged_back })
         };
         let payments = payments.into_iter().map(add_chargebacks).collect::<Result<_, StoreError>>()?;
@@ -90,8 +90,8 @@ impl PaymentHistory {
         entity: &EntityId,
         range: &PaymentRange,
     ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        read_payments(&transaction, entity, range)
+        let snapshot = self.session.begin_snapshot()?;
+        read_payments(&*snapshot, entity, range)
     }
 
     /// Calls `report` with the first payments of an entity in a range, at most 1,000, and returns the range after them.
@@ -105,18 +105,19 @@ impl PaymentHistory {
         range: &PaymentRange,
         report: &mut dyn FnMut(&ReportedPayment<'_>),
     ) -> Result<Option<PaymentRange>, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
-        let mut statement = transaction.prepare_cached(PAGE_QUERY)?;
-        let mut rows = query_page(&mut statement, entity, range, REPORTED_PAGE)?;
+        let snapshot = self.session.begin_snapshot()?;
+        let mut rows = query_page(&*snapshot, entity, range, REPORTED_PAGE)?;
         let mut last = None;
         for number in 1.. {
             let Some(row) = rows.next()? else { break };
-            let payment: ReportedPayment<'_> =
-                decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+            let payment: ReportedPayment<'_> = read_document(&row, 0)?;
             report(&payment);
             if number == REPORTED_PAGE {
                 // Without it the report would end here.
-                last = Some(PaymentId::parse(&payment.id).ok_or_else(|| unreadable_column(0, "id of a payment"))?);
+                last = Some(
+                    PaymentId::parse(&payment.id)
+                        .ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of a payment"))?,
+                );
             }
         }
         Ok(last.map(|last| range.after_payment(&last)))
@@ -127,7 +128,7 @@ impl PaymentHistory {
     /// # Errors
     /// Same as [`Self::load_page`].
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        load::load_payment(&self.connection, entity, id)
+        load::load_payment(&self.session, entity, id)
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.
@@ -137,33 +138,32 @@ impl PaymentHistory {
         values: &[ListedValue],
         now: Timestamp,
     ) -> Result<Vec<ListHit>, StoreError> {
-        list::find_hits(&self.connection, entities, values, now)
+        list::find_hits(&self.session, entities, values, now)
     }
 }
 
 /// Finds the first documents of an entity's payments in a range.
 fn query_page<'a>(
-    statement: &'a mut Statement<'_>,
+    session: &'a dyn Session,
     entity: &EntityId,
     range: &PaymentRange,
     limit: u16,
 ) -> Result<Rows<'a>, StoreError> {
     let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
-    Ok(statement.query(params![entity.as_str(), range.from.as_str(), until, limit])?)
+    Ok(session.query(PAGE_QUERY, params![entity.as_str(), range.from.as_str(), until, limit])?)
 }
 
 /// Reads the first payments of an entity in a range, and the range after them.
 fn read_payments(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     range: &PaymentRange,
 ) -> Result<(Vec<Payment>, Option<PaymentRange>), StoreError> {
-    let mut statement = connection.prepare_cached(PAGE_QUERY)?;
-    let mut rows = query_page(&mut statement, entity, range, PAGE)?;
+    let mut rows = query_page(session, entity, range, PAGE)?;
     let mut payments = Vec::with_capacity(usize::from(PAGE));
     while let Some(row) = rows.next()? {
-        let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        payments.push(shared_parameters::decode_payment(connection, document)?);
+        let document = row.value(0)?.as_blob()?;
+        payments.push(shared_parameters::decode_payment(session, document)?);
     }
     let last = payments.last().filter(|_| payments.len() == usize::from(PAGE));
     let rest = last.map(|last| range.after_payment(&last.id));
@@ -171,13 +171,13 @@ fn read_payments(
 }
 
 /// Returns the sum of the chargebacks of a payment and of its captures, in hundredths. `None` if there is none.
-fn sum_chargebacks(connection: &Connection, id: &PaymentId) -> Result<Option<i64>, StoreError> {
+fn sum_chargebacks(session: &dyn Session, id: &PaymentId) -> Result<Option<i64>, StoreError> {
     let query = "SELECT sum(chargeback.hundredths)
          FROM (SELECT ?1 AS id UNION ALL
                SELECT id FROM payment_link WHERE referenced = ?1 AND type = 'CP' AND approved) AS charged
          JOIN payment_link AS chargeback ON chargeback.referenced = charged.id
          WHERE chargeback.type = 'CB' AND chargeback.approved";
-    Ok(connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0))?)
+    Ok(session.query_one(query, [id.as_str()], |row| row.get(0))?)
 }
 
 impl Store {

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, Rows, params};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{PaymentType, Text, result_code};
 use tillgate_domain::risk::RiskOutcome;
+use tillgate_engine::{Rows, Session, params};
 use tillgate_shared::result::ResultCode;
 
 use crate::document::decode_document;
@@ -191,7 +191,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut rest = range.clone();
         while !cancelled.is_cancelled() {
-            let read = |connection: &Connection| visit_snapshot(connection, entities, index, &rest, &mut visit);
+            let read = |session: &dyn Session| visit_snapshot(session, entities, index, &rest, &mut visit);
             let Some(last) = self.readers.in_snapshot(read)? else { break };
             rest.until = Some(last);
             // Threads of payments may take the processor between two snapshots.
@@ -202,8 +202,8 @@ impl Store {
 
     /// Loads the types of the approved or pending follow-up payments of a payment.
     pub fn load_follow_up_types(&self, payment: &PaymentId) -> Result<Vec<(PaymentType, i64)>, StoreError> {
-        self.run_read(|connection| {
-            let follow_ups = crate::payment::load::load_follow_ups(connection, payment)?;
+        self.run_read(|session| {
+            let follow_ups = crate::payment::load::load_follow_ups(session, payment)?;
             let effective = follow_ups.into_iter().filter(|follow_up| follow_up.is_approved_or_pending);
             Ok(effective.map(|follow_up| (follow_up.payment_type, follow_up.hundredths)).collect())
         })
@@ -213,7 +213,7 @@ impl Store {
 /// Visits the newest payments of a range, at most [`PAYMENTS_PER_SNAPSHOT`]. Returns the last one if that maximum was
 /// reached, and `None` if the range has ended or the visitor broke.
 fn visit_snapshot(
-    connection: &Connection,
+    session: &dyn Session,
     entities: &[EntityId],
     index: &PaymentIndex,
     range: &PaymentRange,
@@ -221,13 +221,10 @@ fn visit_snapshot(
 ) -> Result<Option<PaymentId>, StoreError> {
     let (query, argument) = index.query();
     // Each entity has its own cursor, and the cursors are merged. One query for all would sort all their rows.
-    let mut statements: Vec<CachedStatement<'_>> =
-        entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
     let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
-    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
-    for (statement, entity) in statements.iter_mut().zip(entities) {
-        cursors.push(statement.query(params![entity.as_str(), range.from.as_str(), until, argument])?);
-    }
+    let begin =
+        |entity: &EntityId| session.query(query, params![entity.as_str(), range.from.as_str(), until, argument]);
+    let mut cursors: Vec<Rows<'_>> = entities.iter().map(begin).collect::<Result<_, _>>()?;
     let mut heads: BTreeMap<String, usize> = BTreeMap::new();
     for (number, cursor) in cursors.iter_mut().enumerate() {
         advance(&mut heads, cursor, number)?;
@@ -235,8 +232,8 @@ fn visit_snapshot(
     let mut visited = 0;
     while let Some((id, number)) = heads.pop_last() {
         let Some(cursor) = cursors.get_mut(number) else { break };
-        if let Some(row) = current_row(cursor) {
-            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        if let Some(row) = cursor.current() {
+            let document = row.value(1)?.as_blob()?;
             let payment: ListedPayment<'_> = decode_document(document)?;
             if visit(&payment).is_break() {
                 return Ok(None);
@@ -249,12 +246,6 @@ fn visit_snapshot(
         advance(&mut heads, cursor, number)?;
     }
     Ok(None)
-}
-
-/// Returns the row on which a cursor stands.
-fn current_row<'a>(cursor: &'a Rows<'_>) -> Option<&'a rusqlite::Row<'a>> {
-    use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-    cursor.get()
 }
 
 /// Moves a cursor to its next row and adds its id to the heads.
@@ -343,10 +334,9 @@ mod tests {
         let term = PaymentIndex::Term(SearchTerm::LastFour(String::new()));
         for index in [PaymentIndex::All, PaymentIndex::Reference(String::new()), term] {
             let (query, _) = index.query();
-            let read = |connection: &Connection| {
-                let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
-                let steps: Vec<String> =
-                    plan.query_map(["a", "b", "c", "d"], |row| row.get(3))?.collect::<Result<_, _>>()?;
+            let read = |session: &dyn Session| {
+                let plan = format!("EXPLAIN QUERY PLAN {query}");
+                let steps: Vec<String> = session.query_all(&plan, ["a", "b", "c", "d"], |row| row.get(3))?;
                 assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{steps:?}");
                 Ok(())
             };

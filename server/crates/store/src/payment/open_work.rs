@@ -3,8 +3,8 @@
 //! Each count is bounded, because a page shows it and nobody needs to know the exact size of a long queue.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_engine::{Session, params};
 
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::{Store, StoreError};
@@ -42,16 +42,14 @@ impl Store {
     /// Counts the work of an entity. Inquiries that began after `unknown_since` by the machine's clock are still in
     /// progress and do not count.
     pub fn count_open_work(&self, entity: &EntityId, unknown_since: Timestamp) -> Result<OpenWork, StoreError> {
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let entity = entity.as_str();
-            let count = |query: &str| count_rows(connection, query, entity);
-            let mut oldest = connection.prepare_cached(
-                "SELECT payment, since FROM review WHERE entity = ?1 AND ended IS NULL ORDER BY since LIMIT 5",
-            )?;
-            let rows = oldest.query_map([entity], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+            let count = |query: &str| count_rows(session, query, entity);
+            let oldest = "SELECT payment, since FROM review WHERE entity = ?1 AND ended IS NULL ORDER BY since LIMIT 5";
+            let mut rows = session.query(oldest, [entity])?;
             let mut oldest_held = Vec::new();
-            for row in rows {
-                let (payment, since) = row?;
+            while let Some(row) = rows.next()? {
+                let (payment, since): (String, i64) = row.read()?;
                 oldest_held.extend(PaymentId::parse(&payment).map(|id| (id, timestamp_from_milliseconds(since))));
             }
             Ok(OpenWork {
@@ -59,28 +57,26 @@ impl Store {
                 oldest_held,
                 failing: count("SELECT 1 FROM message WHERE owner = ?1 AND due IS NOT NULL AND failures > 0 LIMIT ?2")?,
                 unmatched: count("SELECT 1 FROM settlement_unmatched WHERE entity = ?1 LIMIT ?2")?,
-                unknown: count_unknown(connection, entity, unknown_since)?,
+                unknown: count_unknown(session, entity, unknown_since)?,
             })
         })
     }
 }
 
 /// Counts the rows of a query up to the maximum.
-fn count_rows(connection: &Connection, query: &str, entity: &str) -> Result<u64, StoreError> {
-    let mut statement = connection.prepare_cached(&format!("SELECT count(*) FROM ({query})"))?;
-    let count: i64 = statement.query_row(params![entity, MAX_COUNT.cast_signed()], |row| row.get(0))?;
+fn count_rows(session: &dyn Session, query: &str, entity: &str) -> Result<u64, StoreError> {
+    let query = format!("SELECT count(*) FROM ({query})");
+    let count: i64 = session.query_one(&query, params![entity, MAX_COUNT.cast_signed()], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
 
 /// Counts the payments of an entity whose connector was asked before a time and has not reported an outcome.
-fn count_unknown(connection: &Connection, entity: &str, since: Timestamp) -> Result<u64, StoreError> {
+fn count_unknown(session: &dyn Session, entity: &str, since: Timestamp) -> Result<u64, StoreError> {
     // The inner limit bounds the read, because the rows of all entities are in one index.
     let query = "SELECT count(*) FROM (
              SELECT entity FROM timer WHERE kind = 'ask' AND since < ?2 ORDER BY since LIMIT ?3
          ) WHERE entity = ?1";
     let limit = MAX_COUNT.cast_signed();
-    let count: i64 = connection
-        .prepare_cached(query)?
-        .query_row(params![entity, since.as_millisecond(), limit], |row| row.get(0))?;
+    let count: i64 = session.query_one(query, params![entity, since.as_millisecond(), limit], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }

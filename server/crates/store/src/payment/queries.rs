@@ -7,14 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-use rusqlite::{CachedStatement, Connection, Rows, params};
 use serde::de::IgnoredAny;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{FollowUpSummary, Payment, PaymentOutcome, PaymentType};
+use tillgate_engine::{Rows, Session, params};
 
-use crate::document::decode_document;
+use crate::document::{decode_document, read_document};
 use crate::payment::load;
 use crate::payment::shared_parameters;
 use crate::{AdminStore, Cancellation, Store, StoreError};
@@ -41,7 +40,7 @@ impl Store {
         let mut rest = range.clone();
         while !cancelled.is_cancelled() {
             let last =
-                self.readers.in_snapshot(|connection| visit_first_payments(connection, entities, &rest, &mut visit))?;
+                self.readers.in_snapshot(|session| visit_first_payments(session, entities, &rest, &mut visit))?;
             let Some(last) = last else { break };
             rest = rest.after_payment(&last);
             // Threads of payments may take the processor between two snapshots.
@@ -58,10 +57,9 @@ impl Store {
         let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
         let mut count = 0;
         for entity in entities {
-            count += self.readers.with_connection(|connection| -> Result<u32, StoreError> {
-                let mut statement = connection.prepare_cached(query)?;
+            count += self.readers.with_session(|session| -> Result<u32, StoreError> {
                 let values = params![entity.as_str(), range.from.as_str(), until, limit - count];
-                Ok(statement.query_row(values, |row| row.get(0))?)
+                Ok(session.query_one(query, values, |row| row.get(0))?)
             })?;
         }
         Ok(count)
@@ -75,25 +73,23 @@ impl Store {
         reference: &str,
         limit: u32,
     ) -> Result<Vec<Payment>, StoreError> {
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let mut found = BTreeSet::new();
             for entity in entities {
-                let mut statement = connection.prepare_cached(
-                    "SELECT payment FROM payment_reference WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3",
-                )?;
-                let mut rows = statement.query(params![entity.as_str(), reference, limit])?;
+                let query = "SELECT payment FROM payment_reference WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3";
+                let mut rows = session.query(query, params![entity.as_str(), reference, limit])?;
                 while let Some(row) = rows.next()? {
                     let id: String = row.get(0)?;
                     found.extend(PaymentId::parse(&id).map(|id| (id, entity.clone())));
                 }
             }
-            load_payments(connection, &collect_follow_ups(connection, found, limit)?)
+            load_payments(session, &collect_follow_ups(session, found, limit)?)
         })
     }
 
     /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
     pub fn load_payment_of_any(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with_connection(|connection| find_payment(connection, entities, id))
+        self.readers.with_session(|session| find_payment(session, entities, id))
     }
 
     /// Loads a payment with its direct follow-up payments, oldest first, both from one snapshot. Returns `None` if the
@@ -103,23 +99,23 @@ impl Store {
         entities: &[EntityId],
         id: &PaymentId,
     ) -> Result<Option<(Payment, Vec<FollowUpSummary>)>, StoreError> {
-        self.readers.in_snapshot(|connection| {
-            let Some(payment) = find_payment(connection, entities, id)? else { return Ok(None) };
-            Ok(Some((payment, load::load_follow_ups(connection, id)?)))
+        self.readers.in_snapshot(|session| {
+            let Some(payment) = find_payment(session, entities, id)? else { return Ok(None) };
+            Ok(Some((payment, load::load_follow_ups(session, id)?)))
         })
     }
 
     /// Loads a payment with all related payments: the original to which its references lead, and all payments that
     /// refer to the original directly or indirectly. Oldest first, at most `limit`.
     pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
-        self.readers.in_snapshot(|connection| load_related(connection, payment, limit))
+        self.readers.in_snapshot(|session| load_related(session, payment, limit))
     }
 }
 
 impl AdminStore {
     /// Same as [`Store::load_related_payments`].
     pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
-        load_related(&self.connection, payment, limit)
+        load_related(&self.session, payment, limit)
     }
 }
 
@@ -129,8 +125,8 @@ pub struct PaymentRow<'a> {
     pub id: &'a PaymentId,
     /// The encoded payment, without the parameters that it shares.
     document: &'a [u8],
-    /// Connection for loading the parameters that the payment shares with an earlier attempt.
-    connection: &'a Connection,
+    /// Session for loading the parameters that the payment shares with an earlier attempt.
+    session: &'a dyn Session,
 }
 
 /// The properties of a payment that a filter checks.
@@ -165,7 +161,7 @@ impl PaymentRow<'_> {
     /// # Errors
     /// If its document, or that of the earlier attempt, is damaged or cannot be read.
     pub fn decode_payment(&self) -> Result<Payment, StoreError> {
-        shared_parameters::decode_payment(self.connection, self.document)
+        shared_parameters::decode_payment(self.session, self.document)
     }
 
     /// Decodes the properties that a filter checks.
@@ -181,7 +177,7 @@ impl PaymentRow<'_> {
 /// [`PAYMENTS_PER_SNAPSHOT`]. Returns the last one if that maximum was reached. Returns `None` if the range has ended
 /// or the visitor broke.
 fn visit_first_payments(
-    connection: &Connection,
+    session: &dyn Session,
     entities: &[EntityId],
     range: &PaymentRange,
     visit: &mut impl FnMut(&PaymentRow<'_>) -> Result<ControlFlow<()>, StoreError>,
@@ -189,13 +185,9 @@ fn visit_first_payments(
     let query = "SELECT id, document FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 ORDER BY id";
     // Each entity has its own cursor, and the cursors are merged. One query for all entities would have to sort all
     // their rows.
-    let mut statements: Vec<CachedStatement<'_>> =
-        entities.iter().map(|_| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
     let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
-    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(entities.len());
-    for (statement, entity) in statements.iter_mut().zip(entities) {
-        cursors.push(statement.query(params![entity.as_str(), range.from.as_str(), until])?);
-    }
+    let begin = |entity: &EntityId| session.query(query, params![entity.as_str(), range.from.as_str(), until]);
+    let mut cursors: Vec<Rows<'_>> = entities.iter().map(begin).collect::<Result<_, _>>()?;
     // The next payment of each entity. Ids are unique, so no entry replaces another.
     let mut heads = BTreeMap::new();
     let advance = |heads: &mut BTreeMap<String, usize>, cursor: &mut Rows<'_>, index: usize| {
@@ -210,9 +202,9 @@ fn visit_first_payments(
     let mut visited = 0;
     while let Some((id, index)) = heads.pop_first() {
         let Some(cursor) = cursors.get_mut(index) else { break };
-        if let (Some(row), Some(id)) = (cursor.get(), PaymentId::parse(&id)) {
-            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            if visit(&PaymentRow { id: &id, document, connection })?.is_break() {
+        if let (Some(row), Some(id)) = (cursor.current(), PaymentId::parse(&id)) {
+            let document = row.value(1)?.as_blob()?;
+            if visit(&PaymentRow { id: &id, document, session })?.is_break() {
                 return Ok(None);
             }
             visited += 1;
@@ -226,9 +218,9 @@ fn visit_first_payments(
 }
 
 /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
-fn find_payment(connection: &Connection, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
+fn find_payment(session: &dyn Session, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
     for entity in entities {
-        if let Some(payment) = load::load_payment(connection, entity, id)? {
+        if let Some(payment) = load::load_payment(session, entity, id)? {
             return Ok(Some(payment));
         }
     }
@@ -238,19 +230,18 @@ fn find_payment(connection: &Connection, entities: &[EntityId], id: &PaymentId) 
 /// Adds the direct and indirect follow-up payments to these payments, up to `limit` in total. Returns all, ordered by
 /// id. A follow-up payment belongs to the same entity as its payment.
 fn collect_follow_ups(
-    connection: &Connection,
+    session: &dyn Session,
     first: BTreeSet<(PaymentId, EntityId)>,
     limit: u32,
 ) -> Result<BTreeSet<(PaymentId, EntityId)>, StoreError> {
     // Taken from the end, so the oldest payment is followed first and the limit cuts off the newest ones.
     let mut open: Vec<(PaymentId, EntityId)> = first.iter().rev().cloned().collect();
     let mut found = first;
-    let mut statement =
-        connection.prepare_cached("SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2")?;
+    let query = "SELECT id FROM payment_link WHERE referenced = ?1 ORDER BY id LIMIT ?2";
     while let Some((id, entity)) = open.pop()
         && found.len() < limit as usize
     {
-        let mut rows = statement.query(params![id.as_str(), limit])?;
+        let mut rows = session.query(query, params![id.as_str(), limit])?;
         while let Some(row) = rows.next()? {
             let id: String = row.get(0)?;
             let Some(id) = PaymentId::parse(&id) else { continue };
@@ -263,26 +254,26 @@ fn collect_follow_ups(
 }
 
 /// Loads a payment with all related payments, as [`Store::load_related_payments`] describes.
-fn load_related(connection: &Connection, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
+fn load_related(session: &dyn Session, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
     let mut root = payment.clone();
     let mut steps = 0;
     // The limit ends the walk if damaged rows refer to each other in a circle.
     while let Some(id) = &root.referenced
         && steps < limit
-        && let Some(earlier) = load::load_payment(connection, &root.entity, id)?
+        && let Some(earlier) = load::load_payment(session, &root.entity, id)?
     {
         root = earlier;
         steps += 1;
     }
     let first = BTreeSet::from([(root.id, root.entity)]);
-    load_payments(connection, &collect_follow_ups(connection, first, limit)?)
+    load_payments(session, &collect_follow_ups(session, first, limit)?)
 }
 
 /// Loads payments in the given order, without those that are not stored.
-fn load_payments(connection: &Connection, ids: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
+fn load_payments(session: &dyn Session, ids: &BTreeSet<(PaymentId, EntityId)>) -> Result<Vec<Payment>, StoreError> {
     let mut payments = Vec::with_capacity(ids.len());
     for (id, entity) in ids {
-        payments.extend(load::load_payment(connection, entity, id)?);
+        payments.extend(load::load_payment(session, entity, id)?);
     }
     Ok(payments)
 }
@@ -291,19 +282,17 @@ fn load_payments(connection: &Connection, ids: &BTreeSet<(PaymentId, EntityId)>)
 /// than the payment `ignored`. Reads the oldest first: the paying one comes after a few declines, and only duplicates
 /// follow it.
 pub(crate) fn is_reference_paid(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     reference: &str,
     ignored: Option<&PaymentId>,
 ) -> Result<bool, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT payment.document FROM payment_reference
+    let query = "SELECT payment.document FROM payment_reference
          JOIN payment ON payment.entity = payment_reference.entity AND payment.id = payment_reference.payment
-         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment",
-    )?;
-    let mut found = statement.query(params![entity.as_str(), reference])?;
+         WHERE payment_reference.entity = ?1 AND reference = ?2 ORDER BY payment_reference.payment";
+    let mut found = session.query(query, params![entity.as_str(), reference])?;
     while let Some(row) = found.next()? {
-        let outcome: PaymentOutcome = decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let outcome: PaymentOutcome = read_document(&row, 0)?;
         if outcome.pays_order() && ignored != Some(&outcome.id) {
             return Ok(true);
         }

@@ -1,9 +1,9 @@
 //! Responses to requests with an idempotency key, found by entity and key until they expire.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
+use tillgate_engine::{Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::error::Cause;
@@ -53,7 +53,7 @@ impl Change for NewResponse {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        insert_response(context.connection, &self.0)?;
+        insert_response(context.session, &self.0)?;
         Ok(false)
     }
 }
@@ -64,14 +64,14 @@ impl Change for FinalResponse {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        replace_response(context.connection, &self.0)?;
+        replace_response(context.session, &self.0)?;
         Ok(false)
     }
 }
 
 /// Writes a response, replacing one with the same key that had expired when this one was created. Fails with
 /// `DuplicateKey` if the key has another response.
-fn insert_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+fn insert_response(session: &dyn Session, response: &StoredResponse) -> Result<(), StoreError> {
     let StoredResponse {
         request: IdempotentRequest { entity, key, fingerprint },
         response: EncodedResponse { status, body },
@@ -80,14 +80,12 @@ fn insert_response(connection: &Connection, response: &StoredResponse) -> Result
         owner,
     } = response;
     // An expired response stays until the next clean-up, but its key has to be free at once.
-    let written = connection
-        .prepare_cached(
-            "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
+    let written = session.execute(
+        "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
              ON CONFLICT (entity, key) DO UPDATE
                  SET fingerprint = ?3, status = ?4, body = ?5, until = ?6, owner = ?8 WHERE until <= ?7",
-        )?
-        .execute(params![
+        params![
             entity.as_str(),
             key.as_str(),
             &fingerprint[..],
@@ -96,19 +94,21 @@ fn insert_response(connection: &Connection, response: &StoredResponse) -> Result
             expires.as_millisecond(),
             created.as_millisecond(),
             owner.as_ref().map(EntityId::as_str),
-        ])?;
+        ],
+    )?;
     if written == 1 { Ok(()) } else { Err(Cause::DuplicateKey.into()) }
 }
 
 /// Replaces status and body of the stored response to the same request: same key and same fingerprint. Keeps its time
 /// of expiry. Does nothing if there is none.
-fn replace_response(connection: &Connection, response: &StoredResponse) -> Result<(), StoreError> {
+fn replace_response(session: &dyn Session, response: &StoredResponse) -> Result<(), StoreError> {
     let StoredResponse { request, response: EncodedResponse { status, body }, .. } = response;
     let IdempotentRequest { entity, key, fingerprint } = request;
-    connection
+    session.execute(
         // The fingerprint is compared, because another request may have taken the key after it had expired.
-        .prepare_cached("UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3")?
-        .execute(params![entity.as_str(), key.as_str(), &fingerprint[..], status, body])?;
+        "UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3",
+        params![entity.as_str(), key.as_str(), &fingerprint[..], status, body],
+    )?;
     Ok(())
 }
 
@@ -121,19 +121,18 @@ impl Store {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<FoundResponse>, StoreError> {
-        self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT fingerprint, status, body, owner FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3",
-            )?;
-            let found = statement.query_row(params![entity.as_str(), key.as_str(), now.as_millisecond()], |row| {
+        self.run_read(|session| {
+            let query =
+                "SELECT fingerprint, status, body, owner FROM answer WHERE entity = ?1 AND key = ?2 AND until > ?3";
+            let parameters = params![entity.as_str(), key.as_str(), now.as_millisecond()];
+            session.query_optional(query, parameters, |row| {
                 let owner: Option<String> = row.get(3)?;
                 Ok(FoundResponse {
                     fingerprint: row.get(0)?,
                     response: EncodedResponse { status: row.get(1)?, body: row.get(2)? },
                     owner: owner.as_deref().and_then(EntityId::parse),
                 })
-            });
-            Ok(found.optional()?)
+            })
         })
     }
 
@@ -148,16 +147,16 @@ impl Store {
 
     /// Returns true if a response has expired by `now`.
     fn has_expired_responses(&self, now: Timestamp) -> Result<bool, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM answer WHERE until <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+            Ok(session.query_one(query, [now.as_millisecond()], |row| row.get(0))?)
         })
     }
 
     /// Deletes the [`BATCH`] responses that expired first. Returns their number.
     async fn delete_expired_batch(&self, now: Timestamp) -> Result<usize, StoreError> {
-        self.run_write(move |connection| {
-            Ok(connection.execute(
+        self.run_write(move |session| {
+            Ok(session.execute(
                 "DELETE FROM answer WHERE (entity, key) IN
                      (SELECT entity, key FROM answer WHERE until <= ?1 ORDER BY until LIMIT ?2)",
                 params![now.as_millisecond(), BATCH],

@@ -1,7 +1,7 @@
 //! The rows of a payment: its document, the indexes to find it, and the tables of the constraints.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::payment::{EarlierState, Payment};
+use tillgate_engine::{Session, params};
 
 use crate::StoreError;
 use crate::document::encode_document;
@@ -27,61 +27,59 @@ impl WrittenPayment {
 }
 
 /// Writes the document of a new or changed payment, its index rows and its constraint rows.
-pub(super) fn write_rows(connection: &Connection, payment: &Payment) -> Result<WrittenPayment, StoreError> {
+pub(super) fn write_rows(session: &dyn Session, payment: &Payment) -> Result<WrittenPayment, StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     let stored = payment.without_shared_parameters();
     let document = encode_document(stored.as_ref().unwrap_or(payment));
     // Most writes are of new payments. The insert finds that out without a read of the stored version.
-    let is_new = connection
-        .prepare_cached(
-            "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
-        )?
-        .execute(params![entity, id, document])?
-        == 1;
+    let is_new = session.execute(
+        "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
+        params![entity, id, document],
+    )? == 1;
     // Loaded before the update, which replaces the stored version.
-    let before = if is_new { None } else { load_earlier_state(connection, &payment.entity, &payment.id)? };
+    let before = if is_new { None } else { load_earlier_state(session, &payment.entity, &payment.id)? };
     if is_new {
-        write_index_rows(connection, payment)?;
+        write_index_rows(session, payment)?;
     } else {
-        connection
-            .prepare_cached("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2")?
-            .execute(params![entity, id, document])?;
+        session
+            .execute("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2", params![entity, id, document])?;
     }
-    write_connector_id(connection, payment)?;
-    search::write_registration_term(connection, payment)?;
-    guards::link_checkout(connection, payment)?;
-    guards::write_payment_link(connection, payment)?;
+    write_connector_id(session, payment)?;
+    search::write_registration_term(session, payment)?;
+    guards::link_checkout(session, payment)?;
+    guards::write_payment_link(session, payment)?;
     let whole_document = stored.map(|_| encode_document(&Payment { shares: None, ..payment.clone() }));
     Ok(WrittenPayment { before, document, whole_document })
 }
 
 /// Writes the rows by which a new payment is found: of its reference, of its page, and of its search terms. None of
 /// them ever changes.
-fn write_index_rows(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+fn write_index_rows(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     if let Some(reference) = payment.merchant_transaction_id() {
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)")?
-            .execute(params![entity, reference, id])?;
+        session.execute(
+            "INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)",
+            params![entity, reference, id],
+        )?;
     }
     if let Some(page) = payment.redirect.as_ref().and_then(|redirect| redirect.page.as_ref()) {
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)")?
-            .execute(params![page.as_str(), entity, id])?;
+        session.execute(
+            "INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)",
+            params![page.as_str(), entity, id],
+        )?;
     }
-    search::write_terms(connection, payment)
+    search::write_terms(session, payment)
 }
 
 /// Writes the row by which a payment of an external connector is found by the acquirer's own id. Does nothing for
 /// another payment, and if the row is there.
-fn write_connector_id(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+fn write_connector_id(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let Some(id) = payment.connector_tx_ids.acquirer_id().filter(|_| payment.connector.is_some()) else {
         return Ok(());
     };
-    connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3)",
-        )?
-        .execute(params![id, payment.entity.as_str(), payment.id.as_str()])?;
+    session.execute(
+        "INSERT OR IGNORE INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3)",
+        params![id, payment.entity.as_str(), payment.id.as_str()],
+    )?;
     Ok(())
 }

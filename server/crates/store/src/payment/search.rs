@@ -4,9 +4,9 @@
 //! The rows are written with a new payment and never change, because neither does. The registration may be created when
 //! a pending payment ends.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::id::RegistrationId;
 use tillgate_domain::payment::{Account, Payment};
+use tillgate_engine::{Session, params};
 
 use crate::StoreError;
 
@@ -33,7 +33,7 @@ impl SearchTerm {
 }
 
 /// Writes the terms of a new payment.
-pub(super) fn write_terms(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+pub(super) fn write_terms(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let last_four = match &payment.account {
         Account::Card(card) => Some(card.last4.clone()),
         Account::Bank(bank) => bank.last4.clone(),
@@ -41,23 +41,24 @@ pub(super) fn write_terms(connection: &Connection, payment: &Payment) -> Result<
     };
     let mail = payment.parameters.get("customer.email").map(|mail| SearchTerm::Mail(mail.to_owned()));
     for term in last_four.map(SearchTerm::LastFour).into_iter().chain(mail) {
-        write_term(connection, payment, &term)?;
+        write_term(session, payment, &term)?;
     }
     Ok(())
 }
 
 /// Writes the row by which a new or changed payment is found by its registration. Does nothing if it has none, or if
 /// the row is there.
-pub(super) fn write_registration_term(connection: &Connection, payment: &Payment) -> Result<(), StoreError> {
+pub(super) fn write_registration_term(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     match &payment.registration {
-        Some(registration) => write_term(connection, payment, &SearchTerm::Registration(registration.clone())),
+        Some(registration) => write_term(session, payment, &SearchTerm::Registration(registration.clone())),
         None => Ok(()),
     }
 }
 
-fn write_term(connection: &Connection, payment: &Payment, term: &SearchTerm) -> Result<(), StoreError> {
-    connection
-        .prepare_cached("INSERT OR IGNORE INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3)")?
-        .execute(params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()])?;
+fn write_term(session: &dyn Session, payment: &Payment, term: &SearchTerm) -> Result<(), StoreError> {
+    session.execute(
+        "INSERT OR IGNORE INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3)",
+        params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()],
+    )?;
     Ok(())
 }

@@ -7,15 +7,15 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::audit::{AuditEntry, PAYMENT};
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{EntityId, MessageId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::{Session, params};
 
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::document::decode_document;
+use crate::document::{decode_document, read_document};
 use crate::payment::shared_parameters;
 use crate::{DisputeKey, Store, StoreError, dispute};
 
@@ -76,14 +76,14 @@ impl Store {
                  WHERE instr(document, CAST(?3 AS BLOB)) > 0 ORDER BY id"
             )
         };
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let mut attempts = Vec::new();
             for query in [near("<", "DESC"), near(">", "ASC")] {
-                let mut statement = connection.prepare_cached(&query)?;
-                let mut rows = statement.query([payment.entity.as_str(), payment.id.as_str(), checkout.as_str()])?;
+                let mut rows =
+                    session.query(&query, [payment.entity.as_str(), payment.id.as_str(), checkout.as_str()])?;
                 while let Some(row) = rows.next()? {
-                    let document = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-                    let found = shared_parameters::decode_payment(connection, document)?;
+                    let document = row.value(0)?.as_blob()?;
+                    let found = shared_parameters::decode_payment(session, document)?;
                     // The checkout's id may also be a part of another parameter.
                     attempts.extend(Some(found).filter(|found| found.checkout.as_ref() == Some(checkout)));
                 }
@@ -94,11 +94,11 @@ impl Store {
 
     /// Loads the disputes of a payment: the open one, and those of its chargebacks.
     pub fn load_disputes_of(&self, payment: &PaymentId, chargebacks: &[PaymentId]) -> Result<Vec<Dispute>, StoreError> {
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let mut found: Vec<Dispute> = Vec::new();
-            found.extend(dispute::load_requested(connection, &DisputeKey::OpenOfPayment(payment.clone()))?);
+            found.extend(dispute::load_requested(session, &DisputeKey::OpenOfPayment(payment.clone()))?);
             for chargeback in chargebacks {
-                let known = dispute::load_of_chargeback(connection, chargeback)?;
+                let known = dispute::load_of_chargeback(session, chargeback)?;
                 found.extend(known.filter(|dispute| found.iter().all(|other| other.id != dispute.id)));
             }
             Ok(found)
@@ -118,13 +118,13 @@ impl Store {
         times.sort_unstable();
         // Messages of nearby times are in one window, so none is found twice.
         times.dedup_by(|later, earlier| *later - *earlier < MESSAGE_WINDOW / 2);
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let mut found = Vec::new();
             let mut after = i64::MIN;
             for time in times {
                 let from = after.max(time - 1_000);
                 after = time + MESSAGE_WINDOW;
-                find_messages(connection, (entity, payment), receivers, (from, after), &mut found)?;
+                find_messages(session, (entity, payment), receivers, (from, after), &mut found)?;
             }
             Ok(found)
         })
@@ -138,18 +138,17 @@ impl Store {
         payment: &PaymentId,
         day: Date,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let query = "SELECT document FROM settlement_match AS found
                  JOIN reconciliation_record AS line ON line.id = found.record WHERE found.payment = ?1
                  UNION
                  SELECT document FROM (
                      SELECT document FROM reconciliation_record WHERE account = ?2 AND day >= ?3 ORDER BY day, id LIMIT ?4
                  ) WHERE instr(document, CAST(?1 AS BLOB)) > 0";
-            let mut statement = connection.prepare_cached(query)?;
-            let mut rows = statement.query(params![payment.as_str(), entity.as_str(), day.to_string(), MAX_READ])?;
+            let mut rows = session.query(query, params![payment.as_str(), entity.as_str(), day.to_string(), MAX_READ])?;
             let mut records: Vec<ReconciliationRecord> = Vec::new();
             while let Some(row) = rows.next()? {
-                records.push(decode_document(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)?);
+                records.push(read_document(&row, 0)?);
             }
             Ok(records)
         })
@@ -163,14 +162,13 @@ impl Store {
         payment: &PaymentId,
         created: Timestamp,
     ) -> Result<Option<(i64, AuditEntry)>, StoreError> {
-        self.readers.in_snapshot(|connection| {
-            let Some(first) = find_first_entry(connection, entity, created)? else { return Ok(None) };
-            let mut statement = connection.prepare_cached(
-                "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT ?3",
-            )?;
-            let mut rows = statement.query(params![entity.as_str(), first, MAX_READ])?;
+        self.readers.in_snapshot(|session| {
+            let Some(first) = find_first_entry(session, entity, created)? else { return Ok(None) };
+            let query =
+                "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT ?3";
+            let mut rows = session.query(query, params![entity.as_str(), first, MAX_READ])?;
             while let Some(row) = rows.next()? {
-                let entry: AuditEntry = decode_document(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+                let entry: AuditEntry = read_document(&row, 1)?;
                 if entry.action == PAYMENT && entry.subject == payment.as_str() {
                     return Ok(Some((row.get(0)?, entry)));
                 }
@@ -182,7 +180,7 @@ impl Store {
 
 /// Adds the messages about a payment to these receivers that were written in a window.
 fn find_messages(
-    connection: &Connection,
+    session: &dyn Session,
     (entity, payment): (&EntityId, &PaymentId),
     receivers: &[EntityId],
     (from, until): (i64, i64),
@@ -196,10 +194,9 @@ fn find_messages(
          LEFT JOIN webhook ON webhook.id = message.webhook
          WHERE message.entity = ?5
              AND (instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?4) > 0)";
-    let mut statement = connection.prepare_cached(query)?;
     let (from, until) = (lowest(from), lowest(until));
     let mut rows =
-        statement.query(params![from.as_str(), until.as_str(), MAX_READ, payment.as_str(), entity.as_str()])?;
+        session.query(query, params![from.as_str(), until.as_str(), MAX_READ, payment.as_str(), entity.as_str()])?;
     while let Some(row) = rows.next()? {
         // The receiver may be an entity above the payment's, whose addresses a user of the channel must not see.
         let receiver: String = row.get(4)?;
@@ -208,7 +205,7 @@ fn find_messages(
         }
         let id: String = row.get(0)?;
         let written = MessageId::parse(&id).and_then(|id| id.creation_time()).unwrap_or(Timestamp::UNIX_EPOCH);
-        let attempts = load_attempts(connection, &id)?;
+        let attempts = load_attempts(session, &id)?;
         found.push(StoryMessage {
             written,
             what: row.get(1)?,
@@ -221,37 +218,31 @@ fn find_messages(
 }
 
 /// Loads the first attempts of a message, oldest first.
-fn load_attempts(connection: &Connection, message: &str) -> Result<Vec<StoryAttempt>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT at, milliseconds, status, fault FROM delivery WHERE message = ?1 ORDER BY at LIMIT ?2",
-    )?;
-    let rows = statement.query_map(params![message, MAX_ATTEMPTS], |row| {
+fn load_attempts(session: &dyn Session, message: &str) -> Result<Vec<StoryAttempt>, StoreError> {
+    let query = "SELECT at, milliseconds, status, fault FROM delivery WHERE message = ?1 ORDER BY at LIMIT ?2";
+    session.query_all(query, params![message, MAX_ATTEMPTS], |row| {
         Ok(StoryAttempt {
             at: timestamp_from_milliseconds(row.get(0)?),
             milliseconds: row.get(1)?,
             status: row.get(2)?,
             fault: row.get(3)?,
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Finds the number of an entity's first entry at or after a time, by halving the range of numbers: entries are in the
 /// order of time.
-fn find_first_entry(connection: &Connection, entity: &EntityId, time: Timestamp) -> Result<Option<i64>, StoreError> {
+fn find_first_entry(session: &dyn Session, entity: &EntityId, time: Timestamp) -> Result<Option<i64>, StoreError> {
     // Two queries, because SQLite reads all entries to find both ends in one.
     let ends = "SELECT (SELECT min(number) FROM audit_entry WHERE entity = ?1),
          (SELECT max(number) FROM audit_entry WHERE entity = ?1)";
-    let (first, last): (Option<i64>, Option<i64>) =
-        connection.prepare_cached(ends)?.query_row([entity.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (first, last): (Option<i64>, Option<i64>) = session.query_one(ends, [entity.as_str()], |row| row.read())?;
     let (Some(mut low), Some(mut high)) = (first, last) else { return Ok(None) };
-    let mut next = connection.prepare_cached(
-        "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT 1",
-    )?;
+    let next = "SELECT number, document FROM audit_entry WHERE entity = ?1 AND number >= ?2 ORDER BY number LIMIT 1";
     while low < high {
         let middle = low + (high - low) / 2;
         let found: Option<(i64, Vec<u8>)> =
-            next.query_row(params![entity.as_str(), middle], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            session.query_optional(next, params![entity.as_str(), middle], |row| row.read())?;
         let Some((number, document)) = found else { break };
         let entry: AuditEntry = decode_document(&document)?;
         if entry.time >= time {
@@ -274,7 +265,7 @@ mod tests {
     fn a_message_of_another_tenant_or_to_an_unseen_receiver_is_not_found_although_it_names_the_payment() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
-        let connection = crate::open_for_writing::open_connection(folder.path()).unwrap();
+        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
         let [own, above, foreign] = [1, 2, 3].map(|number| sample_entity(number).id);
         let payment = PaymentId::new(sample_time(1), [1; 9]);
         let address = format!("https://shop.example/?id={}", payment.as_str());
@@ -285,7 +276,7 @@ mod tests {
             let query = "INSERT INTO message (id, entity, owner, queue, what, address, callback)
                  VALUES (?1, ?2, ?2, 'q', ?3, ?4, ?5)";
             let values = params![id.as_str(), entity.as_str(), what, address, callback.map(EntityId::as_str)];
-            connection.execute(query, values).unwrap();
+            session.execute(query, values).unwrap();
         }
         let find = |receivers: &[EntityId]| -> Vec<String> {
             let found = store.find_payment_messages((&own, &payment), receivers, &[sample_time(1)]).unwrap();

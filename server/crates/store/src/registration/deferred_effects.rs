@@ -4,11 +4,11 @@
 //! The account is sealed for its future registration at once, but is stored with it only when the effects are applied.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::PendingInstruction;
+use tillgate_engine::params;
 use tillgate_vault::Sealed;
 
 use crate::changes::{Change, Stage, WriteContext};
@@ -65,7 +65,7 @@ impl Change for EffectsDeletion {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let query = "DELETE FROM promise WHERE payment = ?1";
-        context.connection.prepare_cached(query)?.execute([self.0.as_str()])?;
+        context.session.execute(query, [self.0.as_str()])?;
         Ok(false)
     }
 }
@@ -78,19 +78,17 @@ impl Change for DeferredEffectsRow {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let DeferredEffects { owner, registration, instruction, card } = &self.effects;
         let document = encode_document(&(registration.as_ref().map(|new| &new.registration), instruction));
-        context
-            .connection
-            .prepare_cached(
-                "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
+        context.session.execute(
+            "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
                 self.payment.as_str(),
                 owner.as_str(),
                 document,
                 registration.as_ref().map(|new| new.account.as_bytes()),
                 card.as_ref().map(Sealed::as_bytes),
                 self.until.as_millisecond()
-            ])?;
+            ],
+        )?;
         Ok(false)
     }
 }
@@ -100,12 +98,11 @@ impl Store {
     /// missing.
     pub fn load_deferred_effects(&self, payment: &Payment) -> Result<Option<DeferredEffects>, StoreError> {
         type SealedColumns = (Option<Sealed>, Option<Sealed>);
-        let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|connection| {
+        let row: Option<(String, Vec<u8>, SealedColumns)> = self.run_read(|session| {
             let query = "SELECT entity, document, sealed, card FROM promise WHERE payment = ?1";
-            let row = |row: &rusqlite::Row<'_>| {
+            session.query_optional(query, [payment.id.as_str()], |row| {
                 Ok((row.get(0)?, row.get(1)?, (read_sealed_option(row, 2)?, read_sealed_option(row, 3)?)))
-            };
-            Ok(connection.prepare_cached(query)?.query_row([payment.id.as_str()], row).optional()?)
+            })
         })?;
         let Some((entity, document, (sealed, card))) = row else { return Ok(None) };
         let (registration, instruction): (Option<Registration>, Option<PendingInstruction>) =
@@ -120,15 +117,14 @@ impl Store {
     pub async fn delete_expired_effects(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = now.as_millisecond();
         // Checks with a reader first, so that an idle server writes nothing.
-        let has_expired: bool = self.run_read(|connection| {
+        let has_expired: bool = self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM promise WHERE until <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now], |row| row.get(0))?)
+            Ok(session.query_one(query, [now], |row| row.get(0))?)
         })?;
         if !has_expired {
             return Ok(());
         }
-        self.run_write(move |connection| Ok(connection.execute("DELETE FROM promise WHERE until <= ?1", [now])?))
-            .await?;
+        self.run_write(move |session| Ok(session.execute("DELETE FROM promise WHERE until <= ?1", [now])?)).await?;
         // The write-ahead log still contains the deleted accounts until it is truncated.
         self.mark_wal_dirty();
         Ok(())

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use rusqlite::{OptionalExtension as _, Row};
 use tillgate_domain::id::{EntityId, RegistrationId};
 use tillgate_domain::registration::Registration;
+use tillgate_engine::Row;
 
-use crate::document::decode_document;
+use crate::document::read_document;
 use crate::entity_pages::collect_first;
 use crate::payment::queries::MAX_ID;
 use crate::{Store, StoreError};
@@ -23,17 +23,16 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<Registration>, Option<RegistrationId>), StoreError> {
         let before = (0, before.map_or(MAX_ID, RegistrationId::as_str));
-        let read_key = |row: &Row<'_>| Ok((Reverse(row.get::<_, String>(0)?), row.get::<_, String>(1)?));
-        self.run_read(|connection| {
-            let keys = collect_first(connection, NEWEST, entities, before, limit + 1, read_key)?;
+        let read_key = |row: &Row<'_>| Ok((Reverse(row.get::<String>(0)?), row.get::<String>(1)?));
+        self.run_read(|session| {
+            let keys = collect_first(session, NEWEST, entities, before, limit + 1, read_key)?;
             let last = (keys.len() > limit).then(|| keys.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|(Reverse(id), _)| RegistrationId::parse(id));
             let query = "SELECT document FROM registration WHERE entity = ?1 AND id = ?2";
-            let mut statement = connection.prepare_cached(query)?;
             let mut registrations = Vec::with_capacity(limit);
             for (Reverse(id), entity) in keys.iter().take(limit) {
-                let read = |row: &Row<'_>| Ok(decode_document(row.get_ref(0)?.as_blob()?));
-                registrations.extend(statement.query_row([entity, id], read).optional()?.transpose()?);
+                let found = session.query_optional(query, [entity, id], |row| read_document(row, 0))?;
+                registrations.extend::<Option<Registration>>(found);
             }
             Ok((registrations, place))
         })
@@ -43,7 +42,7 @@ impl Store {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use rusqlite::Connection;
+    use tillgate_engine::{Session, params};
 
     use super::*;
     use crate::conformance::samples::{empty_directory, sample_entity, sample_registration, write_changes};
@@ -72,9 +71,9 @@ mod tests {
     fn pages_of_registrations_step_through_an_index_without_sorting() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
-        let read = |connection: &Connection| {
-            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {NEWEST}"))?;
-            let steps: Vec<String> = plan.query_map(("a", 0, "c"), |row| row.get(3))?.collect::<Result<_, _>>()?;
+        let read = |session: &dyn Session| {
+            let plan = format!("EXPLAIN QUERY PLAN {NEWEST}");
+            let steps: Vec<String> = session.query_all(&plan, params!["a", 0, "c"], |row| row.get(3))?;
             assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{steps:?}");
             Ok(())
         };

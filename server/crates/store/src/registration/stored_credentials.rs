@@ -4,17 +4,17 @@
 //! registration's emptied document stays.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::effects;
 use tillgate_domain::id::{EntityId, RegistrationId};
 use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::StandingInstruction;
+use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
-use crate::document::{decode_document, encode_document};
+use crate::document::{encode_document, read_document};
 use crate::keys::sealed::read_sealed_option;
 use crate::settlement::ledger;
 use crate::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
@@ -97,10 +97,10 @@ impl Change for AccountRow {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let Self { entity, registration, account } = self;
-        context
-            .connection
-            .prepare_cached("INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)")?
-            .execute(params![registration.as_str(), entity.as_str(), account.as_bytes()])?;
+        context.session.execute(
+            "INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)",
+            params![registration.as_str(), entity.as_str(), account.as_bytes()],
+        )?;
         Ok(false)
     }
 }
@@ -111,7 +111,7 @@ impl Change for Registration {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let wrote_message = write_registration(context.connection, context.sources, self)?;
+        let wrote_message = write_registration(context.session, context.sources, self)?;
         record_end(context, self)?;
         Ok(wrote_message)
     }
@@ -127,18 +127,16 @@ impl Change for StandingInstruction {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context
-            .connection
-            .prepare_cached(
-                "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
+        context.session.execute(
+            "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
-            )?
-            .execute(params![
+            params![
                 self.entity.as_str(),
                 self.initial,
                 self.registration.as_ref().map(RegistrationId::as_str),
                 encode_document(self)
-            ])?;
+            ],
+        )?;
         Ok(false)
     }
 }
@@ -147,36 +145,36 @@ impl Change for StandingInstruction {
 /// instructions, and ends its schedules; otherwise updates the time until which its account is retained. Returns true
 /// if a message was written.
 fn write_registration(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     registration: &Registration,
 ) -> Result<bool, StoreError> {
     let (entity, id) = (registration.entity.as_str(), registration.id.as_str());
     let document = encode_document(registration);
-    let is_new = connection
-        .prepare_cached(
-            "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
-        )?
-        .execute(params![entity, id, document])?
-        == 1;
+    let is_new = session.execute(
+        "INSERT INTO registration (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT (entity, id) DO NOTHING",
+        params![entity, id, document],
+    )? == 1;
     // Loaded before the update, because the event depends on the difference.
-    let before = if is_new { None } else { load_registration(connection, &registration.entity, &registration.id)? };
+    let before = if is_new { None } else { load_registration(session, &registration.entity, &registration.id)? };
     if !is_new {
-        connection
-            .prepare_cached("UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2")?
-            .execute(params![entity, id, document])?;
+        session.execute(
+            "UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2",
+            params![entity, id, document],
+        )?;
     }
     let mut ended_schedules = false;
     if registration.ended.is_some() {
-        delete_account(connection, id)?;
-        ended_schedules = schedule::end_schedules(connection, sources, id)?;
+        delete_account(session, id)?;
+        ended_schedules = schedule::end_schedules(session, sources, id)?;
     } else {
-        connection
-            .prepare_cached("UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1")?
-            .execute(params![id, registration.retained_until.map(Timestamp::as_millisecond)])?;
+        session.execute(
+            "UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1",
+            params![id, registration.retained_until.map(Timestamp::as_millisecond)],
+        )?;
     }
     let event = effects::registration_event(before.as_ref(), registration);
-    Ok(event::publish_events(connection, sources, &registration.entity, &[event], &document)? || ended_schedules)
+    Ok(event::publish_events(session, sources, &registration.entity, &[event], &document)? || ended_schedules)
 }
 
 /// Writes the entry of a registration that a request has deleted. Those that end by themselves have none.
@@ -184,7 +182,7 @@ fn record_end(context: &WriteContext<'_>, registration: &Registration) -> Result
     let (Some(_), Some(_)) = (registration.ended, context.actor) else { return Ok(()) };
     let now = context.sources.now();
     let entry = context.name_actor(AuditEntry::new(now, "registration delete", registration.id.as_str()));
-    ledger::write_entry(context.connection, Some(&registration.entity), &entry, now)
+    ledger::write_entry(context.session, Some(&registration.entity), &entry, now)
 }
 
 /// A registration, and its sealed account as long as that is stored.
@@ -197,7 +195,7 @@ impl Store {
         entity: &EntityId,
         id: &RegistrationId,
     ) -> Result<Option<Registration>, StoreError> {
-        self.run_read(|connection| load_registration(connection, entity, id))
+        self.run_read(|session| load_registration(session, entity, id))
     }
 
     /// Loads a registration by id, with its sealed account as long as that is stored. Returns `None` if it belongs to
@@ -207,17 +205,16 @@ impl Store {
         entities: &[EntityId],
         id: &RegistrationId,
     ) -> Result<Option<RegistrationWithAccount>, StoreError> {
-        self.run_read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT document, sealed FROM registration LEFT JOIN registration_account AS account
+        self.run_read(|session| {
+            let query = "SELECT document, sealed FROM registration LEFT JOIN registration_account AS account
                      ON account.registration = registration.id AND account.entity = registration.entity
-                 WHERE registration.entity = ?1 AND id = ?2",
-            )?;
+                 WHERE registration.entity = ?1 AND id = ?2";
             for entity in entities {
-                let row =
-                    |row: &Row<'_>| Ok((decode_document(row.get_ref(0)?.as_blob()?), read_sealed_option(row, 1)?));
-                if let Some((document, sealed)) = statement.query_row([entity.as_str(), id.as_str()], row).optional()? {
-                    return Ok(Some((document?, sealed)));
+                let found = session.query_optional(query, [entity.as_str(), id.as_str()], |row| {
+                    Ok::<_, StoreError>((read_document(row, 0)?, read_sealed_option(row, 1)?))
+                })?;
+                if found.is_some() {
+                    return Ok(found);
                 }
             }
             Ok(None)
@@ -226,9 +223,9 @@ impl Store {
 
     /// Returns true if there is a sealed account whose retention has ended by `now`.
     pub fn has_expired_registrations(&self, now: Timestamp) -> Result<bool, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE purge_at <= ?1)";
-            Ok(connection.prepare_cached(query)?.query_row([now.as_millisecond()], |row| row.get(0))?)
+            Ok(session.query_one(query, [now.as_millisecond()], |row| row.get(0))?)
         })
     }
 
@@ -242,7 +239,7 @@ impl Store {
         end: impl Fn(&Registration) -> Registration + Send + 'static,
     ) -> Result<usize, StoreError> {
         let sources = self.sources.clone();
-        let batch = self.run_write(move |connection| end_expired_batch(connection, &sources, now, end)).await?;
+        let batch = self.run_write(move |session| end_expired_batch(session, &sources, now, end)).await?;
         if batch.size > 0 {
             // The write-ahead log still contains the deleted accounts until it is truncated.
             self.mark_wal_dirty();
@@ -269,19 +266,20 @@ struct EndedBatch {
 /// Writes what `end` returns for a batch of the registrations whose retention has ended by `now`. Deletes the accounts
 /// without a readable registration, too: their time is over, and they would fill the next batches.
 fn end_expired_batch(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     now: Timestamp,
     end: impl Fn(&Registration) -> Registration,
 ) -> Result<EndedBatch, StoreError> {
-    let due: Vec<(String, String)> = connection
-        .prepare_cached("SELECT entity, registration FROM registration_account WHERE purge_at <= ?1 LIMIT ?2")?
-        .query_map(params![now.as_millisecond(), BATCH], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
+    let due: Vec<(String, String)> = session.query_all(
+        "SELECT entity, registration FROM registration_account WHERE purge_at <= ?1 LIMIT ?2",
+        params![now.as_millisecond(), BATCH],
+        |row| row.read(),
+    )?;
     let mut changes = Changes::default();
     let mut wrote_message = false;
     for (entity, id) in &due {
-        match load_readable_registration(connection, entity, id)? {
+        match load_readable_registration(session, entity, id)? {
             Some(registration) => changes = changes.with_registration(&end(&registration)),
             None => {
                 tracing::warn!(
@@ -289,62 +287,58 @@ fn end_expired_batch(
                     entity,
                     "an expired account was deleted, although its registration is unreadable"
                 );
-                delete_account(connection, id)?;
-                wrote_message |= schedule::end_schedules(connection, sources, id)?;
+                delete_account(session, id)?;
+                wrote_message |= schedule::end_schedules(session, sources, id)?;
             }
         }
     }
-    wrote_message |= changes.apply(connection, sources)?;
+    wrote_message |= changes.apply(session, sources)?;
     Ok(EndedBatch { size: due.len(), wrote_message })
 }
 
 /// Loads a registration by the ids in the row of its account. Returns `None` if it is missing, or if its document or an
 /// id does not have the expected form.
 fn load_readable_registration(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &str,
     id: &str,
 ) -> Result<Option<Registration>, StoreError> {
     let (Some(entity), Some(id)) = (EntityId::parse(entity), RegistrationId::parse(id)) else { return Ok(None) };
-    match load_registration(connection, &entity, &id) {
+    match load_registration(session, &entity, &id) {
         Err(error) if error.kind() == StoreErrorKind::Unreadable => Ok(None),
         loaded => loaded,
     }
 }
 
 /// Deletes the sealed account and the standing instructions of a registration.
-fn delete_account(connection: &Connection, registration: &str) -> Result<(), StoreError> {
-    connection.prepare_cached("DELETE FROM registration_account WHERE registration = ?1")?.execute([registration])?;
-    connection.prepare_cached("DELETE FROM standing_instruction WHERE registration = ?1")?.execute([registration])?;
+fn delete_account(session: &dyn Session, registration: &str) -> Result<(), StoreError> {
+    session.execute("DELETE FROM registration_account WHERE registration = ?1", [registration])?;
+    session.execute("DELETE FROM standing_instruction WHERE registration = ?1", [registration])?;
     Ok(())
 }
 
 /// Loads the stored credentials with these keys. Values that are not requested or not stored are `None` or false.
 pub(crate) fn load_requested(
-    connection: &Connection,
+    session: &dyn Session,
     keys: &StoredCredentialKeys,
 ) -> Result<StoredCredentials, StoreError> {
     let registration = match &keys.registration {
-        Some((entity, id)) => load_registration(connection, entity, id)?,
+        Some((entity, id)) => load_registration(session, entity, id)?,
         None => None,
     };
     // The registration may end while a payment with its account is prepared, and must not be charged after that.
     let account_stored = match &keys.registration_in_use {
         Some((entity, id)) => {
             let query = "SELECT EXISTS (SELECT 1 FROM registration_account WHERE registration = ?1 AND entity = ?2)";
-            connection.prepare_cached(query)?.query_row([id.as_str(), entity.as_str()], |row| row.get(0))?
+            session.query_one(query, [id.as_str(), entity.as_str()], |row| row.get(0))?
         }
         None => false,
     };
     let standing_instruction = match &keys.standing_instruction {
         Some((entity, initial)) => {
             let query = "SELECT document FROM standing_instruction WHERE entity = ?1 AND initial = ?2";
-            let mut statement = connection.prepare_cached(query)?;
             let parameters = params![entity.as_str(), initial];
-            statement
-                .query_row(parameters, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))
-                .optional()?
-                .transpose()?
+            session.query_optional(query, parameters, |row| read_document(row, 0))?
         }
         None => None,
     };
@@ -353,17 +347,13 @@ pub(crate) fn load_requested(
 
 /// Loads a registration of an entity by id, also one that has ended.
 fn load_registration(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     id: &RegistrationId,
 ) -> Result<Option<Registration>, StoreError> {
     let query = "SELECT document FROM registration WHERE entity = ?1 AND id = ?2";
-    let mut statement = connection.prepare_cached(query)?;
     let parameters = params![entity.as_str(), id.as_str()];
-    Ok(statement
-        .query_row(parameters, |row| Ok(decode_document(row.get_ref(0)?.as_blob()?)))
-        .optional()?
-        .transpose()?)
+    session.query_optional(query, parameters, |row| read_document(row, 0))
 }
 
 #[cfg(test)]
@@ -383,8 +373,8 @@ mod tests {
             write_changes(&store, changes.with_account(registration, sealed_record(9))).await.unwrap();
         }
         let id = damaged.id.as_str().to_owned();
-        let damage = move |connection: &Connection| {
-            Ok(connection.execute("UPDATE registration SET document = '{}' WHERE id = ?1", [id])?)
+        let damage = move |session: &dyn Session| {
+            Ok(session.execute("UPDATE registration SET document = '{}' WHERE id = ?1", [id])?)
         };
         assert_eq!(store.run_write(damage).await.unwrap(), 1);
         let end = sound.retained_until.unwrap();

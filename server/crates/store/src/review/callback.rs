@@ -2,10 +2,10 @@
 //! configuration of the nearest entity in the tree applies to a payment.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::ReviewDecision;
+use tillgate_engine::{Row, Session, params};
 use tillgate_message::review_callback::CallbackDocument;
 use tillgate_vault::Sealed;
 
@@ -14,7 +14,6 @@ use crate::delivery::message;
 use crate::delivery::message::MessageTarget;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::document::encode_document;
-use crate::error::unreadable_column;
 use crate::keys::sealed::read_sealed;
 use crate::payment::load::load_payment;
 use crate::{AdminStore, Sources, Store, StoreError};
@@ -41,31 +40,31 @@ const COLUMNS: &str = "review_callback.entity, sealed, sends, changed";
 /// Writes the callback message of a decision about a stored payment. Returns true if a configuration with a destination
 /// applies. Fails if the payment is not stored.
 pub(crate) fn write_decision(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     decision: &ReviewDecision,
 ) -> Result<bool, StoreError> {
-    let Some(callback) = find_callback(connection, &decision.entity)?.filter(|callback| callback.sends) else {
+    let Some(callback) = find_callback(session, &decision.entity)?.filter(|callback| callback.sends) else {
         return Ok(false);
     };
-    let payment = load_payment(connection, &decision.entity, &decision.payment)?;
-    let payment = payment.ok_or_else(|| unreadable_column(0, "payment of a review decision"))?;
+    let payment = load_payment(session, &decision.entity, &decision.payment)?;
+    let payment = payment.ok_or_else(|| tillgate_engine::Error::unreadable(0, "payment of a review decision"))?;
     // The message contains the whole payment, including the parameters stored with an earlier attempt.
     let document = CallbackDocument { decision: decision.clone(), payment: Payment { shares: None, ..payment } };
-    write_callback(connection, sources, &callback.entity, &document)?;
+    write_callback(session, sources, &callback.entity, &document)?;
     Ok(true)
 }
 
 /// Writes a message to the destination of a configuration. Returns its id.
 fn write_callback(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     callback: &EntityId,
     document: &CallbackDocument,
 ) -> Result<MessageId, StoreError> {
     let (encoded, entity) = (encode_document(document), &document.decision.entity);
     message::write_message(
-        connection,
+        session,
         sources,
         entity,
         REVIEW_CALLBACK,
@@ -74,7 +73,7 @@ fn write_callback(
 }
 
 /// Loads the configuration that applies to an entity: its own, or else that of the nearest entity above.
-pub(crate) fn find_callback(connection: &Connection, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
+pub(crate) fn find_callback(session: &dyn Session, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
     // The query climbs the tree of entities, which has at most four levels.
     let query = format!(
         "WITH RECURSIVE above (entity, distance) AS (
@@ -84,21 +83,20 @@ pub(crate) fn find_callback(connection: &Connection, entity: &EntityId) -> Resul
          ) SELECT {COLUMNS} FROM above JOIN review_callback ON review_callback.entity = above.entity
              ORDER BY distance LIMIT 1"
     );
-    Ok(connection.prepare_cached(&query)?.query_row([entity.as_str()], read_callback).optional()?)
+    Ok(session.query_optional(&query, [entity.as_str()], read_callback)?)
 }
 
 /// Loads an entity's own configuration.
-pub(crate) fn load_callback(connection: &Connection, entity: &str) -> Result<Option<StoredCallback>, StoreError> {
-    let mut statement =
-        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM review_callback WHERE entity = ?1"))?;
-    Ok(statement.query_row([entity], read_callback).optional()?)
+pub(crate) fn load_callback(session: &dyn Session, entity: &str) -> Result<Option<StoredCallback>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM review_callback WHERE entity = ?1");
+    Ok(session.query_optional(&query, [entity], read_callback)?)
 }
 
 /// Reads a configuration from a row with [`COLUMNS`].
-fn read_callback(row: &Row<'_>) -> rusqlite::Result<StoredCallback> {
+fn read_callback(row: &Row<'_>) -> tillgate_engine::Result<StoredCallback> {
     let entity: String = row.get(0)?;
     Ok(StoredCallback {
-        entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
+        entity: EntityId::parse(&entity).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of an entity"))?,
         sealed: read_sealed(row, 1)?,
         sends: row.get(2)?,
         changed: timestamp_from_milliseconds(row.get(3)?),
@@ -107,11 +105,11 @@ fn read_callback(row: &Row<'_>) -> rusqlite::Result<StoredCallback> {
 
 /// Moves a callback to the failed list after its last attempt, which was at `at`. A message of another kind stays as it
 /// is.
-pub(crate) fn move_to_failed(connection: &Connection, message: &MessageId, at: Timestamp) -> Result<(), StoreError> {
+pub(crate) fn move_to_failed(session: &dyn Session, message: &MessageId, at: Timestamp) -> Result<(), StoreError> {
     let (id, at) = (message.as_str(), at.as_millisecond());
     let query = "UPDATE message SET failed = ?2 WHERE id = ?1 AND callback IS NOT NULL AND due IS NULL";
-    if connection.prepare_cached(query)?.execute(params![id, at])? == 1 {
-        connection.execute(
+    if session.execute(query, params![id, at])? == 1 {
+        session.execute(
             "INSERT INTO review_callback_audit (at, entity, action, actor, message)
              SELECT ?2, callback, 'failed', 'tillgate', id FROM message WHERE id = ?1",
             params![id, at],
@@ -123,19 +121,19 @@ pub(crate) fn move_to_failed(connection: &Connection, message: &MessageId, at: T
 impl Store {
     /// Loads the configuration that applies to an entity: its own, or else that of the nearest entity above.
     pub fn find_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
-        self.run_read(|connection| find_callback(connection, entity))
+        self.run_read(|session| find_callback(session, entity))
     }
 }
 
 impl AdminStore {
     /// Loads an entity's own configuration.
     pub fn load_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
-        load_callback(&self.connection, entity.as_str())
+        load_callback(&self.session, entity.as_str())
     }
 
     /// Same as [`Store::find_review_callback`].
     pub fn find_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
-        find_callback(&self.connection, entity)
+        find_callback(&self.session, entity)
     }
 
     /// Stores an entity's configuration in place of the one before. Waiting callbacks are sent by the new one.
@@ -163,9 +161,9 @@ impl AdminStore {
     /// true if there was one.
     pub fn remove_review_callback(&self, entity: &EntityId) -> Result<bool, StoreError> {
         let id = entity.as_str();
-        self.connection
+        self.session
             .execute("DELETE FROM delivery WHERE message IN (SELECT id FROM message WHERE callback = ?1)", [id])?;
-        self.connection.execute("DELETE FROM message WHERE callback = ?1", [id])?;
+        self.session.execute("DELETE FROM message WHERE callback = ?1", [id])?;
         let act = Act { action: "review-callback remove", subject: id, entity: Some(entity), details: &[] };
         self.execute_act(&act, "DELETE FROM review_callback WHERE entity = ?1", [id])
     }
@@ -177,7 +175,7 @@ impl AdminStore {
         callback: &EntityId,
         document: &CallbackDocument,
     ) -> Result<MessageId, StoreError> {
-        let message = write_callback(&self.connection, &Sources::system(), callback, document)?;
+        let message = write_callback(&self.session, &Sources::system(), callback, document)?;
         let (action, subject) = ("review-callback test", message.as_str());
         let details = [("transaction", document.decision.transaction_id.as_str())];
         self.record_act(&Act { action, subject, entity: Some(callback), details: &details }, |_| Ok(()))?;

@@ -1,9 +1,9 @@
 //! The failed list of review decision callbacks, and the audit of what was done with callbacks and configurations.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Row, Session, params};
 
 use crate::admin::Act;
 use crate::delivery::webhook::DeliveryLogEntry;
@@ -82,14 +82,14 @@ impl Store {
     /// Loads the failed lists of the configurations of entities, in the order of the entities, oldest first. At most
     /// `limit`.
     pub fn load_failed_callbacks(&self, callbacks: &[EntityId], limit: u32) -> Result<Vec<FailedCallback>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let mut found = Vec::new();
             for callback in callbacks {
                 let rest = i64::from(limit) - i64::try_from(found.len()).unwrap_or(i64::MAX);
                 if rest <= 0 {
                     break;
                 }
-                found.extend(load_failed(connection, callback, rest)?);
+                found.extend(load_failed(session, callback, rest)?);
             }
             Ok(found)
         })
@@ -97,24 +97,22 @@ impl Store {
 
     /// Finds the entity whose configuration sends a callback that is in a failed list.
     pub fn find_callback_owner(&self, message: &str) -> Result<Option<EntityId>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT callback FROM message WHERE id = ?1 AND callback IS NOT NULL AND failed IS NOT NULL";
-            let found: Option<String> = connection.query_row(query, [message], |row| row.get(0)).optional()?;
+            let found: Option<String> = session.query_optional(query, [message], |row| row.get(0))?;
             Ok(found.as_deref().and_then(EntityId::parse))
         })
     }
 }
 
 /// Loads the failed list of a configuration, oldest first.
-fn load_failed(connection: &Connection, callback: &EntityId, limit: i64) -> Result<Vec<FailedCallback>, StoreError> {
+fn load_failed(session: &dyn Session, callback: &EntityId, limit: i64) -> Result<Vec<FailedCallback>, StoreError> {
     let query = format!("{FAILED_CALLBACKS} AND callback = ?1 ORDER BY message.id LIMIT ?2");
-    let mut statement = connection.prepare_cached(&query)?;
-    let rows = statement.query_map(params![callback.as_str(), limit], read_failed)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(session.query_all(&query, params![callback.as_str(), limit], read_failed)?)
 }
 
 /// Reads a row of [`FAILED_CALLBACKS`].
-fn read_failed(row: &Row<'_>) -> rusqlite::Result<FailedCallback> {
+fn read_failed(row: &Row<'_>) -> tillgate_engine::Result<FailedCallback> {
     Ok(FailedCallback {
         message_id: row.get(0)?,
         callback_entity_id: row.get(1)?,
@@ -133,11 +131,10 @@ impl AdminStore {
     /// Loads the failed list of an entity's configuration, or all of them with `None`. Oldest first.
     pub fn load_failed_callbacks(&self, callback: Option<&EntityId>) -> Result<Vec<FailedCallback>, StoreError> {
         match callback {
-            Some(callback) => load_failed(&self.connection, callback, NO_LIMIT),
+            Some(callback) => load_failed(&self.session, callback, NO_LIMIT),
             None => {
                 let query = format!("{FAILED_CALLBACKS} ORDER BY message.id");
-                let mut statement = self.connection.prepare(&query)?;
-                Ok(statement.query_map([], read_failed)?.collect::<Result<_, _>>()?)
+                Ok(self.session.query_all(&query, (), read_failed)?)
             }
         }
     }
@@ -145,7 +142,7 @@ impl AdminStore {
     /// Returns the numbers of callbacks that wait, and of those in the failed list.
     pub fn count_open_callbacks(&self, callback: &EntityId) -> Result<(u32, u32), StoreError> {
         let query = "SELECT count(due), count(failed) FROM message WHERE callback = ?1";
-        Ok(self.connection.query_row(query, [callback.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        Ok(self.session.query_one(query, [callback.as_str()], |row| row.read())?)
     }
 
     /// Takes a callback from the failed list, and queues it at once with all its retries. Records it in the audit. Run
@@ -182,7 +179,7 @@ impl AdminStore {
         let Some((callback, transaction, _)) = self.find_failed(message)? else {
             return Ok(FailedListOutcome::NotListed);
         };
-        self.connection.execute("DELETE FROM delivery WHERE message = ?1", [message])?;
+        self.session.execute("DELETE FROM delivery WHERE message = ?1", [message])?;
         let (entity, details) = (EntityId::parse(&callback), [("by", actor), ("transaction", &*transaction)]);
         let (action, entity) = ("review-callback delete", entity.as_ref());
         let act = Act { action, subject: message, entity, details: &details };
@@ -196,8 +193,8 @@ impl AdminStore {
     fn find_failed(&self, message: &str) -> Result<Option<(String, String, bool)>, StoreError> {
         let query =
             format!("SELECT callback, {TRANSACTION}, resubmitted FROM message WHERE id = ?1 AND failed IS NOT NULL");
-        let row = self.connection.query_row(&query, [message], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-        Ok(row.optional()?)
+        let row = self.session.query_optional(&query, [message], |row| row.read());
+        Ok(row?)
     }
 
     /// Adds a line to the audit of an entity's configuration.
@@ -210,7 +207,7 @@ impl AdminStore {
         detail: Option<&str>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.connection.execute(
+        self.session.execute(
             "INSERT INTO review_callback_audit (at, entity, action, actor, message, detail)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![now.as_millisecond(), entity, action, actor, message, detail],
@@ -220,11 +217,9 @@ impl AdminStore {
 
     /// Loads the audit of an entity's configuration, the latest line first, at most `limit`.
     pub fn load_callback_audit(&self, entity: &EntityId, limit: u32) -> Result<Vec<CallbackAuditEntry>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT at, action, actor, message, detail FROM review_callback_audit WHERE entity = ?1
-             ORDER BY number DESC LIMIT ?2",
-        )?;
-        let rows = statement.query_map(params![entity.as_str(), limit], |row| {
+        let query = "SELECT at, action, actor, message, detail FROM review_callback_audit WHERE entity = ?1
+             ORDER BY number DESC LIMIT ?2";
+        self.session.query_all(query, params![entity.as_str(), limit], |row| {
             Ok(CallbackAuditEntry {
                 at: timestamp_from_milliseconds(row.get(0)?),
                 action: row.get(1)?,
@@ -232,19 +227,15 @@ impl AdminStore {
                 message_id: row.get(3)?,
                 detail: row.get(4)?,
             })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Loads the attempts of a configuration's callbacks, the latest message and attempt first: at most `limit` lines.
     /// A callback without an attempt is one line.
     pub fn load_callback_log(&self, callback: &EntityId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT message.id, what, at, milliseconds, status, fault, due
+        let query = "SELECT message.id, what, at, milliseconds, status, fault, due
              FROM message LEFT JOIN delivery ON delivery.message = message.id
-             WHERE callback = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2",
-        )?;
-        let rows = statement.query_map(params![callback.as_str(), limit], DeliveryLogEntry::read_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+             WHERE callback = ?1 ORDER BY message.id DESC, at DESC LIMIT ?2";
+        Ok(self.session.query_all(query, params![callback.as_str(), limit], DeliveryLogEntry::read_row)?)
     }
 }

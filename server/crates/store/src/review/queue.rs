@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, Rows, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
@@ -14,10 +13,10 @@ use tillgate_domain::review::queue::{
     Claim, ClaimEffect, MAX_ACTIONS, QueuedReview, ReviewAction, ReviewActionKind, ReviewActor, ReviewChange,
     ReviewStatus,
 };
+use tillgate_engine::{Row, Rows, Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook::timestamp_from_milliseconds;
-use crate::error::unreadable_column;
 use crate::payment::load;
 use crate::settlement::ledger;
 use crate::{AdminStore, Changes, Sources, Store, StoreError};
@@ -60,14 +59,14 @@ pub struct ReviewPage {
 }
 
 /// Reads a review from a row with [`COLUMNS`]. Its decision is not among them.
-fn read_review(row: &Row<'_>) -> rusqlite::Result<QueuedReview> {
+fn read_review(row: &Row<'_>) -> tillgate_engine::Result<QueuedReview> {
     let (payment, entity): (String, String) = (row.get(0)?, row.get(1)?);
     let claim: (Option<String>, Option<i64>) = (row.get(4)?, row.get(5)?);
     Ok(QueuedReview {
-        payment: PaymentId::parse(&payment).ok_or_else(|| unreadable_column(0, "id of a payment"))?,
-        entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(1, "id of an entity"))?,
+        payment: PaymentId::parse(&payment).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of a payment"))?,
+        entity: EntityId::parse(&entity).ok_or_else(|| tillgate_engine::Error::unreadable(1, "id of an entity"))?,
         since: timestamp_from_milliseconds(row.get(2)?),
-        has_ended: row.get::<_, Option<i64>>(3)?.is_some(),
+        has_ended: row.get::<Option<i64>>(3)?.is_some(),
         claim: claim
             .0
             .zip(claim.1)
@@ -77,20 +76,20 @@ fn read_review(row: &Row<'_>) -> rusqlite::Result<QueuedReview> {
 }
 
 /// Reads a row of the audit with [`ACTION_COLUMNS`].
-pub(crate) fn read_action(row: &Row<'_>) -> rusqlite::Result<ReviewAction> {
+pub(crate) fn read_action(row: &Row<'_>) -> tillgate_engine::Result<ReviewAction> {
     let kind: String = row.get(0)?;
     Ok(ReviewAction {
-        kind: ReviewActionKind::parse(&kind).ok_or_else(|| unreadable_column(0, "action"))?,
+        kind: ReviewActionKind::parse(&kind).ok_or_else(|| tillgate_engine::Error::unreadable(0, "action"))?,
         analyst: row.get(1)?,
         at: timestamp_from_milliseconds(row.get(2)?),
         reason: row.get(3)?,
         note: row.get(4)?,
-        processed: row.get::<_, Option<i64>>(5)?.map(timestamp_from_milliseconds),
+        processed: row.get::<Option<i64>>(5)?.map(timestamp_from_milliseconds),
     })
 }
 
 /// Adds the decision to a review that has ended.
-fn with_decision(connection: &Connection, review: QueuedReview) -> Result<QueuedReview, StoreError> {
+fn with_decision(session: &dyn Session, review: QueuedReview) -> Result<QueuedReview, StoreError> {
     if !review.has_ended {
         return Ok(review);
     }
@@ -98,39 +97,36 @@ fn with_decision(connection: &Connection, review: QueuedReview) -> Result<Queued
         "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('approve', 'cancel', 'expire')
          ORDER BY number DESC LIMIT 1"
     );
-    let mut statement = connection.prepare_cached(&query)?;
-    let decision = statement.query_row([review.payment.as_str()], read_action).optional()?;
+    let decision = session.query_optional(&query, [review.payment.as_str()], read_action)?;
     Ok(QueuedReview { decision, ..review })
 }
 
 /// Loads the review of a payment. Returns `None` if the payment was never held.
-fn load_review(connection: &Connection, payment: &PaymentId) -> Result<Option<QueuedReview>, StoreError> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM review WHERE payment = ?1"))?;
-    let review = statement.query_row([payment.as_str()], read_review).optional()?;
-    review.map(|review| with_decision(connection, review)).transpose()
+fn load_review(session: &dyn Session, payment: &PaymentId) -> Result<Option<QueuedReview>, StoreError> {
+    let query = format!("SELECT {COLUMNS} FROM review WHERE payment = ?1");
+    let review = session.query_optional(&query, [payment.as_str()], read_review)?;
+    review.map(|review| with_decision(session, review)).transpose()
 }
 
 /// Loads the review of a payment with the size of its audit. Returns `None` if the payment was never held.
-pub(crate) fn load_status(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
-    let Some(review) = load_review(connection, payment)? else { return Ok(None) };
+pub(crate) fn load_status(session: &dyn Session, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
+    let Some(review) = load_review(session, payment)? else { return Ok(None) };
     // The inner limit bounds the work, however long the audit is.
     let query = "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2)";
-    let mut statement = connection.prepare_cached(query)?;
-    let size = statement.query_row(params![payment.as_str(), MAX_AUDIT], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (actions, notes) = session.query_one(query, params![payment.as_str(), MAX_AUDIT], |row| row.read())?;
     let query = format!(
         "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('pend', 'approve', 'cancel')
          ORDER BY number DESC LIMIT 1"
     );
-    let latest = connection.prepare_cached(&query)?.query_row([payment.as_str()], read_action).optional()?;
-    Ok(Some(ReviewStatus { review, actions: size.0, notes: size.1, latest }))
+    let latest = session.query_optional(&query, [payment.as_str()], read_action)?;
+    Ok(Some(ReviewStatus { review, actions, notes, latest }))
 }
 
 /// Loads the audit of a payment, oldest first, at most the latest [`MAX_AUDIT`] rows.
-fn load_actions(connection: &Connection, payment: &PaymentId) -> Result<Vec<ReviewAction>, StoreError> {
+fn load_actions(session: &dyn Session, payment: &PaymentId) -> Result<Vec<ReviewAction>, StoreError> {
     let query = format!("SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 ORDER BY number DESC LIMIT ?2");
-    let mut statement = connection.prepare_cached(&query)?;
     let mut actions: Vec<ReviewAction> =
-        statement.query_map(params![payment.as_str(), MAX_AUDIT], read_action)?.collect::<Result<_, _>>()?;
+        session.query_all(&query, params![payment.as_str(), MAX_AUDIT], read_action)?;
     // Selected backwards, so that a limit cuts off the oldest rows.
     actions.reverse();
     Ok(actions)
@@ -158,45 +154,40 @@ fn queue_query(is_open: bool, newest_first: bool, has_reference: bool) -> String
 
 /// Finds the place after which a page begins: the time and the payment. Returns `None` if there is no review of the
 /// payment after which it should begin, or other entities own it.
-fn find_place(connection: &Connection, selection: &ReviewSelection) -> Result<Option<(i64, String)>, StoreError> {
+fn find_place(session: &dyn Session, selection: &ReviewSelection) -> Result<Option<(i64, String)>, StoreError> {
     let Some(payment) = &selection.after else {
         let start = if selection.newest_first { i64::MAX } else { i64::MIN };
         return Ok(Some((start, String::new())));
     };
     // The id comes from the caller, who must not learn about reviews of other entities.
-    let review = load_review(connection, payment)?.filter(|review| selection.entities.contains(&review.entity));
+    let review = load_review(session, payment)?.filter(|review| selection.entities.contains(&review.entity));
     Ok(review.map(|review| (review.since.as_millisecond(), payment.as_str().to_owned())))
 }
 
 /// Loads a page of reviews that a filter matches. Returns `None` if there is no review of the payment after which it
 /// should begin, or other entities own it.
 fn load_page(
-    connection: &Connection,
+    session: &dyn Session,
     selection: &ReviewSelection,
     matches: impl Fn(&QueuedReview, &Payment) -> bool,
 ) -> Result<Option<ReviewPage>, StoreError> {
     let ReviewSelection { entities, is_open, newest_first, reference, latest, limit, .. } = selection;
-    let Some(place) = find_place(connection, selection)? else { return Ok(None) };
+    let Some(place) = find_place(session, selection)? else { return Ok(None) };
     // Each entity has its own cursors, because the indexes have the order of the queue only within an entity.
     let states = [true, false].into_iter().filter(|state| is_open.is_none_or(|wanted| wanted == *state));
     let queries: Vec<String> = states.map(|state| queue_query(state, *newest_first, reference.is_some())).collect();
-    let sources: Vec<(&str, &String)> =
-        entities.iter().flat_map(|entity| queries.iter().map(move |query| (entity.as_str(), query))).collect();
-    let mut statements: Vec<CachedStatement<'_>> =
-        sources.iter().map(|(_, query)| connection.prepare_cached(query)).collect::<Result<_, _>>()?;
-    let mut cursors: Vec<Rows<'_>> = Vec::with_capacity(sources.len());
+    let sources = entities.iter().flat_map(|entity| queries.iter().map(move |query| (entity.as_str(), query)));
     let latest = latest.as_millisecond();
-    for (statement, (entity, _)) in statements.iter_mut().zip(&sources) {
-        cursors.push(match reference {
-            Some(reference) => statement.query(params![entity, place.0, place.1, latest, reference])?,
-            None => statement.query(params![entity, place.0, place.1, latest])?,
-        });
-    }
+    let begin = |(entity, query): (&str, &String)| match reference {
+        Some(reference) => session.query(query, params![entity, place.0, place.1, latest, reference]),
+        None => session.query(query, params![entity, place.0, place.1, latest]),
+    };
+    let mut cursors: Vec<Rows<'_>> = sources.map(begin).collect::<Result<_, _>>()?;
     // The next review of each entity, in the order of the queue.
     let mut heads: BTreeMap<(Timestamp, PaymentId), (usize, QueuedReview)> = BTreeMap::new();
     let advance = |heads: &mut BTreeMap<_, _>, cursor: &mut Rows<'_>, index: usize| {
         if let Some(row) = cursor.next()? {
-            let review = read_review(row)?;
+            let review = read_review(&row)?;
             heads.insert((review.since, review.payment.clone()), (index, review));
         }
         Ok::<(), StoreError>(())
@@ -218,8 +209,8 @@ fn load_page(
         if let Some(cursor) = cursors.get_mut(index) {
             advance(&mut heads, cursor, index)?;
         }
-        let review = with_decision(connection, review)?;
-        let payment = load::load_payment(connection, &review.entity, &review.payment)?;
+        let review = with_decision(session, review)?;
+        let payment = load::load_payment(session, &review.entity, &review.payment)?;
         page.reviews.extend(payment.filter(|payment| matches(&review, payment)).map(|payment| (review, payment)));
     }
     Ok(Some(page))
@@ -229,10 +220,10 @@ fn load_page(
 pub type ReviewRecord = (QueuedReview, Payment, Vec<ReviewAction>);
 
 /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
-fn load_record(connection: &Connection, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
-    let Some(review) = load_review(connection, payment)? else { return Ok(None) };
-    let Some(payment) = load::load_payment(connection, &review.entity, payment)? else { return Ok(None) };
-    let actions = load_actions(connection, &payment.id)?;
+fn load_record(session: &dyn Session, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
+    let Some(review) = load_review(session, payment)? else { return Ok(None) };
+    let Some(payment) = load::load_payment(session, &review.entity, payment)? else { return Ok(None) };
+    let actions = load_actions(session, &payment.id)?;
     Ok(Some((review, payment, actions)))
 }
 
@@ -247,30 +238,29 @@ pub(super) fn by_analyst(entry: AuditEntry, actor: Option<&ReviewActor>, analyst
 }
 
 /// Writes a change of a review, and its row in the audit.
-fn apply_change(connection: &Connection, sources: &Sources, change: &ReviewChange) -> Result<(), StoreError> {
+fn apply_change(session: &dyn Session, sources: &Sources, change: &ReviewChange) -> Result<(), StoreError> {
     let ReviewChange { payment, claim, action, entity, actor } = change;
     let payment = payment.as_str();
     let entry = AuditEntry::new(action.at, &format!("review {}", action.kind.as_str()), payment);
     let entry = by_analyst(entry, actor.as_ref(), &action.analyst);
-    ledger::write_entry(connection, Some(entity), &entry, sources.now())?;
+    ledger::write_entry(session, Some(entity), &entry, sources.now())?;
     match claim {
         ClaimEffect::Keep => {}
         ClaimEffect::Start(since) => {
             let query = "UPDATE review SET analyst = ?2, claimed = ?3 WHERE payment = ?1";
-            connection.prepare_cached(query)?.execute(params![payment, action.analyst, since.as_millisecond()])?;
+            session.execute(query, params![payment, action.analyst, since.as_millisecond()])?;
         }
         ClaimEffect::End => {
             let query = "UPDATE review SET analyst = NULL, claimed = NULL WHERE payment = ?1";
-            connection.prepare_cached(query)?.execute([payment])?;
+            session.execute(query, [payment])?;
         }
     }
     let ReviewAction { kind, analyst, at, reason, note, processed } = action;
     let processed = processed.map(Timestamp::as_millisecond);
-    connection
-        .prepare_cached(&format!(
-            "INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-        ))?
-        .execute(params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note, processed])?;
+    session.execute(
+        &format!("INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+        params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note, processed],
+    )?;
     Ok(())
 }
 
@@ -288,7 +278,7 @@ impl Change for ReviewChange {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        apply_change(context.connection, context.sources, self)?;
+        apply_change(context.session, context.sources, self)?;
         Ok(false)
     }
 
@@ -305,17 +295,17 @@ impl Store {
         selection: &ReviewSelection,
         matches: impl Fn(&QueuedReview, &Payment) -> bool,
     ) -> Result<Option<ReviewPage>, StoreError> {
-        self.readers.in_snapshot(|connection| load_page(connection, selection, matches))
+        self.readers.in_snapshot(|session| load_page(session, selection, matches))
     }
 
     /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
     pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
-        self.readers.in_snapshot(|connection| load_record(connection, payment))
+        self.readers.in_snapshot(|session| load_record(session, payment))
     }
 
     /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
-        self.readers.in_snapshot(|connection| load_status(connection, payment))
+        self.readers.in_snapshot(|session| load_status(session, payment))
     }
 }
 
@@ -327,21 +317,21 @@ impl AdminStore {
         selection: &ReviewSelection,
         matches: impl Fn(&QueuedReview, &Payment) -> bool,
     ) -> Result<Option<ReviewPage>, StoreError> {
-        load_page(&self.connection, selection, matches)
+        load_page(&self.session, selection, matches)
     }
 
     /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
     pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
-        load_record(&self.connection, payment)
+        load_record(&self.session, payment)
     }
 
     /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
-        load_status(&self.connection, payment)
+        load_status(&self.session, payment)
     }
 
     /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loads the review.
     pub fn apply_review_change(&self, change: &ReviewChange) -> Result<(), StoreError> {
-        apply_change(&self.connection, &Sources::system(), change)
+        apply_change(&self.session, &Sources::system(), change)
     }
 }

@@ -4,11 +4,11 @@
 //! The index of the references leads to the reviews, without a limit that could hide the payment. No request keeps more
 //! than one row of them in memory.
 
-use rusqlite::{Connection, params};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::RequestedDecision;
 use tillgate_domain::review::queue::ReviewActionKind;
+use tillgate_engine::{Session, params};
 
 use crate::payment::load;
 use crate::review::queue::ACTION_COLUMNS;
@@ -39,7 +39,7 @@ const REVIEWS_BY_REFERENCE: &str =
 
 /// Returns the first two payments of an entity with a reference that are or were held, or are still held.
 fn find_first_two(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     reference: &str,
     is_open: bool,
@@ -48,24 +48,22 @@ fn find_first_two(
     // Two rows are enough to see that there are several.
     let query =
         format!("SELECT review.payment FROM {REVIEWS_BY_REFERENCE} {open} ORDER BY payment_reference.payment LIMIT 2");
-    let mut statement = connection.prepare_cached(&query)?;
-    let ids = statement.query_map([entity.as_str(), reference], |row| row.get::<_, String>(0))?;
-    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    let ids: Vec<String> = session.query_all(&query, [entity.as_str(), reference], |row| row.get(0))?;
     Ok(ids.iter().filter_map(|id| PaymentId::parse(id)).collect())
 }
 
 /// Returns true if a decision is in the audit of one of the payments of an entity with its reference.
-fn is_in_audit(connection: &Connection, entity: &EntityId, decision: &RequestedDecision) -> Result<bool, StoreError> {
+fn is_in_audit(session: &dyn Session, entity: &EntityId, decision: &RequestedDecision) -> Result<bool, StoreError> {
     let query = format!(
         "SELECT {ACTION_COLUMNS} FROM (SELECT review_action.* FROM {REVIEWS_BY_REFERENCE}
          CROSS JOIN review_action ON review_action.payment = review.payment)
          WHERE action = ?3 AND analyst = ?4"
     );
     let kind = ReviewActionKind::from(decision.decision).as_str();
-    let mut statement = connection.prepare_cached(&query)?;
     let values = params![entity.as_str(), decision.transaction_id, kind, decision.user_id];
-    for action in statement.query_map(values, read_action)? {
-        if decision.is_same_decision(&action?) {
+    let mut rows = session.query(&query, values)?;
+    while let Some(row) = rows.next()? {
+        if decision.is_same_decision(&read_action(&row)?) {
             return Ok(true);
         }
     }
@@ -80,17 +78,17 @@ impl Store {
         decision: &RequestedDecision,
     ) -> Result<ReviewedPayments, StoreError> {
         let reference = &decision.transaction_id;
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let find = |is_open| -> Result<Vec<(PaymentId, EntityId)>, StoreError> {
                 let mut found = Vec::new();
                 for entity in entities {
-                    let ids = find_first_two(connection, entity, reference, is_open)?;
+                    let ids = find_first_two(session, entity, reference, is_open)?;
                     found.extend(ids.into_iter().map(|id| (id, entity.clone())));
                 }
                 found.sort();
                 Ok(found)
             };
-            let load = |(id, entity): &(PaymentId, EntityId)| load::load_payment(connection, entity, id);
+            let load = |(id, entity): &(PaymentId, EntityId)| load::load_payment(session, entity, id);
             Ok(match &find(false)?[..] {
                 [] => ReviewedPayments::None,
                 [only] => {
@@ -100,7 +98,7 @@ impl Store {
                     let held = find(true)?.first().map(load).transpose()?.flatten().map(Box::new);
                     let mut is_decided = false;
                     for entity in entities {
-                        is_decided = is_decided || is_in_audit(connection, entity, decision)?;
+                        is_decided = is_decided || is_in_audit(session, entity, decision)?;
                     }
                     ReviewedPayments::Several { held, is_decided }
                 }

@@ -1,9 +1,9 @@
 //! End of the review decisions that earlier versions stored as rows. The migration 55 refuses those that still wait.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Session, params};
 
 use crate::StoreError;
 use crate::settlement::ledger;
@@ -21,17 +21,16 @@ struct WaitingRequest {
 
 /// Drops the table of requests. Each that waits gets an entry in the audit log, and a note for the analysts of its
 /// payment. One that was carried out and lacks only its answer gets none.
-pub(crate) fn refuse_requests(connection: &Connection) -> Result<(), StoreError> {
+pub(crate) fn refuse_requests(session: &dyn Session) -> Result<(), StoreError> {
     // Not carried out at the next start, because an analyst who waited in vain may have decided otherwise meanwhile.
-    for request in load_waiting(connection)? {
-        refuse_request(connection, &request)?;
+    for request in load_waiting(session)? {
+        refuse_request(session, &request)?;
     }
-    Ok(connection.execute_batch("DROP TABLE review_request")?)
+    Ok(session.run_script("DROP TABLE review_request")?)
 }
 
-fn load_waiting(connection: &Connection) -> Result<Vec<WaitingRequest>, StoreError> {
-    let mut statement = connection.prepare(
-        "SELECT payment, entity, coalesce(decision, 'decision'), coalesce(analyst, '')
+fn load_waiting(session: &dyn Session) -> Result<Vec<WaitingRequest>, StoreError> {
+    let query = "SELECT payment, entity, coalesce(decision, 'decision'), coalesce(analyst, '')
          FROM (SELECT request.payment, review.entity, lower(document ->> 'decision') AS decision,
                       document ->> 'analyst' AS analyst, coalesce(document ->> 'after', 0) AS after, at
                FROM review_request AS request JOIN review ON review.payment = request.payment
@@ -41,29 +40,27 @@ fn load_waiting(connection: &Connection) -> Result<Vec<WaitingRequest>, StoreErr
              WHERE done.payment = waiting.payment AND done.number > waiting.after
                  AND done.action = CASE waiting.decision WHEN 'pending' THEN 'pend' ELSE waiting.decision END
                  AND done.analyst = waiting.analyst)
-         ORDER BY at",
-    )?;
-    let rows = statement.query_map([], |row| {
+         ORDER BY at";
+    session.query_all(query, (), |row| {
         Ok(WaitingRequest { payment: row.get(0)?, entity: row.get(1)?, decision: row.get(2)?, analyst: row.get(3)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
-fn refuse_request(connection: &Connection, request: &WaitingRequest) -> Result<(), StoreError> {
+fn refuse_request(session: &dyn Session, request: &WaitingRequest) -> Result<(), StoreError> {
     let WaitingRequest { payment, entity, decision, analyst } = request;
     let (owner, now) = (EntityId::parse(entity), Timestamp::now());
-    let ahead = owner.as_ref().map(|owner| ledger::load_clock_advance(connection, owner)).transpose()?;
+    let ahead = owner.as_ref().map(|owner| ledger::load_clock_advance(session, owner)).transpose()?;
     let time = now + ahead.unwrap_or_default();
     let note =
         format!("The {decision} of {analyst} had not been carried out before an update of the gateway: decide again");
-    connection.execute(
+    session.execute(
         "INSERT INTO review_action (payment, at, action, analyst, note) VALUES (?1, ?2, 'note', ?3, ?4)",
         params![payment, time.as_millisecond(), ANALYST, note],
     )?;
     let entry = AuditEntry::new(time, "review request refuse", payment.as_str())
         .with_detail("decision", decision.as_str())
         .with_detail("analyst", analyst.as_str());
-    ledger::write_entry(connection, owner.as_ref(), &entry, now)
+    ledger::write_entry(session, owner.as_ref(), &entry, now)
 }
 
 #[cfg(test)]
@@ -71,17 +68,16 @@ fn refuse_request(connection: &Connection, request: &WaitingRequest) -> Result<(
 mod tests {
     use super::*;
     use crate::migrations::{migrate, migrate_to};
+    use tillgate_engine::sqlite::SqliteSession;
 
-    fn read_column(connection: &Connection, query: &str) -> Vec<String> {
-        let mut statement = connection.prepare(query).unwrap();
-        let rows = statement.query_map([], |row| row.get(0)).unwrap();
-        rows.collect::<Result<_, _>>().unwrap()
+    fn read_column(session: &dyn Session, query: &str) -> Vec<String> {
+        session.query_all(query, (), |row| row.get(0)).unwrap()
     }
 
     #[test]
     fn only_requests_that_wait_are_refused_and_the_log_and_the_analysts_are_told() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrate_to(&mut connection, 54);
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrate_to(&session, 54);
         let content = r#"
             INSERT INTO entity (id, name, live, settings, created) VALUES ('8a000000000000000000000000000000', 'A', 0, '{}', 0);
             INSERT INTO review (payment, entity, since) SELECT column1, '8a000000000000000000000000000000', 0
@@ -93,23 +89,23 @@ mod tests {
                 ('done', '{"decision":"PENDING","analyst":"ann","after":1}', 2, NULL, NULL),
                 ('answered', '{"decision":"CANCEL","analyst":"ann","after":0}', 3, 4, '{}'),
                 ('broken', '{"decision":"MAYBE"}', 5, NULL, NULL);"#;
-        connection.execute_batch(content).unwrap();
-        migrate(&mut connection).unwrap();
+        session.run_script(content).unwrap();
+        migrate(&session).unwrap();
         let entries = "SELECT concat_ws(' ', entity, document ->> 'action', document ->> 'subject',
                 document ->> '$.details.decision', document ->> '$.details.analyst')
             FROM (SELECT number, entity, CAST(document AS TEXT) AS document FROM audit_entry) ORDER BY number";
         let entity = "8a000000000000000000000000000000";
         assert_eq!(
-            read_column(&connection, entries),
+            read_column(&session, entries),
             [
                 format!("{entity} review request refuse waits approve ann"),
                 format!("{entity} review request refuse broken maybe ")
             ]
         );
         let notes = "SELECT payment || ': ' || note FROM review_action WHERE analyst = 'tillgate' ORDER BY number";
-        let notes = read_column(&connection, notes);
+        let notes = read_column(&session, notes);
         assert!(notes.len() == 2 && notes[0].starts_with("waits: The approve of ann had not been"), "{notes:?}");
         let left = "SELECT name FROM sqlite_schema WHERE name LIKE 'review_request%'";
-        assert!(read_column(&connection, left).is_empty());
+        assert!(read_column(&session, left).is_empty());
     }
 }

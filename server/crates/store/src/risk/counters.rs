@@ -5,8 +5,8 @@
 //! 1,000,000 of each kind. Beyond it, the write that adds rows deletes as many others of their kind.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::EntityId;
+use tillgate_engine::{Error, ErrorKind, Session, params};
 use tillgate_risk::{CounterKey, CounterRow};
 
 use crate::changes::{Change, Stage, WriteContext};
@@ -74,26 +74,24 @@ impl Changes {
 }
 
 /// Loads the rows with these keys. Those that are not stored are left out.
-pub(crate) fn load_rows(connection: &Connection, wanted: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
+pub(crate) fn load_rows(session: &dyn Session, wanted: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
     let mut rows = Vec::new();
     for RiskRowKeys { entity, kind, keys } in wanted {
-        let Some(owner) = find_owner(connection, entity, *kind)? else { continue };
-        let mut statement =
-            connection.prepare_cached("SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2")?;
+        let Some(owner) = find_owner(session, entity, *kind)? else { continue };
+        let query = "SELECT value, purge_at FROM risk_counter WHERE owner = ?1 AND name = ?2";
         for key in keys {
-            let row = |row: &rusqlite::Row<'_>| {
-                Ok(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, is_stored: true })
-            };
-            rows.extend(statement.query_row(params![owner, key.as_bytes()], row).optional()?);
+            let found = session.query_optional(query, params![owner, key.as_bytes()], |row| {
+                Ok::<_, Error>(CounterRow { key: *key, value: row.get(0)?, purge_at: row.get(1)?, is_stored: true })
+            })?;
+            rows.extend(found);
         }
     }
     Ok(rows)
 }
 
-fn find_owner(connection: &Connection, entity: &EntityId, kind: RiskRowKind) -> Result<Option<i64>, StoreError> {
+fn find_owner(session: &dyn Session, entity: &EntityId, kind: RiskRowKind) -> Result<Option<i64>, StoreError> {
     let query = "SELECT id FROM risk_counter_owner WHERE entity = ?1 AND kind = ?2";
-    let mut statement = connection.prepare_cached(query)?;
-    Ok(statement.query_row([entity.as_str(), kind.as_str()], |row| row.get(0)).optional()?)
+    Ok(session.query_optional(query, [entity.as_str(), kind.as_str()], |row| row.get(0))?)
 }
 
 impl Change for CounterChange {
@@ -102,19 +100,20 @@ impl Change for CounterChange {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        self.apply_within(context.connection, MAX_ROWS)?;
+        self.apply_within(context.session, MAX_ROWS)?;
         Ok(false)
     }
 }
 
 impl CounterChange {
     /// Writes the rows, and deletes the entity's rows beyond the largest number.
-    fn apply_within(&self, connection: &Connection, most: i64) -> Result<(), StoreError> {
-        let owner = match find_owner(connection, &self.entity, self.kind)? {
+    fn apply_within(&self, session: &dyn Session, most: i64) -> Result<(), StoreError> {
+        let owner = match find_owner(session, &self.entity, self.kind)? {
             Some(owner) => owner,
-            None => connection
-                .prepare_cached("INSERT INTO risk_counter_owner (entity, kind) VALUES (?1, ?2)")?
-                .insert([self.entity.as_str(), self.kind.as_str()])?,
+            None => {
+                let insert = "INSERT INTO risk_counter_owner (entity, kind) VALUES (?1, ?2) RETURNING id";
+                session.query_one(insert, [self.entity.as_str(), self.kind.as_str()], |row| row.get(0))?
+            }
         };
         let mut added = Vec::new();
         for CounterRow { key, value, purge_at, is_stored } in &self.rows {
@@ -125,45 +124,45 @@ impl CounterChange {
                 added.push(*key);
                 "INSERT INTO risk_counter (owner, name, purge_at, value) VALUES (?1, ?2, ?3, ?4)"
             };
-            let written = connection.prepare_cached(statement)?.execute(params![owner, key, purge_at, value])?;
+            let written = session.execute(statement, params![owner, key, purge_at, value])?;
             if written == 0 {
                 // The row was deleted since, so this write was not decided on the stored rows.
-                return Err(rusqlite::Error::QueryReturnedNoRows.into());
+                return Err(Error::new(ErrorKind::NoRow, "a stored counter is gone").into());
             }
         }
         let Some(first) = added.first() else { return Ok(()) };
-        let total = add_to_total(connection, owner, i64::try_from(added.len()).unwrap_or(i64::MAX))?;
-        if total > most { delete_some(connection, owner, *first, total - most) } else { Ok(()) }
+        let total = add_to_total(session, owner, i64::try_from(added.len()).unwrap_or(i64::MAX))?;
+        if total > most { delete_some(session, owner, *first, total - most) } else { Ok(()) }
     }
 }
 
 /// Adds to the number of rows of an owner, and returns it.
-fn add_to_total(connection: &Connection, owner: i64, added: i64) -> Result<i64, StoreError> {
+fn add_to_total(session: &dyn Session, owner: i64, added: i64) -> Result<i64, StoreError> {
     let update = "UPDATE risk_counter_owner SET counters = counters + ?2 WHERE id = ?1 RETURNING counters";
-    Ok(connection.prepare_cached(update)?.query_row([owner, added], |row| row.get(0))?)
+    Ok(session.query_one(update, [owner, added], |row| row.get(0))?)
 }
 
 /// Deletes this many rows of an owner. They are chosen by chance, which the hash in `name` provides: whoever wants to
 /// have a certain counter deleted needs as many payments as there are rows. The rows that end first would be those of
 /// the shortest windows.
-fn delete_some(connection: &Connection, owner: i64, mut name: [u8; 16], count: i64) -> Result<(), StoreError> {
+fn delete_some(session: &dyn Session, owner: i64, mut name: [u8; 16], count: i64) -> Result<(), StoreError> {
     // The row itself stays, so those after another hash are deleted.
     name.reverse();
     let delete = "DELETE FROM risk_counter WHERE owner = ?1 AND name IN
          (SELECT name FROM risk_counter WHERE owner = ?1 AND name > ?2 ORDER BY name LIMIT ?3)";
-    let deleted = connection.prepare_cached(delete)?.execute(params![owner, name, count])?;
-    subtract_deleted(connection, owner, deleted)
+    let deleted = session.execute(delete, params![owner, name, count])?;
+    subtract_deleted(session, owner, deleted)
 }
 
-fn subtract_deleted(connection: &Connection, owner: i64, deleted: usize) -> Result<(), StoreError> {
+fn subtract_deleted(session: &dyn Session, owner: i64, deleted: usize) -> Result<(), StoreError> {
     let deleted = i64::try_from(deleted).unwrap_or(i64::MAX);
-    add_to_total(connection, owner, -deleted).map(drop)
+    add_to_total(session, owner, -deleted).map(drop)
 }
 
 impl Store {
     /// Loads the rows with these keys, as they are now. Those that are not stored are left out.
     pub fn load_risk_counters(&self, keys: &[RiskRowKeys]) -> Result<Vec<CounterRow>, StoreError> {
-        self.run_read(|connection| load_rows(connection, keys))
+        self.run_read(|session| load_rows(session, keys))
     }
 
     /// Deletes the counters and sightings that end by `now`, in small writes. Returns their number. It reads every row,
@@ -174,8 +173,8 @@ impl Store {
         let mut total = 0;
         for part in parts {
             // A reader looks first, so that the writer waits only for parts with expired rows.
-            while self.run_read(|connection| has_expired_rows(connection, part, now))? {
-                total += self.run_write(move |connection| delete_expired_rows(connection, part, now)).await?;
+            while self.run_read(|session| has_expired_rows(session, part, now))? {
+                total += self.run_write(move |session| delete_expired_rows(session, part, now)).await?;
             }
             // Other background tasks do not wait for the whole walk.
             tokio::task::yield_now().await;
@@ -202,12 +201,12 @@ impl TablePart {
 }
 
 /// Lists the parts of all rows. Names are hashes, so the parts of one owner have about the same size.
-fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT id, counters FROM risk_counter_owner WHERE counters > 0")?;
-    let owners = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+fn list_table_parts(session: &dyn Session) -> Result<Vec<TablePart>, StoreError> {
+    let query = "SELECT id, counters FROM risk_counter_owner WHERE counters > 0";
+    let mut owners = session.query(query, ())?;
     let mut parts = Vec::new();
-    for owner in owners {
-        let (owner, rows) = owner?;
+    while let Some(row) = owners.next()? {
+        let (owner, rows): (i64, i64) = row.read()?;
         // The first byte of a name divides the rows into 256 parts at most.
         let length = u8::try_from(256 * PART / rows.max(1)).unwrap_or(u8::MAX).max(1);
         let firsts = (0..=u8::MAX).step_by(usize::from(length));
@@ -217,21 +216,21 @@ fn list_table_parts(connection: &Connection) -> Result<Vec<TablePart>, StoreErro
 }
 
 /// Returns true if a part has rows that end by `now`, in milliseconds.
-fn has_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Result<bool, StoreError> {
+fn has_expired_rows(session: &dyn Session, part: TablePart, now: i64) -> Result<bool, StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM risk_counter
          WHERE owner = ?1 AND name BETWEEN ?2 AND ?3 AND purge_at <= ?4)";
     let (first, last) = part.bounds();
-    Ok(connection.prepare_cached(query)?.query_row(params![part.owner, first, last, now], |row| row.get(0))?)
+    Ok(session.query_one(query, params![part.owner, first, last, now], |row| row.get(0))?)
 }
 
 /// Deletes some rows that end by `now`, in milliseconds. Returns their number, at most [`BATCH`].
-fn delete_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Result<usize, StoreError> {
+fn delete_expired_rows(session: &dyn Session, part: TablePart, now: i64) -> Result<usize, StoreError> {
     let delete = "DELETE FROM risk_counter WHERE owner = ?1 AND name IN
          (SELECT name FROM risk_counter
           WHERE owner = ?1 AND name BETWEEN ?2 AND ?3 AND purge_at <= ?4 LIMIT ?5)";
     let (first, last) = part.bounds();
-    let deleted = connection.prepare_cached(delete)?.execute(params![part.owner, first, last, now, BATCH])?;
-    subtract_deleted(connection, part.owner, deleted)?;
+    let deleted = session.execute(delete, params![part.owner, first, last, now, BATCH])?;
+    subtract_deleted(session, part.owner, deleted)?;
     Ok(deleted)
 }
 
@@ -240,11 +239,12 @@ fn delete_expired_rows(connection: &Connection, part: TablePart, now: i64) -> Re
 mod tests {
     use crate::migrations;
     use crate::risk::counters::*;
+    use tillgate_engine::sqlite::SqliteSession;
 
     #[test]
     fn an_entity_has_a_bounded_number_of_rows_of_a_kind_and_takes_none_from_others() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrations::migrate(&mut connection).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrations::migrate(&session).unwrap();
         let entity = |number| EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]);
         let row = |number: u8| CounterRow {
             key: CounterKey::from([number; 16]),
@@ -254,7 +254,7 @@ mod tests {
         };
         let write = |number, kind, rows: &[u8]| {
             let rows = rows.iter().map(|number| row(*number)).collect();
-            CounterChange { entity: entity(number), kind, rows }.apply_within(&connection, 5).unwrap();
+            CounterChange { entity: entity(number), kind, rows }.apply_within(&session, 5).unwrap();
         };
         write(1, RiskRowKind::Counter, &[1, 2, 3]);
         write(2, RiskRowKind::Account, &[1, 2, 3, 4]);
@@ -262,28 +262,28 @@ mod tests {
         write(2, RiskRowKind::Counter, &[1]);
         let names = |number, kind| -> Vec<u8> {
             let keys = (0..20).map(|name| CounterKey::from([name; 16])).collect();
-            let rows = load_rows(&connection, &[RiskRowKeys { entity: entity(number), kind, keys }]).unwrap();
+            let rows = load_rows(&session, &[RiskRowKeys { entity: entity(number), kind, keys }]).unwrap();
             rows.iter().map(|row| row.key.as_bytes()[0]).collect()
         };
         assert_eq!(names(1, RiskRowKind::Counter), [1, 2, 3]);
         assert_eq!(names(2, RiskRowKind::Counter), [1, 6, 7, 8, 9]);
         assert_eq!(names(2, RiskRowKind::Account), [1, 2, 3, 4]);
-        let owner = find_owner(&connection, &entity(2), RiskRowKind::Counter).unwrap().unwrap();
-        assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 5);
+        let owner = find_owner(&session, &entity(2), RiskRowKind::Counter).unwrap().unwrap();
+        assert_eq!(add_to_total(&session, owner, 0).unwrap(), 5);
         let whole = TablePart { owner, names: (0, u8::MAX) };
-        assert_eq!(delete_expired_rows(&connection, whole, 7).unwrap(), 3);
-        assert_eq!(add_to_total(&connection, owner, 0).unwrap(), 2);
+        assert_eq!(delete_expired_rows(&session, whole, 7).unwrap(), 3);
+        assert_eq!(add_to_total(&session, owner, 0).unwrap(), 2);
     }
 
     #[test]
     fn the_parts_of_an_owner_have_each_name_once() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrations::migrate(&mut connection).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrations::migrate(&session).unwrap();
         for rows in [1, 3_999, 4_001, 70_000, 1_000_000, i64::MAX] {
             let insert =
                 "INSERT OR REPLACE INTO risk_counter_owner (id, entity, kind, counters) VALUES (1, 'e', 'counter', ?1)";
-            connection.execute(insert, [rows]).unwrap();
-            let parts = list_table_parts(&connection).unwrap();
+            session.execute(insert, [rows]).unwrap();
+            let parts = list_table_parts(&session).unwrap();
             let names: Vec<u8> = parts.iter().flat_map(|part| part.names.0..=part.names.1).collect();
             assert_eq!(names, (0..=u8::MAX).collect::<Vec<u8>>(), "{rows} rows");
         }
@@ -291,8 +291,8 @@ mod tests {
 
     #[test]
     fn a_part_with_more_expired_rows_than_a_write_deletes_is_emptied() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        migrations::migrate(&mut connection).unwrap();
+        let session = SqliteSession::open_in_memory().unwrap();
+        migrations::migrate(&session).unwrap();
         let row = |number: u16, purge_at| {
             let mut name = [7; 16];
             name[1..3].copy_from_slice(&number.to_be_bytes());
@@ -300,13 +300,13 @@ mod tests {
         };
         let rows = (0..2 * BATCH + 5).map(|number| row(number, i64::from(number % 2))).collect();
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
-        CounterChange { entity, kind: RiskRowKind::Counter, rows }.apply_within(&connection, MAX_ROWS).unwrap();
-        let parts = list_table_parts(&connection).unwrap();
+        CounterChange { entity, kind: RiskRowKind::Counter, rows }.apply_within(&session, MAX_ROWS).unwrap();
+        let parts = list_table_parts(&session).unwrap();
         let delete_at = |now| {
             let mut deleted = Vec::new();
             for part in &parts {
-                while has_expired_rows(&connection, *part, now).unwrap() {
-                    deleted.push(delete_expired_rows(&connection, *part, now).unwrap());
+                while has_expired_rows(&session, *part, now).unwrap() {
+                    deleted.push(delete_expired_rows(&session, *part, now).unwrap());
                 }
             }
             deleted
@@ -314,6 +314,6 @@ mod tests {
         assert_eq!(delete_at(-1), Vec::<usize>::new());
         assert_eq!(delete_at(0), [usize::from(BATCH), 3]);
         assert_eq!(delete_at(1), [usize::from(BATCH), 2]);
-        assert!(list_table_parts(&connection).unwrap().is_empty());
+        assert!(list_table_parts(&session).unwrap().is_empty());
     }
 }

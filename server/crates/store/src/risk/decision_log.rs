@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::ListPosition;
 use tillgate_domain::risk::rules::{RiskAction, RiskChange};
+use tillgate_engine::{Row, Session, params};
 
 use crate::risk::rules;
 use crate::settlement::ledger;
@@ -59,7 +59,7 @@ pub struct DecisionLogRow {
 
 impl DecisionLogRow {
     /// Reads a row with the columns of [`load_rows`].
-    fn read_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read_row(row: &Row<'_>) -> tillgate_engine::Result<Self> {
         Ok(Self {
             number: row.get(0)?,
             kind: row.get(1)?,
@@ -84,7 +84,7 @@ pub(crate) type OfficeUser<'a> = (&'a str, IpAddr);
 /// Writes the row of an event, and deletes the oldest ones above 10,000 of its entity and kind. Without a user of the
 /// back office the audit log names the author.
 pub(crate) fn insert_row(
-    connection: &Connection,
+    session: &dyn Session,
     change: &RiskChange,
     user: Option<OfficeUser<'_>>,
 ) -> Result<(), StoreError> {
@@ -100,27 +100,25 @@ pub(crate) fn insert_row(
             (DecisionLogKind::Limit, "reach", format!("{limit} {key}").trim_end().to_owned())
         }
     };
-    record_act(connection, change, (kind, action), user)?;
+    record_act(session, change, (kind, action), user)?;
     let (entity, kind) = (entity.as_str(), kind.as_str());
-    connection
-        .prepare_cached(
-            "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
+    session.execute(
+        "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![entity, kind, action, subject, reason, author, at.as_millisecond()])?;
-    connection
-        .prepare_cached(
-            "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
+        params![entity, kind, action, subject, reason, author, at.as_millisecond()],
+    )?;
+    session.execute(
+        "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
                  SELECT id FROM risk_change WHERE entity = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
-        )?
-        .execute(params![entity, kind, MAX_ROWS])?;
+        params![entity, kind, MAX_ROWS],
+    )?;
     Ok(())
 }
 
 /// Writes the entry of a change of rules or lists in the audit log. The entry is kept for ever, so it does not contain
 /// the value of a list's entry, which may be an address.
 fn record_act(
-    connection: &Connection,
+    session: &dyn Session,
     change: &RiskChange,
     (kind, action): (DecisionLogKind, &str),
     user: Option<OfficeUser<'_>>,
@@ -140,7 +138,7 @@ fn record_act(
         Some((user, address)) => entry.by(user).with_detail("address", address.to_string()),
         None => entry.by(author.as_str()),
     };
-    ledger::write_entry(connection, Some(entity), &entry, *at)
+    ledger::write_entry(session, Some(entity), &entry, *at)
 }
 
 fn describe_position(position: &ListPosition) -> String {
@@ -149,30 +147,27 @@ fn describe_position(position: &ListPosition) -> String {
 
 /// Loads the latest rows of an entity and kind, the latest first, with numbers below `before`.
 fn load_rows(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     kind: DecisionLogKind,
     before: i64,
     limit: u32,
 ) -> Result<Vec<DecisionLogRow>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, kind, action, subject, reason, author, at FROM risk_change
-         WHERE entity = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
-    )?;
-    let rows = statement.query_map(params![entity.as_str(), kind.as_str(), before, limit], DecisionLogRow::read_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let query = "SELECT id, kind, action, subject, reason, author, at FROM risk_change
+         WHERE entity = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4";
+    Ok(session.query_all(query, params![entity.as_str(), kind.as_str(), before, limit], DecisionLogRow::read_row)?)
 }
 
 /// Loads a page of an entity's rows of all kinds, the latest first. The rows of a kind are in the order of the index.
 fn load_page(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<DecisionLogRow>, StoreError> {
     let mut rows = Vec::new();
     for kind in [DecisionLogKind::Rules, DecisionLogKind::List, DecisionLogKind::Limit] {
-        rows.extend(load_rows(connection, entity, kind, before.unwrap_or(i64::MAX), limit)?);
+        rows.extend(load_rows(session, entity, kind, before.unwrap_or(i64::MAX), limit)?);
     }
     rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.number));
     rows.truncate(limit as usize);
@@ -182,10 +177,8 @@ fn load_page(
 impl Store {
     /// Writes events with their rows in the decision log, in one transaction.
     pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
-            changes.iter().try_for_each(|change| rules::apply_change(connection, change, None))
-        })
-        .await
+        self.run_write(move |session| changes.iter().try_for_each(|change| rules::apply_change(session, change, None)))
+            .await
     }
 
     /// Loads the latest rows of an entity and kind, the latest first.
@@ -195,7 +188,7 @@ impl Store {
         kind: DecisionLogKind,
         limit: u32,
     ) -> Result<Vec<DecisionLogRow>, StoreError> {
-        self.run_read(|connection| load_rows(connection, entity, kind, i64::MAX, limit))
+        self.run_read(|session| load_rows(session, entity, kind, i64::MAX, limit))
     }
 
     /// Loads a page of an entity's rows of all kinds, the latest first, with numbers below `before`.
@@ -205,7 +198,7 @@ impl Store {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<DecisionLogRow>, StoreError> {
-        self.readers.in_snapshot(|connection| load_page(connection, entity, before, limit))
+        self.readers.in_snapshot(|session| load_page(session, entity, before, limit))
     }
 }
 
@@ -217,11 +210,11 @@ impl AdminStore {
         kind: DecisionLogKind,
         limit: u32,
     ) -> Result<Vec<DecisionLogRow>, StoreError> {
-        load_rows(&self.connection, entity, kind, i64::MAX, limit)
+        load_rows(&self.session, entity, kind, i64::MAX, limit)
     }
 
     /// Loads the latest rows of an entity of all kinds, the latest first.
     pub fn load_decision_log(&self, entity: &EntityId, limit: u32) -> Result<Vec<DecisionLogRow>, StoreError> {
-        load_page(&self.connection, entity, None, limit)
+        load_page(&self.session, entity, None, limit)
     }
 }

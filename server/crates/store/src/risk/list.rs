@@ -3,67 +3,67 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::list::to_list_value;
 use tillgate_domain::risk::list::{ListHit, ListPosition, ListSource, RiskListEntry, RiskListKind};
+use tillgate_engine::{Row, Session, params};
 use tillgate_risk::{ListedValue, find_list_key};
 
-use crate::error::unreadable_column;
 use crate::{AdminStore, Store, StoreError};
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
 const COLUMNS: &str = "list, key, value, reason, author, created, expires, source";
 
 /// Reads an entry from a row with [`COLUMNS`].
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<RiskListEntry> {
+fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<RiskListEntry> {
     Ok(RiskListEntry {
         position: ListPosition { list: read_list(row, 0)?, key: read_key(row, 1)?, value: row.get(2)? },
         reason: row.get(3)?,
         author: row.get(4)?,
         created: timestamp_from_milliseconds(row.get(5)?),
-        expires: row.get::<_, Option<i64>>(6)?.map(timestamp_from_milliseconds),
+        expires: row.get::<Option<i64>>(6)?.map(timestamp_from_milliseconds),
         source: read_source(row, 7)?,
     })
 }
 
-fn read_list(row: &Row<'_>, column: usize) -> rusqlite::Result<RiskListKind> {
+fn read_list(row: &Row<'_>, column: usize) -> tillgate_engine::Result<RiskListKind> {
     let name: String = row.get(column)?;
-    RiskListKind::parse(&name).ok_or_else(|| unreadable_column(column, "list"))
+    RiskListKind::parse(&name).ok_or_else(|| tillgate_engine::Error::unreadable(column, "list"))
 }
 
-fn read_source(row: &Row<'_>, column: usize) -> rusqlite::Result<ListSource> {
+fn read_source(row: &Row<'_>, column: usize) -> tillgate_engine::Result<ListSource> {
     let name: String = row.get(column)?;
-    ListSource::parse(&name).ok_or_else(|| unreadable_column(column, "source"))
+    ListSource::parse(&name).ok_or_else(|| tillgate_engine::Error::unreadable(column, "source"))
 }
 
-fn read_key(row: &Row<'_>, column: usize) -> rusqlite::Result<&'static str> {
+fn read_key(row: &Row<'_>, column: usize) -> tillgate_engine::Result<&'static str> {
     let name: String = row.get(column)?;
-    find_list_key(&name).map(|(name, _)| name).ok_or_else(|| unreadable_column(column, "key of a list"))
+    find_list_key(&name)
+        .map(|(name, _)| name)
+        .ok_or_else(|| tillgate_engine::Error::unreadable(column, "key of a list"))
 }
 
 /// Loads the entry at a place, also an expired one.
 pub(crate) fn load_entry(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     position: &ListPosition,
 ) -> Result<Option<RiskListEntry>, StoreError> {
     let query = format!("SELECT {COLUMNS} FROM risk_list WHERE entity = ?1 AND key = ?2 AND value = ?3 AND list = ?4");
-    let mut statement = connection.prepare_cached(&query)?;
     let place = params![entity.as_str(), position.key, position.value, position.list.as_str()];
-    Ok(statement.query_row(place, read_entry).optional()?)
+    Ok(session.query_optional(&query, place, read_entry)?)
 }
 
 /// Writes an entry, in place of one at the same place.
-pub(crate) fn put_entry(connection: &Connection, entity: &EntityId, entry: &RiskListEntry) -> Result<(), StoreError> {
+pub(crate) fn put_entry(session: &dyn Session, entity: &EntityId, entry: &RiskListEntry) -> Result<(), StoreError> {
     let RiskListEntry { position, source, reason, author, created, expires } = entry;
-    connection
-        .prepare_cached(&format!(
+    session.execute(
+        &format!(
             "INSERT INTO risk_list (entity, {COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (entity, key, value, list)
              DO UPDATE SET reason = ?5, author = ?6, created = ?7, expires = ?8, source = ?9"
-        ))?
-        .execute(params![
+        ),
+        params![
             entity.as_str(),
             position.list.as_str(),
             position.key,
@@ -73,34 +73,30 @@ pub(crate) fn put_entry(connection: &Connection, entity: &EntityId, entry: &Risk
             created.as_millisecond(),
             expires.map(Timestamp::as_millisecond),
             source.as_str()
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Deletes the entry at a place, if there is one.
 pub(crate) fn delete_entry(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     position: &ListPosition,
 ) -> Result<(), StoreError> {
     let query = "DELETE FROM risk_list WHERE entity = ?1 AND key = ?2 AND value = ?3 AND list = ?4";
-    connection.prepare_cached(query)?.execute(params![
-        entity.as_str(),
-        position.key,
-        position.value,
-        position.list.as_str()
-    ])?;
+    session.execute(query, params![entity.as_str(), position.key, position.value, position.list.as_str()])?;
     Ok(())
 }
 
 /// Deletes the entries of an entity that have expired at `now`.
 pub(crate) fn delete_expired_entries(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let query = "DELETE FROM risk_list WHERE entity = ?1 AND expires <= ?2";
-    connection.prepare_cached(query)?.execute(params![entity.as_str(), now.as_millisecond()])?;
+    session.execute(query, params![entity.as_str(), now.as_millisecond()])?;
     Ok(())
 }
 
@@ -121,7 +117,7 @@ pub struct ListSelection {
 
 /// Loads a page of an entity's entries, sorted by key, value and list, with expired ones.
 fn load_entries(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     selection: &ListSelection,
 ) -> Result<Vec<RiskListEntry>, StoreError> {
@@ -130,9 +126,9 @@ fn load_entries(
          WHERE entity = ?1 AND (?2 IS NULL OR list = ?2) AND key = coalesce(?3, key) AND value = coalesce(?4, value)
          AND (key, value, list) > (?5, ?6, ?7) ORDER BY key, value, list LIMIT ?8"
     );
-    let mut statement = connection.prepare_cached(&query)?;
     let after = selection.after.as_ref();
-    let rows = statement.query_map(
+    Ok(session.query_all(
+        &query,
         params![
             entity.as_str(),
             selection.list.map(RiskListKind::as_str),
@@ -144,21 +140,18 @@ fn load_entries(
             selection.limit
         ],
         read_entry,
-    )?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    )?)
 }
 
 /// Counts an entity's entries by list and key, expired ones included.
 fn count_entries(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
 ) -> Result<Vec<(RiskListKind, &'static str, u64)>, StoreError> {
     let query = "SELECT list, key, count(*) FROM risk_list WHERE entity = ?1 GROUP BY list, key ORDER BY list, key";
-    let mut statement = connection.prepare_cached(query)?;
-    let rows = statement.query_map([entity.as_str()], |row| {
-        Ok((read_list(row, 0)?, read_key(row, 1)?, row.get::<_, i64>(2)?.unsigned_abs()))
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    session.query_all(query, [entity.as_str()], |row| {
+        Ok((read_list(row, 0)?, read_key(row, 1)?, row.get::<i64>(2)?.unsigned_abs()))
+    })
 }
 
 /// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key, value, and
@@ -172,7 +165,7 @@ pub(crate) const FIND_HITS: &str = "
 
 /// Finds the entries for a payment's values, as [`Store::find_list_hits`] describes.
 pub(crate) fn find_hits(
-    connection: &Connection,
+    session: &dyn Session,
     entities: &[EntityId],
     values: &[ListedValue],
     now: Timestamp,
@@ -185,17 +178,15 @@ pub(crate) fn find_hits(
             })
         })
         .collect();
-    let mut statement = connection.prepare_cached(FIND_HITS)?;
-    let rows = statement.query_map(params![serde_json::to_string(&wanted)?, now.as_millisecond()], |row| {
+    session.query_all(FIND_HITS, params![serde_json::to_string(&wanted)?, now.as_millisecond()], |row| {
         let entity: String = row.get(0)?;
         Ok(ListHit {
-            entity: EntityId::parse(&entity).ok_or_else(|| unreadable_column(0, "id of an entity"))?,
+            entity: EntityId::parse(&entity).ok_or_else(|| tillgate_engine::Error::unreadable(0, "id of an entity"))?,
             list: read_list(row, 1)?,
             key: read_key(row, 2)?,
             reason: row.get(3)?,
         })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 impl Store {
@@ -208,7 +199,7 @@ impl Store {
         values: &[ListedValue],
         now: Timestamp,
     ) -> Result<Vec<ListHit>, StoreError> {
-        self.run_read(|connection| find_hits(connection, entities, values, now))
+        self.run_read(|session| find_hits(session, entities, values, now))
     }
 
     /// Loads a page of an entity's entries, sorted by key, value and list, with expired ones.
@@ -217,12 +208,12 @@ impl Store {
         entity: &EntityId,
         selection: &ListSelection,
     ) -> Result<Vec<RiskListEntry>, StoreError> {
-        self.run_read(|connection| load_entries(connection, entity, selection))
+        self.run_read(|session| load_entries(session, entity, selection))
     }
 
     /// Counts an entity's entries by list and key, expired ones included. Reads all of them, at most 100,000.
     pub fn count_list_entries(&self, entity: &EntityId) -> Result<Vec<(RiskListKind, &'static str, u64)>, StoreError> {
-        self.run_read(|connection| count_entries(connection, entity))
+        self.run_read(|session| count_entries(session, entity))
     }
 }
 
@@ -233,7 +224,7 @@ impl AdminStore {
         entity: &EntityId,
         selection: &ListSelection,
     ) -> Result<Vec<RiskListEntry>, StoreError> {
-        load_entries(&self.connection, entity, selection)
+        load_entries(&self.session, entity, selection)
     }
 }
 

@@ -150,11 +150,11 @@ async fn an_active_version_without_its_text_is_unreadable() {
     let tree = TestTree::create();
     let text = rules_with_amount(1);
     // The constraints of the schema prevent this, but not in a store that was damaged or changed by hand.
-    tree.admin.connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    tree.admin.session.run_script("PRAGMA foreign_keys = OFF").unwrap();
     // One transaction, because the store keeps compiled rules, and reads new ones every 50 ms.
     let without_text = tree.admin.in_transaction(|admin| {
         let version = tree.use_rules(&tree.merchant, VersionRole::Active, &text);
-        admin.connection.execute("DELETE FROM risk_version", [])?;
+        admin.session.execute("DELETE FROM risk_version", ())?;
         Ok::<_, StoreError>(version)
     });
     let version = without_text.unwrap();
@@ -213,9 +213,7 @@ async fn entries_of_an_entity_and_those_above_are_found_until_they_expire() {
 fn every_look_up_of_a_payments_values_uses_the_primary_key() {
     let tree = TestTree::create();
     let query = format!("EXPLAIN QUERY PLAN {}", crate::risk::list::FIND_HITS);
-    let mut statement = tree.admin.connection.prepare(&query).unwrap();
-    let plan: Vec<String> =
-        statement.query_map(["[]", "0"], |row| row.get(3)).unwrap().collect::<Result<_, _>>().unwrap();
+    let plan: Vec<String> = tree.admin.session.query_all(&query, ["[]", "0"], |row| row.get(3)).unwrap();
     let search = "SEARCH hit USING PRIMARY KEY (entity=? AND key=? AND value=?)";
     assert_eq!(plan.last().map(String::as_str), Some(search), "{plan:?}");
 }

@@ -1,7 +1,7 @@
 //! Stored counts of the card-testing limits, so that the limits survive a restart.
 
 use jiff::Timestamp;
-use rusqlite::params;
+use tillgate_engine::params;
 
 use crate::{Store, StoreError};
 
@@ -22,27 +22,22 @@ const MAX_COUNTERS: i64 = 400_000;
 impl Store {
     /// Loads the counters that are not empty at `now`, those that last longest first, at most 400 000.
     pub fn load_velocity_counts(&self, now: Timestamp) -> Result<Vec<VelocityCount>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             // Those that last longest have counted the most, so they are kept if there are too many.
-            let mut statement = connection.prepare_cached(
-                "SELECT kind, name, until FROM velocity WHERE until > ?1 ORDER BY until DESC LIMIT ?2",
-            )?;
-            let count = |row: &rusqlite::Row<'_>| {
+            let query = "SELECT kind, name, until FROM velocity WHERE until > ?1 ORDER BY until DESC LIMIT ?2";
+            session.query_all(query, params![to_nanoseconds(now), MAX_COUNTERS], |row| {
                 Ok(VelocityCount { kind: row.get(0)?, name: row.get(1)?, until: row.get(2)? })
-            };
-            Ok(statement.query_map(params![to_nanoseconds(now), MAX_COUNTERS], count)?.collect::<Result<_, _>>()?)
+            })
         })
     }
 
     /// Writes new or changed counters. Stored ones with the same kind and name are replaced; others stay.
     pub async fn save_velocity_counts(&self, counts: Vec<VelocityCount>) -> Result<(), StoreError> {
-        self.run_write(move |connection| {
-            let mut statement = connection.prepare_cached(
-                "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (kind, name) DO UPDATE SET until = ?3",
-            )?;
+        self.run_write(move |session| {
+            let statement = "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (kind, name) DO UPDATE SET until = ?3";
             for VelocityCount { kind, name, until } in counts {
-                statement.execute(params![kind, name, until])?;
+                session.execute(statement, params![kind, name, until])?;
             }
             Ok(())
         })
@@ -53,16 +48,16 @@ impl Store {
     pub async fn delete_expired_velocity_counts(&self, now: Timestamp) -> Result<(), StoreError> {
         let now = to_nanoseconds(now);
         // Checks with a reader first, so that an idle server writes nothing.
-        let has_expired: bool = self.run_read(|connection| {
+        let has_expired: bool = self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM velocity WHERE until <= ?1)
                  OR EXISTS (SELECT 1 FROM velocity ORDER BY until DESC LIMIT 1 OFFSET ?2)";
-            Ok(connection.prepare_cached(query)?.query_row(params![now, MAX_COUNTERS], |row| row.get(0))?)
+            Ok(session.query_one(query, params![now, MAX_COUNTERS], |row| row.get(0))?)
         })?;
         if !has_expired {
             return Ok(());
         }
-        self.run_write(move |connection| {
-            connection.execute(
+        self.run_write(move |session| {
+            session.execute(
                 "DELETE FROM velocity WHERE until <= max(?1, coalesce(
                      (SELECT until FROM velocity ORDER BY until DESC LIMIT 1 OFFSET ?2), ?1))",
                 params![now, MAX_COUNTERS],

@@ -4,14 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::schedule::{ClockJump, Schedule};
+use tillgate_engine::{Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
-use crate::document::decode_document;
+use crate::document::read_document;
 use crate::settlement::ledger;
 use crate::timer::TimerKind;
 use crate::{AdminStore, Cancellation, Changes, Store, StoreError};
@@ -59,12 +59,12 @@ impl Change for ClockMove {
 
     /// Moves the clock, with its entry in the audit log.
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let (connection, now) = (context.connection, context.sources.now());
+        let (session, now) = (context.session, context.sources.now());
         if self.is_served {
             // Recorded before the move, because the jump begins at the time that the clock shows now.
-            record_jump(connection, &self.clock, self.by, now)?;
+            record_jump(session, &self.clock, self.by, now)?;
         }
-        move_clock(connection, &self.clock, self.by)?;
+        move_clock(session, &self.clock, self.by)?;
         let entry = AuditEntry::new(now, "clock advance", self.clock.as_str()).with_detail("by", self.by.to_string());
         let (actor, address) = self.actor.clone().unzip();
         let entry = match address.flatten() {
@@ -72,7 +72,7 @@ impl Change for ClockMove {
             None => entry,
         };
         let entry = AuditEntry { actor, ..entry };
-        ledger::write_entry(connection, Some(&self.clock), &entry, now)?;
+        ledger::write_entry(session, Some(&self.clock), &entry, now)?;
         Ok(false)
     }
 }
@@ -80,10 +80,9 @@ impl Change for ClockMove {
 impl Store {
     /// Loads the jumps of a clock over time in which something may still have to run, oldest first.
     pub fn load_clock_jumps(&self, clock: &EntityId) -> Result<Vec<ClockJump>, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT began, ended FROM clock_jump WHERE clock = ?1 ORDER BY began";
-            let mut statement = connection.prepare_cached(query)?;
-            let mut rows = statement.query([clock.as_str()])?;
+            let mut rows = session.query(query, [clock.as_str()])?;
             let mut jumps = Vec::new();
             while let Some(row) = rows.next()? {
                 let time = |milliseconds| Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::MAX);
@@ -102,7 +101,7 @@ impl Store {
         // Schedules of every second have thousands of runs, so counting is a long read: otherwise a merchant that moves
         // its clock in a loop would take the processor from the payments of others.
         let count = move |_: &Cancellation<'_>| {
-            readers.with_connection(|connection| count_due_runs(connection, &counted, by, now, limit))
+            readers.with_session(|session| count_due_runs(session, &counted, by, now, limit))
         };
         self.long_reads.run_read(entity.clock_owner(), count).await?
     }
@@ -115,26 +114,26 @@ impl Store {
         // More than one, because schedules without readable terms are due but never run.
         const EXAMINED: u64 = 100;
         let now = self.sources.now();
-        self.run_read(|connection| Ok(count_due_runs(connection, entity, SignedDuration::ZERO, now, EXAMINED)? > 0))
+        self.run_read(|session| Ok(count_due_runs(session, entity, SignedDuration::ZERO, now, EXAMINED)? > 0))
     }
 
     /// Returns true if a schedule of an entity is late, by more than a running gateway needs for it.
     pub fn has_late_runs(&self, entity: &Entity) -> Result<bool, StoreError> {
         let late = (self.sources.now() - LATE).as_millisecond();
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM schedule WHERE entity = ?1 AND due <= ?2)";
-            Ok(connection.prepare_cached(query)?.query_row(params![entity.id.as_str(), late], |row| row.get(0))?)
+            Ok(session.query_one(query, params![entity.id.as_str(), late], |row| row.get(0))?)
         })
     }
 
     /// Returns the number of timers of the entities of a clock that are due, a time after they have started.
     pub fn count_due_timers(&self, clock: &EntityId, kind: TimerKind, wait: SignedDuration) -> Result<u64, StoreError> {
         let since = self.sources.now().checked_sub(wait).unwrap_or(Timestamp::MIN).as_millisecond();
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT count(*) FROM timer WHERE kind = ?1 AND since <= ?2 AND waits = 0
                  AND entity IN (SELECT ?3 UNION SELECT id FROM entity WHERE merchant = ?3)";
             let values = params![kind.as_str(), since, clock.as_str()];
-            let count: i64 = connection.prepare_cached(query)?.query_row(values, |row| row.get(0))?;
+            let count: i64 = session.query_one(query, values, |row| row.get(0))?;
             Ok(u64::try_from(count).unwrap_or_default())
         })
     }
@@ -146,46 +145,39 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read, or a schedule is damaged.
     pub fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
-        count_due_runs(&self.connection, entity, by, Timestamp::now(), limit)
+        count_due_runs(&self.session, entity, by, Timestamp::now(), limit)
     }
 }
 
 /// Records the time that a clock leaves out when it is moved, and deletes earlier jumps in which nothing has to run any
 /// more.
-fn record_jump(
-    connection: &Connection,
-    clock: &EntityId,
-    by: SignedDuration,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+fn record_jump(session: &dyn Session, clock: &EntityId, by: SignedDuration, now: Timestamp) -> Result<(), StoreError> {
     if by.is_zero() {
         return Ok(());
     }
-    let began = now + ledger::load_clock_advance(connection, clock)?;
+    let began = now + ledger::load_clock_advance(session, clock)?;
     // Rows of `schedule` have their times by the machine's clock.
     let lead = to_milliseconds(began.duration_since(now));
-    connection
-        .prepare_cached(
-            "DELETE FROM clock_jump WHERE clock = ?1 AND ended < coalesce((
+    session.execute(
+        "DELETE FROM clock_jump WHERE clock = ?1 AND ended < coalesce((
                  SELECT min(due) + ?2 FROM schedule
                      WHERE due IS NOT NULL AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)),
                  ended + 1)",
-        )?
-        .execute(params![clock.as_str(), lead])?;
+        params![clock.as_str(), lead],
+    )?;
     let ended = began.saturating_add(by).unwrap_or(Timestamp::MAX);
-    connection
-        .prepare_cached(
-            "INSERT INTO clock_jump (clock, began, ended) VALUES (?1, ?2, ?3)
+    session.execute(
+        "INSERT INTO clock_jump (clock, began, ended) VALUES (?1, ?2, ?3)
              ON CONFLICT (clock, began) DO UPDATE SET ended = max(ended, excluded.ended)",
-        )?
-        .execute(params![clock.as_str(), began.as_millisecond(), ended.as_millisecond()])?;
+        params![clock.as_str(), began.as_millisecond(), ended.as_millisecond()],
+    )?;
     Ok(())
 }
 
 /// Counts the runs of schedules that are due when the clock of an entity is `by` further than `now`, up to `limit`.
 /// Reads at most as many schedules, because each of them has a run.
 fn count_due_runs(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &Entity,
     by: SignedDuration,
     now: Timestamp,
@@ -194,13 +186,13 @@ fn count_due_runs(
     let until = now.saturating_add(by).unwrap_or(Timestamp::MAX);
     let query = "SELECT document FROM schedule
          WHERE due <= ?2 AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1) LIMIT ?3";
-    let mut statement = connection.prepare_cached(query)?;
     let limit_of_rows = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![entity.clock_owner().as_str(), until.as_millisecond(), limit_of_rows])?;
+    let mut rows =
+        session.query(query, params![entity.clock_owner().as_str(), until.as_millisecond(), limit_of_rows])?;
     let until = until.saturating_add(entity.ahead).unwrap_or(Timestamp::MAX);
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let schedule: Schedule = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
+        let schedule: Schedule = read_document(&row, 0)?;
         // A schedule whose terms cannot be read any more does not run.
         if let Ok(terms) = schedule.terms() {
             count += schedule.count_due_runs(&terms, until, limit.saturating_sub(count)).max(1);
@@ -214,28 +206,28 @@ fn count_due_runs(
 
 /// Moves an entity's clock ahead, and by the same duration moves the timers, schedules, reviews and unfinished
 /// messages of the entity and its channels earlier. An unknown entity changes nothing.
-fn move_clock(connection: &Connection, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
+fn move_clock(session: &dyn Session, clock: &EntityId, by: SignedDuration) -> Result<(), StoreError> {
     let parameters = params![clock.as_str(), to_milliseconds(by)];
-    connection.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
+    session.execute("UPDATE entity SET ahead = ahead + ?2 WHERE id = ?1", parameters)?;
     // Everything that started by this clock has then started earlier by the machine's clock.
-    connection.execute(
+    session.execute(
         "UPDATE timer SET since = since - ?2
          WHERE entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1)",
         parameters,
     )?;
-    connection.execute(
+    session.execute(
         "UPDATE message SET due = due - ?2
          WHERE due IS NOT NULL AND (entity = ?1 OR entity IN (SELECT id FROM entity WHERE merchant = ?1))",
         parameters,
     )?;
-    connection.execute(
+    session.execute(
         "UPDATE schedule SET due = due - ?2
          WHERE due IS NOT NULL AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)",
         parameters,
     )?;
     // One statement for each of the indexes, which lead to the reviews of these entities.
     for ended in ["IS NULL", "IS NOT NULL"] {
-        connection.execute(
+        session.execute(
             &format!(
                 "UPDATE review SET since = since - ?2, claimed = claimed - ?2
                  WHERE ended {ended} AND entity IN (SELECT ?1 UNION SELECT id FROM entity WHERE merchant = ?1)"

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::schedule::Schedule;
+use tillgate_engine::{Session, params};
 
 use crate::document::decode_document;
 use crate::{Store, StoreError};
@@ -30,16 +30,16 @@ impl Store {
     /// ids, a few of each; the room that is left has the longest due again. So no entity waits for all runs of
     /// another one. An unreadable schedule is left out.
     pub fn load_due_schedules(&self, now: Timestamp, limit: usize, after: &str) -> Result<DueSchedules, StoreError> {
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let by_time = "SELECT id, document FROM schedule WHERE due <= ?1 ORDER BY due LIMIT ?2";
-            let mut found = select_due(connection, by_time, params![now.as_millisecond(), to_sql_limit(limit)])?;
+            let mut found = select_due(session, by_time, params![now.as_millisecond(), to_sql_limit(limit)])?;
             let has_more = found.len() >= limit;
             let mut last = after.to_owned();
             if has_more {
                 // Half of the room goes to entities in turn. Otherwise an entity with many due runs would take all of
                 // it.
                 let later = found.split_off(limit / 2);
-                last = load_next_entities(connection, now, limit - found.len(), after, &mut found)?;
+                last = load_next_entities(session, now, limit - found.len(), after, &mut found)?;
                 let room = limit.saturating_sub(found.len());
                 found.extend(later.into_iter().take(room));
             }
@@ -50,16 +50,15 @@ impl Store {
 
 /// Selects ids and documents of due schedules. An unreadable one is left out, and logged.
 fn select_due(
-    connection: &Connection,
+    session: &dyn Session,
     query: &str,
-    values: impl rusqlite::Params,
+    values: impl tillgate_engine::Params,
 ) -> Result<IndexMap<String, Schedule>, StoreError> {
-    let mut statement = connection.prepare_cached(query)?;
-    let mut rows = statement.query(values)?;
+    let mut rows = session.query(query, values)?;
     // Both queries may find a schedule, and it must not run twice at once.
     let mut due = IndexMap::new();
     while let Some(row) = rows.next()? {
-        match decode_document(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?) {
+        match decode_document(row.value(1)?.as_blob()?) {
             Ok(schedule) => drop(due.insert(row.get(0)?, schedule)),
             // A damaged schedule must not stop the schedules of all other merchants.
             Err(error) => tracing::error!(%error, "a schedule is unreadable"),
@@ -71,7 +70,7 @@ fn select_due(
 /// Adds at most `room` due schedules of the next entities after one, a few of each. Returns the last of these entities;
 /// an empty id after the last one of all.
 fn load_next_entities(
-    connection: &Connection,
+    session: &dyn Session,
     now: Timestamp,
     room: usize,
     after: &str,
@@ -82,12 +81,11 @@ fn load_next_entities(
     let mut last = after.to_owned();
     let full = due.len() + room;
     for _ in 0..ENTITIES_PER_LOAD {
-        let found: Option<(String, i64)> =
-            connection.prepare_cached(next)?.query_row([&last], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let found: Option<(String, i64)> = session.query_optional(next, [&last], |row| row.read())?;
         let Some((entity, first)) = found else { return Ok(String::new()) };
         if first <= now.as_millisecond() {
             let limit = SCHEDULES_PER_ENTITY.min(full.saturating_sub(due.len()));
-            due.extend(select_due(connection, of_entity, params![entity, now.as_millisecond(), to_sql_limit(limit)])?);
+            due.extend(select_due(session, of_entity, params![entity, now.as_millisecond(), to_sql_limit(limit)])?);
         }
         last = entity;
         if due.len() >= full {

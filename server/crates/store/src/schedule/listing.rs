@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row};
 use tillgate_domain::id::{EntityId, ScheduleId};
 use tillgate_domain::schedule::Schedule;
+use tillgate_engine::{Row, Session};
 
 use crate::entity_pages::collect_first;
 use crate::payment::queries::MAX_ID;
@@ -30,12 +30,12 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<Schedule>, Option<DuePlace>), StoreError> {
         let after = after.map_or((i64::MIN, ""), |(due, id)| (due.as_millisecond(), id.as_str()));
-        let read_key = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-        self.run_read(|connection| {
-            let places = collect_first(connection, ACTIVE, entities, after, limit + 1, read_key)?;
+        let read_key = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?));
+        self.run_read(|session| {
+            let places = collect_first(session, ACTIVE, entities, after, limit + 1, read_key)?;
             let last = (places.len() > limit).then(|| places.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|(due, id)| Timestamp::from_millisecond(*due).ok().zip(ScheduleId::parse(id)));
-            let schedules = load_all(connection, places.iter().map(|(_, id)| id.as_str()).take(limit))?;
+            let schedules = load_all(session, places.iter().map(|(_, id)| id.as_str()).take(limit))?;
             Ok((schedules, place))
         })
     }
@@ -49,21 +49,21 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<Schedule>, Option<ScheduleId>), StoreError> {
         let before = (0, before.map_or(MAX_ID, ScheduleId::as_str));
-        let read_key = |row: &Row<'_>| Ok(Reverse(row.get::<_, String>(0)?));
-        self.run_read(|connection| {
-            let ids = collect_first(connection, ENDED, entities, before, limit + 1, read_key)?;
+        let read_key = |row: &Row<'_>| Ok(Reverse(row.get::<String>(0)?));
+        self.run_read(|session| {
+            let ids = collect_first(session, ENDED, entities, before, limit + 1, read_key)?;
             let last = (ids.len() > limit).then(|| ids.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|Reverse(id)| ScheduleId::parse(id));
-            let schedules = load_all(connection, ids.iter().map(|Reverse(id)| id.as_str()).take(limit))?;
+            let schedules = load_all(session, ids.iter().map(|Reverse(id)| id.as_str()).take(limit))?;
             Ok((schedules, place))
         })
     }
 }
 
 /// Loads schedules by their ids.
-fn load_all<'a>(connection: &Connection, ids: impl Iterator<Item = &'a str>) -> Result<Vec<Schedule>, StoreError> {
+fn load_all<'a>(session: &dyn Session, ids: impl Iterator<Item = &'a str>) -> Result<Vec<Schedule>, StoreError> {
     let query = "SELECT document FROM schedule WHERE id = ?1";
-    let found = ids.filter_map(|id| super::load_one(connection, query, [id]).transpose());
+    let found = ids.filter_map(|id| super::load_one(session, query, [id]).transpose());
     found.collect()
 }
 
@@ -71,6 +71,7 @@ fn load_all<'a>(connection: &Connection, ids: impl Iterator<Item = &'a str>) -> 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use tillgate_domain::schedule::EndReason;
+    use tillgate_engine::params;
 
     use super::*;
     use crate::conformance::samples::{sample_entity, sample_time, write_changes};
@@ -116,9 +117,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = open_store(folder.path());
         for query in [ACTIVE, ENDED] {
-            let read = |connection: &Connection| {
-                let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
-                let steps: Vec<String> = plan.query_map(("a", 0, "c"), |row| row.get(3))?.collect::<Result<_, _>>()?;
+            let read = |session: &dyn Session| {
+                let plan = format!("EXPLAIN QUERY PLAN {query}");
+                let steps: Vec<String> = session.query_all(&plan, params!["a", 0, "c"], |row| row.get(3))?;
                 let is_search = |step: &String| step.starts_with("SEARCH") && step.contains("INDEX");
                 assert!(steps.iter().all(is_search), "{steps:?}");
                 Ok(())

@@ -1,15 +1,14 @@
 //! Batches and complete files for lists, newest first, and the lines of one batch.
 
 use jiff::civil::Date;
-use rusqlite::{OptionalExtension as _, params};
 use tillgate_domain::id::{EntityId, RecordId};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::params;
 
 use super::StoredBatch;
 use super::reconciliation::parse_day;
 use super::reconciliation_file::StoredFile;
-use crate::document::decode_document;
-use crate::error::unreadable_column;
+use crate::document::read_document;
 use crate::{PaymentHistory, Store, StoreError};
 
 /// Text after every day.
@@ -79,12 +78,12 @@ impl PaymentHistory {
         };
         let only = only.as_ref().map(EntityId::as_str);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query(params![merchant.as_str(), only, day, entity, currency, limit])?;
+        let mut rows = self.session().query(query, params![merchant.as_str(), only, day, entity, currency, limit])?;
         let mut batches = Vec::new();
         while let Some(row) = rows.next()? {
-            let entity = EntityId::parse(&row.get::<_, String>(0)?).ok_or_else(|| unreadable_column(0, "entity"))?;
-            batches.push((entity, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
+            let entity = EntityId::parse(&row.get::<String>(0)?)
+                .ok_or_else(|| tillgate_engine::Error::unreadable(0, "entity"))?;
+            batches.push((entity, read_document(&row, 1)?));
         }
         Ok(batches)
     }
@@ -93,12 +92,11 @@ impl PaymentHistory {
     pub fn load_batch(&self, key: &BatchKey) -> Result<Option<(EntityId, StoredBatch)>, StoreError> {
         let query = "SELECT merchant, document FROM settlement_batch WHERE entity = ?1 AND day = ?2 AND currency = ?3";
         let values = params![key.entity.as_str(), key.day.to_string(), key.currency];
-        let mut statement = self.connection().prepare_cached(query)?;
-        let row: Option<(String, Vec<u8>)> =
-            statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let Some((merchant, document)) = row else { return Ok(None) };
-        let merchant = EntityId::parse(&merchant).ok_or_else(|| unreadable_column(0, "merchant"))?;
-        Ok(Some((merchant, decode_document(&document)?)))
+        self.session().query_optional(query, values, |row| {
+            let merchant = EntityId::parse(&row.get::<String>(0)?)
+                .ok_or_else(|| tillgate_engine::Error::unreadable(0, "merchant"))?;
+            Ok((merchant, read_document(row, 1)?))
+        })
     }
 
     /// Loads the lines of a settlement of an account after a place, in the order of their files. `day` is that of the
@@ -120,16 +118,15 @@ impl PaymentHistory {
             Some((from, id)) => (from.to_string(), id.to_string()),
             None => (day.to_string(), String::new()),
         };
-        let mut statement = self.connection().prepare_cached(query)?;
         let mut lines = Vec::new();
         loop {
             let values = params![account.as_str(), merchant.as_str(), place.0, place.1, last.to_string(), PART];
-            let mut rows = statement.query(values)?;
+            let mut rows = self.session().query(query, values)?;
             let mut count = 0;
             while let Some(row) = rows.next()? {
                 count += 1;
                 place = (row.get(0)?, row.get(1)?);
-                let record: ReconciliationRecord = decode_document(&row.get::<_, Vec<u8>>(2)?)?;
+                let record: ReconciliationRecord = read_document(&row, 2)?;
                 if record.settlement.id == settlement {
                     lines.push((parse_day(&place.0)?, record));
                 }
@@ -159,17 +156,18 @@ impl Store {
             None => (NO_DAY.to_owned(), ""),
         };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let query = "SELECT owner, day, records, bytes FROM reconciliation_file
                  WHERE owner IN (SELECT value FROM json_each(?1)) AND (day, owner) < (?2, ?3)
                  ORDER BY day DESC, owner DESC LIMIT ?4";
-            let mut statement = connection.prepare_cached(query)?;
-            let mut rows = statement.query(params![ids, day, owner, limit])?;
+            let mut rows = session.query(query, params![ids, day, owner, limit])?;
             let mut files = Vec::new();
             while let Some(row) = rows.next()? {
-                let owner = EntityId::parse(&row.get::<_, String>(0)?).ok_or_else(|| unreadable_column(0, "owner"))?;
-                let number = |index| Ok::<_, rusqlite::Error>(u64::try_from(row.get::<_, i64>(index)?).unwrap_or(0));
-                let day = parse_day(&row.get::<_, String>(1)?)?;
+                let owner = EntityId::parse(&row.get::<String>(0)?)
+                    .ok_or_else(|| tillgate_engine::Error::unreadable(0, "owner"))?;
+                let number =
+                    |index| Ok::<_, tillgate_engine::Error>(u64::try_from(row.get::<i64>(index)?).unwrap_or(0));
+                let day = parse_day(&row.get::<String>(1)?)?;
                 files.push((owner, StoredFile { day, records: number(2)?, bytes: number(3)? }));
             }
             Ok(files)

@@ -5,14 +5,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, params};
 use tillgate_domain::access::audit::{AuditEntry, CORRECTION, PAYMENT, SETTLED_RECORD};
 use tillgate_domain::id::{EntityId, RecordId};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::ledger::is_booked;
 use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 
-use crate::document::decode_document;
+use crate::document::{decode_document, read_document};
 use crate::settlement::ledger;
 use crate::{AdminStore, StoreError};
 
@@ -44,7 +43,7 @@ impl AdminStore {
         self.in_transaction(|store| {
             // Deleted in the same transaction, so that the bookings are corrected once.
             let query = "DELETE FROM booking_check RETURNING until";
-            let until: Option<i64> = store.connection.query_row(query, [], |row| row.get(0)).optional()?;
+            let until: Option<i64> = store.session.query_optional(query, (), |row| row.get(0))?;
             let Some(until) = until else { return Ok(BookingCorrections::new()) };
             let mut by_entity: BTreeMap<EntityId, Vec<WrongEntry>> = BTreeMap::new();
             for wrong in store.load_wrong_entries(until)? {
@@ -69,8 +68,7 @@ impl AdminStore {
         let query = "SELECT number, entity, document FROM audit_entry
              WHERE number <= ?1 AND json_extract(CAST(document AS TEXT), '$.paymentType') IN ('RV', 'RF')
              ORDER BY number";
-        let mut statement = self.connection.prepare(query)?;
-        let mut rows = statement.query([until])?;
+        let mut rows = self.session.query(query, [until])?;
         let mut wrong = Vec::new();
         while let Some(row) = rows.next()? {
             let (entity, document): (String, Vec<u8>) = (row.get(1)?, row.get(2)?);
@@ -80,7 +78,7 @@ impl AdminStore {
             if content.action != PAYMENT || !has_booked {
                 continue;
             }
-            let referenced = ledger::load_referenced(&self.connection, &entity, referenced)?;
+            let referenced = ledger::load_referenced(&self.session, &entity, referenced)?;
             if !is_booked(referenced) {
                 wrong.push(WrongEntry { number: row.get(0)?, entity, content });
             }
@@ -96,11 +94,10 @@ impl AdminStore {
     ) -> Result<HashMap<String, RecordId>, StoreError> {
         let query = "SELECT document FROM reconciliation_record
              WHERE account = ?1 AND json_extract(CAST(document AS TEXT), '$.payment') IS NOT NULL";
-        let mut statement = self.connection.prepare_cached(query)?;
-        let mut rows = statement.query([entity.as_str()])?;
+        let mut rows = self.session.query(query, [entity.as_str()])?;
         let mut found = HashMap::new();
         while let Some(row) = rows.next()? {
-            let record: ReconciliationRecord = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
+            let record: ReconciliationRecord = read_document(&row, 0)?;
             let is_settled = record.settlement.status == SettlementStatus::Success;
             if record.record_type != RecordType::Settled || !record.is_simulated() || !is_settled {
                 continue;
@@ -117,7 +114,7 @@ impl AdminStore {
     /// Writes the entry that takes a wrong booking back. `record` had settled it.
     fn write_correction(&self, wrong: &WrongEntry, record: Option<&RecordId>) -> Result<(), StoreError> {
         let now = Timestamp::now();
-        let time = now + ledger::load_clock_advance(&self.connection, &wrong.entity)?;
+        let time = now + ledger::load_clock_advance(&self.session, &wrong.entity)?;
         let WrongEntry { content, number, .. } = wrong;
         let opposite = |sums: &LedgerSums| LedgerSums::from_array(sums.to_array().map(i64::wrapping_neg));
         let entry =
@@ -132,7 +129,7 @@ impl AdminStore {
             Some(record) => entry.with_detail(SETTLED_RECORD, record.as_str()),
             None => entry,
         };
-        ledger::write_entry(&self.connection, Some(&wrong.entity), &entry, now)
+        ledger::write_entry(&self.session, Some(&wrong.entity), &entry, now)
     }
 }
 
@@ -143,9 +140,7 @@ impl crate::PaymentHistory {
     /// If the store cannot be read, or the record is damaged.
     pub fn load_own_record(&self, entity: &EntityId, id: &str) -> Result<Option<ReconciliationRecord>, StoreError> {
         let query = "SELECT document FROM reconciliation_record WHERE id = ?1 AND account = ?2";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let found: Option<Vec<u8>> = statement.query_row(params![id, entity.as_str()], |row| row.get(0)).optional()?;
-        Ok(found.map(|document| decode_document(&document)).transpose()?)
+        self.session().query_optional(query, [id, entity.as_str()], |row| read_document(row, 0))
     }
 }
 

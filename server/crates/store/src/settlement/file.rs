@@ -2,9 +2,9 @@
 //! they settle, and the search for payments.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
@@ -12,9 +12,11 @@ use tillgate_domain::id::{EntityId, PaymentId, RecordId, to_hex};
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::sqlite::SqliteSession;
+use tillgate_engine::{Session, Transaction, params};
 
 use crate::admin::Act;
-use crate::document::{decode_document, encode_document};
+use crate::document::{encode_document, read_document};
 use crate::keys::sealed::begin_immediate;
 use crate::payment::load;
 use crate::settlement::ledger;
@@ -63,7 +65,7 @@ pub type SettledParts = Vec<(PaymentId, i64)>;
 /// Counts the occurrences of each content in a file. It needs little memory, because the counts are in a temporary file
 /// that SQLite deletes.
 pub struct OccurrenceCounter {
-    connection: Connection,
+    session: SqliteSession,
 }
 
 impl OccurrenceCounter {
@@ -73,13 +75,13 @@ impl OccurrenceCounter {
     /// If the temporary file cannot be created.
     pub fn create() -> Result<Self, StoreError> {
         // An empty name is a private file on the disk, written once the page cache is full.
-        let connection = Connection::open("")?;
+        let session = SqliteSession::open(Path::new(""))?;
         // The file is deleted after the import, so it needs neither a journal nor durable writes.
-        connection.execute_batch(
+        session.run_script(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
              CREATE TABLE seen (content BLOB PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID; BEGIN;",
         )?;
-        Ok(Self { connection })
+        Ok(Self { session })
     }
 
     /// Counts a content, and returns its occurrences so far, this one included.
@@ -89,7 +91,7 @@ impl OccurrenceCounter {
     pub fn count_occurrence(&self, content: &[u8; 32]) -> Result<u64, StoreError> {
         let statement = "INSERT INTO seen (content, count) VALUES (?1, 1)
              ON CONFLICT (content) DO UPDATE SET count = count + 1 RETURNING count";
-        let count: i64 = self.connection.prepare_cached(statement)?.query_row([content], |row| row.get(0))?;
+        let count: i64 = self.session.query_one(statement, [content], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
 }
@@ -105,7 +107,7 @@ impl AdminStore {
     /// # Errors
     /// If `work` fails, or the transaction cannot commit. Nothing is written then.
     pub fn in_part<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        let transaction: Transaction<'_> = begin_immediate(&self.connection)?;
+        let transaction: Transaction<'_> = begin_immediate(&self.session)?;
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
@@ -116,17 +118,14 @@ impl AdminStore {
     /// # Errors
     /// If `work` fails, or the snapshot cannot begin.
     pub fn in_snapshot<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred);
-        let _snapshot = begun.map_err(StoreError::from)?;
+        let _snapshot = self.session.begin_snapshot().map_err(StoreError::from)?;
         work(self)
     }
 
     /// Loads a file that was taken as a whole.
     pub fn load_imported_file(&self, institute: &str, hash: &[u8; 32]) -> Result<Option<ImportedFile>, StoreError> {
         let query = "SELECT document FROM settlement_file WHERE institute = ?1 AND hash = ?2";
-        let document: Option<Vec<u8>> =
-            self.connection.prepare_cached(query)?.query_row(params![institute, hash], |row| row.get(0)).optional()?;
-        Ok(document.map(|document| decode_document(&document)).transpose()?)
+        self.session.query_optional(query, params![institute, hash], |row| read_document(row, 0))
     }
 
     /// Records that a file was taken as a whole, with the entry of the act. Does nothing if another import was faster.
@@ -150,8 +149,7 @@ impl AdminStore {
     /// Finds a line of an institute that was taken before.
     pub fn find_taken_line(&self, institute: &str, key: &[u8; 32]) -> Result<Option<TakenLine>, StoreError> {
         let query = "SELECT content FROM settlement_line WHERE institute = ?1 AND line = ?2";
-        let content =
-            self.connection.prepare_cached(query)?.query_row(params![institute, key], |row| row.get(0)).optional()?;
+        let content = self.session.query_optional(query, params![institute, key], |row| row.get(0))?;
         Ok(content.map(|content| TakenLine { content }))
     }
 
@@ -164,18 +162,20 @@ impl AdminStore {
         is_unmatched: bool,
     ) -> Result<(), StoreError> {
         let record = line.record;
-        self.connection
+        self.session.execute(
             // The key comes first: a line that another import has taken meanwhile fails before anything else is
             // written.
-            .prepare_cached("INSERT INTO settlement_line (institute, line, content, record) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![line.institute, line.key, line.content, record.id.as_str()])?;
-        reconciliation::write_record(&self.connection, record)?;
+            "INSERT INTO settlement_line (institute, line, content, record) VALUES (?1, ?2, ?3, ?4)",
+            params![line.institute, line.key, line.content, record.id.as_str()],
+        )?;
+        reconciliation::write_record(&self.session, record)?;
         self.add_settled_parts(&record.id, parts)?;
         let entity = record.import.as_ref().map_or(&record.owner.account, |import| &import.entity);
         if is_unmatched {
-            self.connection
-                .prepare_cached("INSERT INTO settlement_unmatched (entity, record) VALUES (?1, ?2)")?
-                .execute([entity.as_str(), record.id.as_str()])?;
+            self.session.execute(
+                "INSERT INTO settlement_unmatched (entity, record) VALUES (?1, ?2)",
+                [entity.as_str(), record.id.as_str()],
+            )?;
         }
         Ok(())
     }
@@ -183,9 +183,10 @@ impl AdminStore {
     /// Records the parts of payments that a record settles.
     pub(crate) fn add_settled_parts(&self, record: &RecordId, parts: &SettledParts) -> Result<(), StoreError> {
         for (payment, hundredths) in parts {
-            self.connection
-                .prepare_cached("INSERT INTO settlement_match (payment, record, hundredths) VALUES (?1, ?2, ?3)")?
-                .execute(params![payment.as_str(), record.as_str(), hundredths])?;
+            self.session.execute(
+                "INSERT INTO settlement_match (payment, record, hundredths) VALUES (?1, ?2, ?3)",
+                params![payment.as_str(), record.as_str(), hundredths],
+            )?;
         }
         Ok(())
     }
@@ -198,13 +199,13 @@ impl AdminStore {
         entry: AuditEntry,
         money: BTreeMap<String, LedgerSums>,
     ) -> Result<(), StoreError> {
-        ledger::write_entry(&self.connection, Some(entity), &AuditEntry { money, ..entry }, Timestamp::now())
+        ledger::write_entry(&self.session, Some(entity), &AuditEntry { money, ..entry }, Timestamp::now())
     }
 
     /// Returns the part of a payment that institutes have settled, in hundredths.
     pub fn sum_settled(&self, payment: &PaymentId) -> Result<i64, StoreError> {
         let query = "SELECT coalesce(sum(hundredths), 0) FROM settlement_match WHERE payment = ?1";
-        Ok(self.connection.prepare_cached(query)?.query_row([payment.as_str()], |row| row.get(0))?)
+        Ok(self.session.query_one(query, [payment.as_str()], |row| row.get(0))?)
     }
 
     /// Finds payments of some entities by the acquirer's own id, at most 101.
@@ -230,13 +231,12 @@ impl AdminStore {
     }
 
     fn find_payments(&self, query: &str, entities: &EntityScope, key: &str) -> Result<Vec<Payment>, StoreError> {
-        let mut statement = self.connection.prepare_cached(query)?;
-        let mut rows = statement.query(params![entities.json, key, MAX_FOUND])?;
+        let mut rows = self.session.query(query, params![entities.json, key, MAX_FOUND])?;
         let mut payments = Vec::new();
         while let Some(row) = rows.next()? {
             let [entity, payment]: [String; 2] = [row.get(0)?, row.get(1)?];
             if let (Some(entity), Some(payment)) = (EntityId::parse(&entity), PaymentId::parse(&payment)) {
-                payments.extend(load::load_payment(&self.connection, &entity, &payment)?);
+                payments.extend(load::load_payment(&self.session, &entity, &payment)?);
             }
         }
         Ok(payments)
@@ -250,30 +250,27 @@ impl AdminStore {
         payment_type: PaymentType,
     ) -> Result<Option<Payment>, StoreError> {
         let query = "SELECT id FROM payment_link WHERE referenced = ?1 AND type = ?2 AND approved LIMIT 1";
-        let id: Option<String> = self
-            .connection
-            .prepare_cached(query)?
-            .query_row([referenced.id.as_str(), payment_type.code()], |row| row.get(0))
-            .optional()?;
+        let id: Option<String> =
+            self.session.query_optional(query, [referenced.id.as_str(), payment_type.code()], |row| row.get(0))?;
         match id.as_deref().and_then(PaymentId::parse) {
-            Some(id) => load::load_payment(&self.connection, &referenced.entity, &id),
+            Some(id) => load::load_payment(&self.session, &referenced.entity, &id),
             None => Ok(None),
         }
     }
 
     /// Loads the type of a payment.
     pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
-        ledger::load_payment_type(&self.connection, entity, id)
+        ledger::load_payment_type(&self.session, entity, id)
     }
 
     /// Loads the open dispute of a payment.
     pub fn load_open_dispute(&self, payment: &PaymentId) -> Result<Option<Dispute>, StoreError> {
-        dispute::load_requested(&self.connection, &crate::DisputeKey::OpenOfPayment(payment.clone()))
+        dispute::load_requested(&self.session, &crate::DisputeKey::OpenOfPayment(payment.clone()))
     }
 
     /// Loads the dispute of a chargeback.
     pub fn load_dispute_of_chargeback(&self, chargeback: &PaymentId) -> Result<Option<Dispute>, StoreError> {
-        dispute::load_of_chargeback(&self.connection, chargeback)
+        dispute::load_of_chargeback(&self.session, chargeback)
     }
 }
 

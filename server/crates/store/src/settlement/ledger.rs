@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Deserialize;
 use tillgate_domain::access::audit::compute_hash;
 use tillgate_domain::access::audit::{AuditEntry, ChainHash, FIRST_HASH, PAYMENT, RECORD_DIGEST};
@@ -12,6 +11,7 @@ use tillgate_domain::effects::{Booking, BookingTime};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{PaymentType, result_code};
 use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
+use tillgate_engine::{ErrorKind, Session, params};
 use tillgate_shared::result::ResultCode;
 
 use crate::document::{decode_document, encode_document};
@@ -30,7 +30,7 @@ pub(crate) struct EntryActor<'a> {
 
 /// Writes the entry and the movement of a payment that is booked. `actor` is named by the entry.
 pub(crate) fn record_booking(
-    connection: &Connection,
+    session: &dyn Session,
     sources: &Sources,
     booking: &Booking<'_>,
     actor: EntryActor<'_>,
@@ -38,21 +38,21 @@ pub(crate) fn record_booking(
     let now = sources.now();
     let time = match booking.time {
         BookingTime::Creation(created) => created,
-        BookingTime::Write => now + load_clock_advance(connection, booking.payment.entity)?,
+        BookingTime::Write => now + load_clock_advance(session, booking.payment.entity)?,
     };
-    write_payment_entry(connection, now, time, &booking.payment, actor)
+    write_payment_entry(session, now, time, &booking.payment, actor)
 }
 
 /// Writes the entry of an approved payment, and adds its movement to the balances.
 pub(crate) fn write_payment_entry(
-    connection: &Connection,
+    session: &dyn Session,
     now: Timestamp,
     time: Timestamp,
     payment: &ApprovedPayment<'_>,
     actor: EntryActor<'_>,
 ) -> Result<(), StoreError> {
     let referenced = match payment.referenced {
-        Some(referenced) => load_referenced(connection, payment.entity, referenced)?,
+        Some(referenced) => load_referenced(session, payment.entity, referenced)?,
         None => None,
     };
     let movement = payment.compute_movement(referenced);
@@ -67,21 +67,21 @@ pub(crate) fn write_payment_entry(
         Some(address) => entry.with_detail("address", address.to_string()),
         None => entry,
     };
-    write_entry(connection, Some(payment.entity), &entry, now)
+    write_entry(session, Some(payment.entity), &entry, now)
 }
 
 /// Appends an entry to the audit log, and adds its movements to the balances of the entity. `now` is the machine's
 /// time; the first movement of an entity starts the timer of its settlements then. An entry that follows changes of
 /// reconciliation records binds their digest.
 pub(crate) fn write_entry(
-    connection: &Connection,
+    session: &dyn Session,
     entity: Option<&EntityId>,
     entry: &AuditEntry,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     // A payment changes no reconciliation record, so its entry skips the look-up of the digest.
-    let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(connection)? };
-    let key = load_key_id(connection)?;
+    let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(session)? };
+    let key = load_key_id(session)?;
     let is_keyed = key.is_some();
     let entry = AuditEntry { key, ..entry.clone() };
     let document = match bound {
@@ -90,57 +90,58 @@ pub(crate) fn write_entry(
     };
     let owner = entity.map_or("", EntityId::as_str);
     // Read under the write lock, so that two entries cannot follow the same one.
-    let (last, previous) = load_chain_end(connection)?;
+    let (last, previous) = load_chain_end(session)?;
     // The number is part of the hash, so it is chosen here and not by SQLite.
     let number = last + 1;
     let hash = match is_keyed {
-        true => compute_keyed_hash(connection, &previous, number, owner, &document)?,
+        true => compute_keyed_hash(session, &previous, number, owner, &document)?,
         false => compute_hash(&previous, number, owner, &document),
     };
-    connection
-        .prepare_cached("INSERT INTO audit_entry (number, entity, document, hash) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![number, owner, document, hash])?;
+    session.execute(
+        "INSERT INTO audit_entry (number, entity, document, hash) VALUES (?1, ?2, ?3, ?4)",
+        params![number, owner, document, hash],
+    )?;
     let Some(entity) = entity else { return Ok(()) };
     for (currency, sums) in &entry.money {
-        add_to_balance(connection, entity, currency, *sums, now)?;
+        add_to_balance(session, entity, currency, *sums, now)?;
     }
     Ok(())
 }
 
-/// Returns the id of the key that this connection has. `None` if it has none: the store is not sealed then, or the
-/// connection cannot write.
-fn load_key_id(connection: &Connection) -> Result<Option<String>, StoreError> {
-    match connection.prepare_cached("SELECT audit_key_id()") {
-        Ok(mut statement) => Ok(Some(statement.query_row([], |row| row.get(0))?)),
+/// Returns the id of the key that this session has. `None` if it has none: the store is not sealed then, or the
+/// session cannot write.
+fn load_key_id(session: &dyn Session) -> Result<Option<String>, StoreError> {
+    match session.query_one("SELECT audit_key_id()", (), |row| row.get(0)) {
+        Ok(id) => Ok(Some(id)),
         // The function is not registered.
-        Err(rusqlite::Error::SqlInputError { .. }) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidStatement => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Computes the hash of an entry with the key of this connection.
+/// Computes the hash of an entry with the key of this session.
 fn compute_keyed_hash(
-    connection: &Connection,
+    session: &dyn Session,
     previous: &ChainHash,
     number: i64,
     owner: &str,
     document: &[u8],
 ) -> Result<ChainHash, StoreError> {
-    // Only the SQL function of the connection has the key, so callers need not pass it around.
-    let mut statement = connection.prepare_cached("SELECT audit_hash(?1, ?2, ?3, ?4)")?;
-    Ok(statement.query_row(params![previous, number, owner, document], |row| row.get(0))?)
+    // Only the SQL function of the session has the key, so callers need not pass it around.
+    let query = "SELECT audit_hash(?1, ?2, ?3, ?4)";
+    Ok(session.query_one(query, params![previous, number, owner, document], |row| row.get(0))?)
 }
 
 /// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.
-pub(crate) fn load_chain_end(connection: &Connection) -> Result<(i64, ChainHash), StoreError> {
+pub(crate) fn load_chain_end(session: &dyn Session) -> Result<(i64, ChainHash), StoreError> {
     let query = "SELECT number, hash FROM audit_entry ORDER BY number DESC LIMIT 1";
-    let end = connection.prepare_cached(query)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let end = session.query_optional(query, (), |row| row.read())?;
     Ok(end.unwrap_or((0, FIRST_HASH)))
 }
 
 /// Adds a movement to the balances of an entity.
 fn add_to_balance(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     currency: &str,
     sums: LedgerSums,
@@ -148,45 +149,43 @@ fn add_to_balance(
 ) -> Result<(), StoreError> {
     let [receivable, payable, fees, reserve, cash] = sums.to_array();
     let parameters = params![entity.as_str(), currency, receivable, payable, fees, reserve, cash];
-    let updated = connection
-        .prepare_cached(
-            "UPDATE balance SET receivable = receivable + ?3, payable = payable + ?4, fees = fees + ?5,
+    let updated = session.execute(
+        "UPDATE balance SET receivable = receivable + ?3, payable = payable + ?4, fees = fees + ?5,
                  reserve = reserve + ?6, cash = cash + ?7 WHERE entity = ?1 AND currency = ?2",
-        )?
-        .execute(parameters)?;
+        parameters,
+    )?;
     // Only the first movement in a currency inserts a row, so that is the only one that has to start the timer.
     if updated == 0 {
-        connection
-            .prepare_cached(
-                "INSERT INTO balance (entity, currency, receivable, payable, fees, reserve, cash)
+        session.execute(
+            "INSERT INTO balance (entity, currency, receivable, payable, fees, reserve, cash)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(parameters)?;
-        start_settlement_timer(connection, entity, now)?;
+            parameters,
+        )?;
+        start_settlement_timer(session, entity, now)?;
     }
     Ok(())
 }
 
 /// Loads the time by which the clock of an entity is ahead of the machine's.
-pub(crate) fn load_clock_advance(connection: &Connection, entity: &EntityId) -> Result<SignedDuration, StoreError> {
+pub(crate) fn load_clock_advance(session: &dyn Session, entity: &EntityId) -> Result<SignedDuration, StoreError> {
     let query = "SELECT coalesce(owner.ahead, entity.ahead)
          FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?1";
-    let ahead = connection.prepare_cached(query)?.query_row([entity.as_str()], |row| row.get(0)).optional()?;
+    let ahead = session.query_optional(query, [entity.as_str()], |row| row.get(0))?;
     Ok(SignedDuration::from_millis(ahead.unwrap_or(0)))
 }
 
 /// Loads the type of a payment.
 pub(crate) fn load_payment_type(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     id: &PaymentId,
 ) -> Result<Option<PaymentType>, StoreError> {
-    Ok(load_referenced(connection, entity, id)?.map(|referenced| referenced.payment_type))
+    Ok(load_referenced(session, entity, id)?.map(|referenced| referenced.payment_type))
 }
 
 /// Loads the part of a payment that the bookings of its follow-up payments depend on.
 pub(crate) fn load_referenced(
-    connection: &Connection,
+    session: &dyn Session,
     entity: &EntityId,
     id: &PaymentId,
 ) -> Result<Option<ReferencedPayment>, StoreError> {
@@ -198,8 +197,7 @@ pub(crate) fn load_referenced(
     }
     // Only two fields are decoded, because this runs under the write lock for each follow-up payment.
     let query = "SELECT document FROM payment WHERE entity = ?1 AND id = ?2";
-    let mut statement = connection.prepare_cached(query)?;
-    let document: Option<Vec<u8>> = statement.query_row([entity.as_str(), id.as_str()], |row| row.get(0)).optional()?;
+    let document: Option<Vec<u8>> = session.query_optional(query, [entity.as_str(), id.as_str()], |row| row.get(0))?;
     let stored: Option<StoredPayment> = document.map(|document| decode_document(&document)).transpose()?;
     Ok(stored.map(|StoredPayment { payment_type, result }| ReferencedPayment {
         payment_type,

@@ -2,17 +2,17 @@
 //! log, and the migration 48 the one with the first digest of the reconciliation records.
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use serde::Deserialize;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::settlement::ledger::ApprovedPayment;
+use tillgate_engine::Session;
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::StoreError;
-use crate::document::decode_document;
+use crate::document::read_document;
 use crate::settlement::ledger;
 use crate::settlement::record_digest::{DigestChange, RecordDigest, compute_digest};
 
@@ -48,26 +48,26 @@ impl StoredPayment {
 }
 
 /// Writes the entries of all stored payments.
-pub(crate) fn record_earlier_payments(connection: &Connection) -> Result<(), StoreError> {
+pub(crate) fn record_earlier_payments(session: &dyn Session) -> Result<(), StoreError> {
     let now = Timestamp::now();
-    let mut statement = connection.prepare("SELECT document FROM payment ORDER BY entity, id")?;
-    let mut rows = statement.query([])?;
+    let query = "SELECT document FROM payment ORDER BY entity, id";
+    let mut rows = session.query(query, ())?;
     while let Some(row) = rows.next()? {
-        let stored: StoredPayment = decode_document(&row.get::<_, Vec<u8>>(0)?)?;
+        let stored: StoredPayment = read_document(&row, 0)?;
         if let Some((payment, created)) = stored.find_approved() {
-            ledger::write_payment_entry(connection, now, created, &payment, ledger::EntryActor::default())?;
+            ledger::write_payment_entry(session, now, created, &payment, ledger::EntryActor::default())?;
         }
     }
     Ok(())
 }
 
 /// Stores the digest of the records that are there already, with an entry in the audit log.
-pub(crate) fn begin_digest(connection: &Connection) -> Result<(), StoreError> {
-    let digest = compute_digest(connection)?;
+pub(crate) fn begin_digest(session: &dyn Session) -> Result<(), StoreError> {
+    let digest = compute_digest(session)?;
     if digest == RecordDigest::default() {
         return Ok(());
     }
-    DigestChange::of_digest(digest).save_change(connection)?;
+    DigestChange::of_digest(digest).save_change(session)?;
     let now = Timestamp::now();
-    ledger::write_entry(connection, None, &AuditEntry::new(now, "migration", "record_digest"), now)
+    ledger::write_entry(session, None, &AuditEntry::new(now, "migration", "record_digest"), now)
 }

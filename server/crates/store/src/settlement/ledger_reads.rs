@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension as _, Row, params};
 use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::ledger::LedgerSums;
+use tillgate_engine::{Row, params};
 use tillgate_shared::money::Currency;
 
-use crate::document::decode_document;
-use crate::error::unreadable_column;
+use crate::document::read_document;
 use crate::settlement::ledger::load_chain_end;
 use crate::{PaymentHistory, Store, StoreError};
 
@@ -20,11 +19,11 @@ const PAGE: u16 = 1000;
 pub type Balances = BTreeMap<&'static str, LedgerSums>;
 
 /// Reads a row with the columns number, entity, document and hash. Fails if the entity is neither an id nor empty.
-pub(crate) fn read_entry(row: &Row<'_>) -> rusqlite::Result<ChainedEntry> {
+pub(crate) fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<ChainedEntry> {
     let entity: String = row.get(1)?;
     let id = EntityId::parse(&entity);
     if id.is_none() && !entity.is_empty() {
-        return Err(unreadable_column(1, "entity"));
+        return Err(tillgate_engine::Error::unreadable(1, "entity"));
     }
     Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
 }
@@ -49,16 +48,14 @@ impl Store {
         currency: Currency,
     ) -> Result<Option<(LedgerSums, i64)>, StoreError> {
         // One snapshot, because an entry between two reads would make balances and entries differ.
-        self.readers.in_snapshot(|connection| {
+        self.readers.in_snapshot(|session| {
             let query = "SELECT receivable, payable, fees, reserve, cash,
                      coalesce((SELECT max(number) FROM audit_entry WHERE entity = ?1), 0)
                  FROM balance WHERE entity = ?1 AND currency = ?2";
-            let read = |row: &Row<'_>| {
+            session.query_optional(query, [entity.as_str(), currency.code()], |row| {
                 let sums = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
                 Ok((LedgerSums::from_array(sums), row.get(5)?))
-            };
-            let mut statement = connection.prepare_cached(query)?;
-            Ok(statement.query_row([entity.as_str(), currency.code()], read).optional()?)
+            })
         })
     }
 }
@@ -67,9 +64,7 @@ impl PaymentHistory {
     /// Loads the first entries of the audit log after a number, at most 1,000.
     pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let entries = statement.query_map(params![after, PAGE], read_entry)?.collect::<Result<_, _>>()?;
-        Ok(entries)
+        Ok(self.session().query_all(query, params![after, PAGE], read_entry)?)
     }
 
     /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.
@@ -84,24 +79,18 @@ impl PaymentHistory {
     ) -> Result<Vec<(i64, AuditEntry)>, StoreError> {
         let query = "SELECT number, document FROM audit_entry
              WHERE entity = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query(params![entity.as_str(), after, limit])?;
-        let mut entries = Vec::new();
-        while let Some(row) = rows.next()? {
-            entries.push((row.get(0)?, decode_document(&row.get::<_, Vec<u8>>(1)?)?));
-        }
-        Ok(entries)
+        self.session()
+            .query_all(query, params![entity.as_str(), after, limit], |row| Ok((row.get(0)?, read_document(row, 1)?)))
     }
 
     /// Loads the balances of an entity.
     pub fn load_balances(&self, entity: &EntityId) -> Result<Balances, StoreError> {
         let query = "SELECT currency, receivable, payable, fees, reserve, cash FROM balance WHERE entity = ?1";
-        let mut statement = self.connection().prepare_cached(query)?;
-        let mut rows = statement.query([entity.as_str()])?;
+        let mut rows = self.session().query(query, [entity.as_str()])?;
         let mut balances = Balances::new();
         while let Some(row) = rows.next()? {
             let sums = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-            if let Some(currency) = Currency::parse(&row.get::<_, String>(0)?) {
+            if let Some(currency) = Currency::parse(&row.get::<String>(0)?) {
                 balances.insert(currency.code(), LedgerSums::from_array(sums));
             }
         }

@@ -5,13 +5,12 @@
 //! [`crate::settlement::reconciliation_file`].
 
 use jiff::civil::Date;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::id::{EntityId, RecordId};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::{Session, params};
 
 use crate::admin::Act;
 use crate::document::{decode_document, encode_document};
-use crate::error::unreadable_column;
 use crate::settlement::record_digest::DigestChange;
 use crate::{AdminStore, PaymentHistory, StoreError};
 
@@ -98,26 +97,26 @@ pub struct RecordPage {
 /// Writes a record. A new one goes into the file of its day, or of the next day whose file is not complete. A changed
 /// one leaves a complete file as it is: its merchant may be another one below the owner of the file, but a complete
 /// file of that merchant does not get it. The entry of the audit log that follows binds it.
-pub(crate) fn write_record(connection: &Connection, record: &ReconciliationRecord) -> Result<(), StoreError> {
-    write_records(connection, std::slice::from_ref(record))
+pub(crate) fn write_record(session: &dyn Session, record: &ReconciliationRecord) -> Result<(), StoreError> {
+    write_records(session, std::slice::from_ref(record))
 }
 
 /// Writes records like [`write_record`].
-pub(crate) fn write_records(connection: &Connection, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
+pub(crate) fn write_records(session: &dyn Session, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
     let mut change = DigestChange::default();
     for record in records {
         // The rows are hashed as stored before and after, because the statements themselves set some columns.
-        let is_stored = change.remove_record(connection, &record.id)?;
-        write_row(connection, record, is_stored)?;
-        change.add_record(connection, &record.id)?;
+        let is_stored = change.remove_record(session, &record.id)?;
+        write_row(session, record, is_stored)?;
+        change.add_record(session, &record.id)?;
     }
-    if records.is_empty() { Ok(()) } else { change.save_change(connection) }
+    if records.is_empty() { Ok(()) } else { change.save_change(session) }
 }
 
 /// Writes the row of a record.
-fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: bool) -> Result<(), StoreError> {
+fn write_row(session: &dyn Session, record: &ReconciliationRecord, is_stored: bool) -> Result<(), StoreError> {
     let owner = &record.owner;
-    let closed = load_closed_day(connection, owner.file_owner(), &owner.merchant)?;
+    let closed = load_closed_day(session, owner.file_owner(), &owner.merchant)?;
     let document = encode_document(record);
     if is_stored {
         let closed = closed.map(|day| day.to_string()).unwrap_or_default();
@@ -127,42 +126,38 @@ fn write_row(connection: &Connection, record: &ReconciliationRecord, is_stored: 
                  unfiled = unfiled OR (day <= ?2 AND merchant <> ?5), merchant = ?5
              WHERE id = ?1";
         let (account, merchant) = (owner.account.as_str(), owner.merchant.as_str());
-        connection.prepare_cached(query)?.execute(params![record.id.as_str(), closed, document, account, merchant])?;
+        session.execute(query, params![record.id.as_str(), closed, document, account, merchant])?;
         return Ok(());
     }
     let date = record.settlement.date;
     // A complete file gets no more records, so a late record goes into the next file.
     let day = closed.filter(|closed| date <= *closed).map_or(date, |closed| closed.tomorrow().unwrap_or(closed));
-    connection
-        .prepare_cached(
-            "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
+    session.execute(
+        "INSERT INTO reconciliation_record (owner, day, id, account, merchant, document)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![
+        params![
             owner.file_owner().as_str(),
             day.to_string(),
             record.id.as_str(),
             owner.account.as_str(),
             owner.merchant.as_str(),
             document
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
 /// Returns the last day whose file is complete for an owner of files or a merchant in them. `None` if there is none.
-fn load_closed_day(connection: &Connection, owner: &EntityId, merchant: &EntityId) -> Result<Option<Date>, StoreError> {
+fn load_closed_day(session: &dyn Session, owner: &EntityId, merchant: &EntityId) -> Result<Option<Date>, StoreError> {
     let query = "SELECT max(closed) FROM reconciliation_calendar WHERE owner IN (?1, ?2)";
-    let day: Option<String> = connection
-        .prepare_cached(query)?
-        .query_row([owner.as_str(), merchant.as_str()], |row| row.get(0))
-        .optional()?
-        .flatten();
+    let day: Option<String> =
+        session.query_optional(query, [owner.as_str(), merchant.as_str()], |row| row.get(0))?.flatten();
     Ok(day.as_deref().map(parse_day).transpose()?)
 }
 
 /// Parses a stored day.
-pub(crate) fn parse_day(text: &str) -> rusqlite::Result<Date> {
-    text.parse().map_err(|_| unreadable_column(0, "day of a reconciliation record"))
+pub(crate) fn parse_day(text: &str) -> tillgate_engine::Result<Date> {
+    text.parse().map_err(|_| tillgate_engine::Error::unreadable(0, "day of a reconciliation record"))
 }
 
 impl AdminStore {
@@ -170,7 +165,7 @@ impl AdminStore {
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> Result<(), StoreError> {
         let count = records.len().to_string();
         let act = Act { action: "records write", subject: &count, entity: None, details: &[] };
-        self.in_transaction(|store| store.record_act(&act, |connection| write_records(connection, records)))
+        self.in_transaction(|store| store.record_act(&act, |session| write_records(session, records)))
     }
 }
 
@@ -198,15 +193,11 @@ impl PaymentHistory {
             Some((day, id)) => (day.to_string(), id.as_str()),
             None => (range.from.to_string(), ""),
         };
-        let mut statement = self.connection().prepare_cached(&query)?;
-        let mut rows = statement.query(params![entity, merchant, day, id, range.to.to_string(), PAGE])?;
+        let mut rows = self.session().query(&query, params![entity, merchant, day, id, range.to.to_string(), PAGE])?;
         let mut records: Vec<(Date, ReconciliationRecord)> = Vec::new();
         while let Some(row) = rows.next()? {
-            let document = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            records.push((
-                parse_day(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)?,
-                decode_document(document)?,
-            ));
+            let document = row.value(1)?.as_blob()?;
+            records.push((parse_day(row.value(0)?.as_str()?)?, decode_document(document)?));
         }
         let last = records.last().filter(|_| records.len() == usize::from(PAGE));
         let rest = last.map(|(day, record)| RecordRange { after: Some((*day, record.id.clone())), ..range.clone() });

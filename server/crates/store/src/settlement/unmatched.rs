@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::RecordId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::{Session, params};
 
 use crate::admin::Act;
-use crate::document::decode_document;
+use crate::document::{decode_document, read_document};
 use crate::settlement::file::{EntityScope, SettledParts};
 use crate::settlement::ledger;
 use crate::settlement::reconciliation;
@@ -18,7 +18,7 @@ use crate::{AdminStore, Store, StoreError};
 
 /// Loads the first unmatched records after a record, in the order of their ids.
 fn load_queue(
-    connection: &Connection,
+    session: &dyn Session,
     entities: Option<&EntityScope>,
     after: Option<&RecordId>,
     limit: usize,
@@ -27,22 +27,20 @@ fn load_queue(
          JOIN reconciliation_record AS line ON line.id = unmatched.record
          WHERE (?1 IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
          ORDER BY unmatched.record LIMIT ?3";
-    let mut statement = connection.prepare_cached(query)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let after = after.map_or("", RecordId::as_str);
-    let mut rows = statement.query(params![entities.map(EntityScope::as_json), after, limit])?;
+    let mut rows = session.query(query, params![entities.map(EntityScope::as_json), after, limit])?;
     let mut records = Vec::new();
     while let Some(row) = rows.next()? {
-        records.push(decode_document(&row.get::<_, Vec<u8>>(0)?)?);
+        records.push(read_document(&row, 0)?);
     }
     Ok(records)
 }
 
 /// Loads a record by id.
-fn load_by_id(connection: &Connection, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
+fn load_by_id(session: &dyn Session, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
     let query = "SELECT document FROM reconciliation_record WHERE id = ?1";
-    let document: Option<Vec<u8>> =
-        connection.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0)).optional()?;
+    let document: Option<Vec<u8>> = session.query_optional(query, [id.as_str()], |row| row.get(0))?;
     Ok(document.map(|document| decode_document(&document)).transpose()?)
 }
 
@@ -58,7 +56,7 @@ impl Store {
         after: Option<&RecordId>,
         limit: usize,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        self.run_read(|connection| load_queue(connection, Some(entities), after, limit))
+        self.run_read(|session| load_queue(session, Some(entities), after, limit))
     }
 
     /// Counts the unmatched records of some entities from a record to another one, at most `limit`.
@@ -73,11 +71,10 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let query = "SELECT count(*) FROM (SELECT 1 FROM settlement_unmatched
              WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2 AND (?3 IS NULL OR record < ?3) LIMIT ?4)";
-        self.run_read(|connection| {
+        self.run_read(|session| {
             let (from, until) = (from.map_or("", RecordId::as_str), until.map(RecordId::as_str));
-            let count: i64 = connection
-                .prepare_cached(query)?
-                .query_row(params![entities.as_json(), from, until, limit], |row| row.get(0))?;
+            let count: i64 =
+                session.query_one(query, params![entities.as_json(), from, until, limit], |row| row.get(0))?;
             Ok(u64::try_from(count).unwrap_or_default())
         })
     }
@@ -87,7 +84,7 @@ impl Store {
     /// # Errors
     /// If the store cannot be read, or the record is damaged.
     pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
-        self.run_read(|connection| load_by_id(connection, id))
+        self.run_read(|session| load_by_id(session, id))
     }
 }
 
@@ -97,7 +94,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read, or the record is damaged.
     pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
-        load_by_id(&self.connection, id)
+        load_by_id(&self.session, id)
     }
 
     /// Loads the first unmatched records after a record, in the order of their ids. `entities` are those for which
@@ -111,7 +108,7 @@ impl AdminStore {
         after: Option<&RecordId>,
         limit: usize,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        load_queue(&self.connection, entities, after, limit)
+        load_queue(&self.session, entities, after, limit)
     }
 
     /// Writes the match of a record, removes it from the unmatched lines, and moves the money of its line. Belongs into
@@ -124,7 +121,7 @@ impl AdminStore {
         money: BTreeMap<String, LedgerSums>,
     ) -> Result<(), StoreError> {
         // The record comes before the entry below, which binds its digest.
-        reconciliation::write_record(&self.connection, record)?;
+        reconciliation::write_record(&self.session, record)?;
         self.add_settled_parts(&record.id, parts)?;
         self.delete_from_queue(&record.id)?;
         let payments = record.matching.iter().flat_map(|matching| &matching.payments);
@@ -137,7 +134,7 @@ impl AdminStore {
             None => entry,
         };
         let entry = AuditEntry { money, ..entry };
-        ledger::write_entry(&self.connection, Some(&record.owner.account), &entry, Timestamp::now())
+        ledger::write_entry(&self.session, Some(&record.owner.account), &entry, Timestamp::now())
     }
 
     /// Writes the rejection of a record, and removes it from the unmatched lines. Belongs into a transaction.
@@ -148,14 +145,12 @@ impl AdminStore {
             entity: Some(&record.owner.account),
             details: &[("reason", reason)],
         };
-        self.record_act(&act, |connection| reconciliation::write_record(connection, record))?;
+        self.record_act(&act, |session| reconciliation::write_record(session, record))?;
         self.delete_from_queue(&record.id)
     }
 
     fn delete_from_queue(&self, record: &RecordId) -> Result<(), StoreError> {
-        self.connection
-            .prepare_cached("DELETE FROM settlement_unmatched WHERE record = ?1")?
-            .execute([record.as_str()])?;
+        self.session.execute("DELETE FROM settlement_unmatched WHERE record = ?1", [record.as_str()])?;
         Ok(())
     }
 }

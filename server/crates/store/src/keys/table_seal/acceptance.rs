@@ -2,10 +2,10 @@
 //! the seal is the one of the rows as they are.
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use serde::Serialize;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_engine::Session;
 
 use crate::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
 use crate::settlement::ledger;
@@ -96,17 +96,17 @@ impl Seal {
 
 impl ChangedTables {
     /// Compares the rows of every sealed table with the seal.
-    fn find(connection: &Connection, key: &AuditKey) -> Result<Self, AcceptError> {
-        let seal = load_seal(connection)?.ok_or(AcceptError::NotSealed)?;
+    fn find(session: &dyn Session, key: &AuditKey) -> Result<Self, AcceptError> {
+        let seal = load_seal(session)?.ok_or(AcceptError::NotSealed)?;
         let (mut tables, mut total, mut short) = (Vec::new(), RowSum::default(), 0_u64);
         for (slot, table) in SEALED.iter().enumerate() {
-            let sum = compute_sum(connection, key, table)?;
+            let sum = compute_sum(session, key, table)?;
             total = total.add(sum);
             let difference = sum.shorten().wrapping_sub(seal.table_sum(slot));
             short = short.wrapping_add(difference);
             if difference != 0 {
                 let query = format!("SELECT count(*) FROM {table}");
-                let rows: i64 = connection.query_row(&query, [], |row| row.get(0)).map_err(StoreError::from)?;
+                let rows: i64 = session.query_one(&query, (), |row| row.get(0)).map_err(StoreError::from)?;
                 tables.push(ChangedTable { slot, rows: rows.unsigned_abs(), difference });
             }
         }
@@ -142,7 +142,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, is not sealed, or its seal was not written with the key of the vault.
     pub fn find_changed_tables(&self) -> Result<ChangedTables, AcceptError> {
-        self.find_changes(|connection, key| ChangedTables::find(connection, key.ok_or(AcceptError::NeedsKey)?))
+        self.find_changes(|session, key| ChangedTables::find(session, key.ok_or(AcceptError::NeedsKey)?))
     }
 }
 
@@ -165,7 +165,7 @@ impl AdminStore {
         self.in_transaction(|store| {
             // Adding up all rows takes long, so it was done without the write lock. Writes of the program since then
             // have changed rows and seal alike, so the differences are still the same.
-            let mut seal = load_seal(&store.connection)?.ok_or(AcceptError::NotSealed)?;
+            let mut seal = load_seal(&store.session)?.ok_or(AcceptError::NotSealed)?;
             if !seal.has_code(&changed.key) {
                 return Err(AcceptError::ForgedSeal);
             }
@@ -175,7 +175,7 @@ impl AdminStore {
             let accepted: Vec<AcceptedTable> =
                 changed.tables.iter().map(|table| table.describe_acceptance(&old, &seal)).collect();
             let update = "UPDATE store_seal SET sums = ?1 WHERE id = 1";
-            store.connection.execute(update, [&seal.0]).map_err(StoreError::from)?;
+            store.session.execute(update, [&seal.0]).map_err(StoreError::from)?;
             write_acceptance(store, &accepted, reason)?;
             Ok(accepted)
         })
@@ -198,5 +198,5 @@ fn write_acceptance(store: &AdminStore, accepted: &[AcceptedTable], reason: &str
         let AcceptedTable { table, rows, old_sum, new_sum } = accepted;
         entry.with_detail(table, format!("{rows} rows, the sum {old_sum} became {new_sum}"))
     });
-    ledger::write_entry(&store.connection, None, &entry, now)
+    ledger::write_entry(&store.session, None, &entry, now)
 }

@@ -1,14 +1,15 @@
-//! The SQL functions of a connection that has the key of the seal.
+//! The SQL functions of a session that has the key of the seal.
 
 use std::sync::{Mutex, PoisonError};
 
 use hmac::Mac as _;
+use rusqlite::Error;
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error};
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::access::audit_key::finish_code;
+use tillgate_engine::ValueRef;
+use tillgate_engine::sqlite::SqliteSession;
 
 use crate::keys::table_seal::tables::SEALED;
 use crate::keys::table_seal::{HEAD, RowSum, Seal, StoreError};
@@ -18,7 +19,8 @@ use crate::value_encoding::encode_value;
 const FIRST_VALUE: usize = 3;
 
 /// Registers the functions that a sealed store needs for its writes.
-pub(crate) fn register_functions(connection: &Connection, key: &AuditKey) -> Result<(), StoreError> {
+pub(crate) fn register_functions(session: &SqliteSession, key: &AuditKey) -> Result<(), StoreError> {
+    let connection = session.connection();
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let id = key.id().to_owned();
     connection.create_scalar_function("audit_key_id", 0, flags, move |_| Ok(id.clone()))?;
@@ -30,7 +32,7 @@ pub(crate) fn register_functions(connection: &Connection, key: &AuditKey) -> Res
         Ok(own.hash_entry(&previous, number, &entity, document).to_vec())
     })?;
     let own = key.clone();
-    // The head that this connection has written last: its code need not be checked again.
+    // The head that this session has written last: its code need not be checked again.
     let known = Mutex::new(Vec::new());
     connection.create_scalar_function("seal_rows", -1, FunctionFlags::SQLITE_UTF8, move |context| {
         seal_rows(&own, &mut known.lock().unwrap_or_else(PoisonError::into_inner), context)
@@ -48,7 +50,8 @@ fn seal_rows(key: &AuditKey, known: &mut Vec<u8>, context: &Context<'_>) -> Resu
     if seal.0.get(..HEAD) != Some(known.as_slice()) && !seal.has_code(key) {
         return Ok(seal.0);
     }
-    let hash_values = |from: usize, to: usize| hash_row(key, table, (from..to).map(|index| context.get_raw(index)));
+    let hash_values =
+        |from: usize, to: usize| hash_row(key, table, (from..to).map(|index| context.get_raw(index).into()));
     let end = context.len();
     let (removed, added) = match change {
         0 => (RowSum::default(), hash_values(FIRST_VALUE, end)),
