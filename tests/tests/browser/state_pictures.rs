@@ -37,8 +37,7 @@ enum State {
 }
 
 impl State {
-    const ALL: [Self; 6] =
-        [Self::Card, Self::CardErrors, Self::Choice, Self::Debit, Self::DebitError, Self::Declined];
+    const ALL: [Self; 6] = [Self::Card, Self::CardErrors, Self::Choice, Self::Debit, Self::DebitError, Self::Declined];
 
     fn brands(self) -> &'static str {
         match self {
@@ -74,7 +73,8 @@ impl State {
             Self::Choice => browser.wait_until("document.querySelector('.wpwl-methods[aria-owns]')").await?,
             Self::Debit | Self::DebitError => {
                 enter_text(browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
-                let number = if matches!(self, Self::Debit) { "DE23100000001234567890" } else { "DE24100000001234567890" };
+                let number =
+                    if matches!(self, Self::Debit) { "DE23100000001234567890" } else { "DE24100000001234567890" };
                 enter_text(browser, ".wpwl-control-accountNumber", number).await?;
                 browser.execute("document.activeElement.blur()", vec![]).await?;
             }
@@ -84,7 +84,8 @@ impl State {
                 form.clear_frame_field(tillgate_tests::card_form::NUMBER_FRAME).await?;
                 form.enter_number("4200000000005546").await?;
                 form.press_pay_button().await?;
-                let advice = "[...document.querySelectorAll('.wpwl-message[role=alert]')].some(it => it.checkVisibility())";
+                let advice =
+                    "[...document.querySelectorAll('.wpwl-message[role=alert]')].some(it => it.checkVisibility())";
                 browser.wait_until(advice).await?;
             }
         }
@@ -132,7 +133,9 @@ async fn take_sheet(
             let page = MerchantPage::for_checkout(&stage.checkout).with_brands(state.brands());
             let page = page.with_script(&bare_script(style, &state.options(locale)));
             browser.goto(stage.site.add_page(page)).await?;
-            browser.wait_until("document.querySelector('.wpwl-button') && !document.querySelector('.wpwl-loading')").await?;
+            browser
+                .wait_until("document.querySelector('.wpwl-button') && !document.querySelector('.wpwl-loading')")
+                .await?;
             state.reach(browser).await?;
             let name = format!("{state:?}-{width}-{ground}-{locale}.png");
             std::fs::write(folder.join(&name), browser.find(By::Css("main")).await?.screenshot_as_png().await?)?;

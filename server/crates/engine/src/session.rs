@@ -1,6 +1,6 @@
 //! A session with a database: a connection that belongs to one thread at a time.
 
-use super::{Error, ErrorKind, Params, Result, Row, Rows, Transaction, ValueRef};
+use super::{Error, ErrorKind, FromValue, Params, Result, Row, Rows, ToValue as _, Transaction, Value, ValueRef};
 
 /// The way in which a query is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,13 @@ pub trait Session: Send {
     /// # Errors
     /// That of the first statement that fails. Those before it stay.
     fn run_script(&self, script: &str) -> Result<()>;
+
+    /// Calls a function of the session, which may know what the database must not know, such as a key. Returns `None`
+    /// if the session has no function of this name.
+    ///
+    /// # Errors
+    /// That of the function.
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>>;
 
     /// Begins a transaction that keeps all other writers out, so that nobody changes what it reads before it writes.
     ///
@@ -142,6 +149,15 @@ impl dyn Session + '_ {
             Err(error) => Some(Err(error.into())),
         })
         .collect()
+    }
+
+    /// Calls a function of the session. Returns `None` if it has no function of this name.
+    ///
+    /// # Errors
+    /// That of the function, or if its value is not of this type.
+    pub fn call<T: FromValue>(&self, name: &str, parameters: impl Params) -> Result<Option<T>> {
+        let value = parameters.bind(|values| self.call_function(name, values))?;
+        value.map(|value| T::from_value(value.to_value()?)).transpose()
     }
 
     /// Returns true if a query finds a row.

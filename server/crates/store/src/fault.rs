@@ -20,6 +20,8 @@ pub enum DiskFault {
     Damaged,
     /// Another program has changed the schema, such as by a trigger. Writing stops until that is undone.
     SchemaChanged,
+    /// The database of a cluster cannot be reached, or takes no work.
+    Unreachable,
 }
 
 impl DiskFault {
@@ -27,7 +29,8 @@ impl DiskFault {
     pub(super) fn from_kind(kind: ErrorKind) -> Option<Self> {
         Some(match kind {
             ErrorKind::DiskFull => Self::Full,
-            ErrorKind::Busy => Self::Busy,
+            ErrorKind::Busy | ErrorKind::Conflict => Self::Busy,
+            ErrorKind::Unavailable | ErrorKind::UnknownCommit => Self::Unreachable,
             ErrorKind::DiskFailing => Self::Failing,
             ErrorKind::Damaged => Self::Damaged,
             // Only the hook of `schema_guard::check_commits` refuses commits.
@@ -48,6 +51,7 @@ impl DiskFault {
             Self::Failing => "disk-failing",
             Self::Damaged => "damaged",
             Self::SchemaChanged => "schema-changed",
+            Self::Unreachable => "database-unreachable",
         }
     }
 
@@ -65,6 +69,7 @@ impl DiskFault {
                 "Another program has changed the schema of the store, which takes no writes: `tillgate verify` names the \
                  change. Undo it"
             }
+            Self::Unreachable => "The database cannot be reached or takes no work: see its log, and check the network",
         }
     }
 
@@ -72,6 +77,7 @@ impl DiskFault {
     pub fn retry_after(self) -> u32 {
         match self {
             Self::Busy => 1,
+            Self::Unreachable => 2,
             Self::Failing => 10,
             Self::Full | Self::SchemaChanged => 30,
             Self::Damaged => 300,

@@ -73,7 +73,7 @@ fn count_queue(session: &dyn Session, table: &str) -> Result<WaitingWork, StoreE
     // The inner limit bounds the rows that are read, also if few of them have failed.
     let count = |condition: &str| {
         let some = format!("SELECT failures FROM {table} WHERE due IS NOT NULL LIMIT ?1");
-        count_rows(session, &format!("SELECT count(*) FROM ({some}) WHERE {condition}"))
+        count_rows(session, &format!("SELECT count(*) FROM ({some}) AS waiting WHERE {condition}"))
     };
     let query = format!("SELECT min(due) FROM {table} WHERE due IS NOT NULL");
     Ok(WaitingWork {
@@ -86,7 +86,10 @@ fn count_queue(session: &dyn Session, table: &str) -> Result<WaitingWork, StoreE
 /// Counts the payments whose outcome is looked up.
 fn count_inquiries(session: &dyn Session) -> Result<WaitingWork, StoreError> {
     Ok(WaitingWork {
-        waiting: count_rows(session, "SELECT count(*) FROM (SELECT 1 FROM timer WHERE kind = 'ask' LIMIT ?1)")?,
+        waiting: count_rows(
+            session,
+            "SELECT count(*) FROM (SELECT 1 FROM timer WHERE kind = 'ask' LIMIT ?1) AS found",
+        )?,
         failing: None,
         next_due: find_time(session, "SELECT min(since) FROM timer WHERE kind = 'ask'")?,
     })

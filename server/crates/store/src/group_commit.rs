@@ -212,15 +212,12 @@ impl<C: CommitHooks> CommitThread<C> {
     /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the
     /// disk fault.
     fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
-        let commit = || Ok(self.session.execute("COMMIT", ()).map(drop)?);
+        let commit = || Ok(self.session.commit()?);
         let committed = self.hooks.before_commit(&*self.session).and_then(|()| commit());
         committed.map_err(|error: StoreError| {
             tracing::error!(%error, requests, "committing a transaction failed");
-            // Some failures end the transaction by themselves, and a rollback would fail without one.
-            if self.session.is_in_transaction() {
-                // The next group could not begin while this transaction is open.
-                let _ = self.session.run_script("ROLLBACK");
-            }
+            // The next group could not begin while this transaction is open.
+            let _ = self.session.roll_back();
             error.disk_fault()
         })
     }

@@ -48,7 +48,7 @@ impl<'a> GroupTransaction<'a> {
         write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError>,
     ) -> Result<T, StoreError> {
         if !self.is_empty && !self.has_savepoint {
-            run_statement(self.session, "SAVEPOINT requests")?;
+            self.session.set_savepoint()?;
             self.has_savepoint = true;
         }
         let error = match write(self.session).and_then(|(value, written)| self.keep_rows(written).map(|()| value)) {
@@ -60,7 +60,7 @@ impl<'a> GroupTransaction<'a> {
         let Err(fault) = self.roll_back_request() else { return Err(error) };
         tracing::error!(%error, %fault, "a request failed and cannot be undone alone");
         // Fails if SQLite has undone the transaction meanwhile.
-        let _ = self.session.run_script("ROLLBACK");
+        let _ = self.session.roll_back();
         Err(fault)
     }
 
@@ -87,10 +87,10 @@ impl<'a> GroupTransaction<'a> {
     fn roll_back_request(&mut self) -> Result<(), StoreError> {
         if self.is_empty {
             // There is no savepoint before the first rows, and nothing of other requests to keep.
-            run_statement(self.session, "ROLLBACK")?;
+            self.session.roll_back()?;
             return Ok(self.session.begin_write()?);
         }
-        run_statement(self.session, "ROLLBACK TO requests")?;
+        self.session.return_to_savepoint()?;
         for repeat in &self.repeats {
             repeat(self.session)?;
         }
@@ -101,17 +101,12 @@ impl<'a> GroupTransaction<'a> {
     /// Ends the savepoint, so that the requests since then stay whatever fails later.
     fn release_savepoint(&mut self) -> Result<(), StoreError> {
         if self.has_savepoint {
-            run_statement(self.session, "RELEASE requests")?;
+            self.session.release_savepoint()?;
             self.has_savepoint = false;
             self.repeats.clear();
         }
         Ok(())
     }
-}
-
-/// Runs a statement without parameters.
-fn run_statement(session: &dyn Session, statement: &'static str) -> tillgate_engine::Result<()> {
-    session.execute(statement, ()).map(drop)
 }
 
 #[cfg(test)]
@@ -166,7 +161,7 @@ mod tests {
 
     /// Commits. Returns the numbers in ascending order.
     fn commit(session: &dyn Session) -> Vec<i64> {
-        session.run_script("COMMIT").unwrap();
+        session.commit().unwrap();
         let query = "SELECT n FROM number ORDER BY n";
         session.query_all(query, (), |row| row.get(0)).unwrap()
     }

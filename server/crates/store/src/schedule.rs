@@ -228,7 +228,7 @@ impl Store {
         self.run_read(|session| {
             // The inner limit ends the count as soon as the answer is known.
             let query = "SELECT count(*) >= ?2 FROM (
-                             SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2)";
+                             SELECT 1 FROM schedule WHERE registration = ?1 AND due IS NOT NULL LIMIT ?2) AS found";
             Ok(session.query_one(query, params![id.as_str(), count], |row| row.get(0))?)
         })
     }

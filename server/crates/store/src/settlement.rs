@@ -161,7 +161,7 @@ impl SettlementWrite {
         }
         for number in &self.postponed {
             session.execute(
-                "INSERT OR IGNORE INTO settlement_postponed (entity, number) VALUES (?1, ?2)",
+                "INSERT INTO settlement_postponed (entity, number) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                 params![entity, number],
             )?;
         }
@@ -235,7 +235,7 @@ impl PaymentHistory {
     ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
         // The comparison has the order of the index, so that each page begins with one search.
         let query = "SELECT entity, document FROM settlement_batch
-             WHERE merchant = ?1 AND (?2 IS NULL OR entity = ?2) AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
+             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2) AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
              ORDER BY day, entity, currency LIMIT ?7";
         let (day, entity, currency) = after;
         let only = only.map(EntityId::as_str);

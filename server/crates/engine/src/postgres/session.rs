@@ -10,10 +10,13 @@ use super::address::PostgresAddress;
 use super::cursor::{OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
-use crate::{Error, ErrorKind, Reading, Result, Rows, Session, ValueRef};
+use crate::{Error, ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
+
+/// A function of a session: of its arguments to its value.
+type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<Value> + Send>;
 
 /// A connection to a cluster of PostgreSQL. It waits for the network on the calling thread, which must not be one of
 /// an asynchronous runtime.
@@ -24,6 +27,7 @@ pub struct PostgresSession {
     state: Cell<State>,
     /// The places of the cursors that are declared.
     cursors: RefCell<Vec<bool>>,
+    functions: HashMap<&'static str, SessionFunction>,
 }
 
 /// A session's own view of its transaction, which the database does not tell with each answer.
@@ -49,7 +53,17 @@ impl PostgresSession {
             statements: RefCell::default(),
             state: Cell::new(State::Idle),
             cursors: RefCell::default(),
+            functions: HashMap::new(),
         })
+    }
+
+    /// Gives the session a function. It runs in this process, and the database never sees it.
+    pub fn add_function(
+        &mut self,
+        name: &'static str,
+        function: impl Fn(&[ValueRef<'_>]) -> Result<Value> + Send + 'static,
+    ) {
+        self.functions.insert(name, Box::new(function));
     }
 
     /// Returns true if the connection is gone.
@@ -155,6 +169,10 @@ impl Session for PostgresSession {
 
     fn run_script(&self, script: &str) -> Result<()> {
         self.run_control(script)
+    }
+
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>> {
+        self.functions.get(name).map(|function| function(values)).transpose()
     }
 
     fn begin_write(&self) -> Result<()> {

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::cursor::SqliteCursor;
-use crate::{Reading, Result, Rows, Session, ValueRef};
+use crate::{ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
 
 /// A connection to a file of SQLite.
 #[derive(Debug)]
@@ -72,6 +72,17 @@ impl Session for SqliteSession {
 
     fn run_script(&self, script: &str) -> Result<()> {
         Ok(self.0.execute_batch(script)?)
+    }
+
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>> {
+        let places: Vec<String> = (1..=values.len()).map(|number| format!("?{number}")).collect();
+        let query = format!("SELECT {name}({})", places.join(", "));
+        match self.query_values(&query, values, Reading::Whole) {
+            Ok(mut rows) => rows.next()?.map(|row| row.get(0)).transpose(),
+            // The function is not registered.
+            Err(error) if error.kind() == ErrorKind::InvalidStatement => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn begin_write(&self) -> Result<()> {

@@ -42,7 +42,7 @@ impl AdminStore {
             store.execute_act(
                 &act,
                 "INSERT INTO saved_view (user, name, query) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (user, name) DO UPDATE SET query = excluded.query WHERE query <> excluded.query",
+                 ON CONFLICT (user, name) DO UPDATE SET query = excluded.query WHERE saved_view.query <> excluded.query",
                 params![user.as_str(), view.name, view.query],
             )?;
             Ok(true)

@@ -119,7 +119,7 @@ impl AdminStore {
     /// Loads the tokens of an entity, or of all, oldest first, including revoked ones.
     pub fn load_tokens(&self, entity: Option<&EntityId>) -> Result<Vec<TokenInfo>, StoreError> {
         let query = "SELECT user_id, entity, label, created, revoked, expires, networks, scopes, used FROM token
-             WHERE ?1 IS NULL OR entity = ?1 ORDER BY created, user_id";
+             WHERE CAST(?1 AS TEXT) IS NULL OR entity = ?1 ORDER BY created, user_id";
         self.session.query_all(query, [entity.map(EntityId::as_str)], |row| {
             let (networks, scopes): (String, String) = (row.get(6)?, row.get(7)?);
             Ok(TokenInfo {
@@ -189,7 +189,7 @@ pub(crate) fn key_hashes(session: &dyn Session, vault: &Vault) -> Result<(), Sea
     let unkeyed: Vec<(String, [u8; 32])> = session.query_all(query, (), |row| row.read()).map_err(StoreError::from)?;
     for (user_id, hash) in unkeyed {
         // The condition keeps a hash from being keyed twice, after which no password would match it.
-        let query = "UPDATE token SET hash = ?2, keyed = 1 WHERE user_id = ?1 AND NOT keyed";
+        let query = "UPDATE token SET hash = ?2, keyed = TRUE WHERE user_id = ?1 AND NOT keyed";
         session.execute(query, params![user_id, key.apply(&hash)]).map_err(StoreError::from)?;
     }
     Ok(())

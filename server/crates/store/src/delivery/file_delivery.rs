@@ -97,7 +97,8 @@ impl Store {
         self.run_read(|session| {
             // With `min`, the other columns are those of the row of the minimum. The index has waiting files only.
             let query = "SELECT head.entity FROM
-                     (SELECT entity, min(day) AS day, due FROM file_delivery WHERE due IS NOT NULL GROUP BY entity) AS head
+                     (SELECT entity, min(day) AS day FROM file_delivery WHERE due IS NOT NULL GROUP BY entity) AS first
+                     JOIN file_delivery AS head ON head.entity = first.entity AND head.day = first.day
                      JOIN file_push ON file_push.entity = head.entity
                  WHERE head.due <= ?1 AND file_push.leased <= ?1 ORDER BY head.due LIMIT ?2";
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -165,7 +166,7 @@ impl Store {
             };
             session.execute(
                 "UPDATE file_delivery SET tried = ?3, sent = ?4, due = ?5, fault = ?6,
-                         failures = failures + (?6 IS NOT NULL) WHERE entity = ?1 AND day = ?2",
+                         failures = failures + CASE WHEN CAST(?6 AS TEXT) IS NULL THEN 0 ELSE 1 END WHERE entity = ?1 AND day = ?2",
                 params![claim.target.entity.as_str(), claim.day.to_string(), tried, sent, due, fault],
             )?;
             Ok(true)

@@ -94,7 +94,7 @@ impl AdminStore {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
                  ON CONFLICT (entity) DO UPDATE SET url = excluded.url, sealed = excluded.sealed,
                      host_key = excluded.host_key, ca = excluded.ca, changed = excluded.changed,
-                     version = max(version + 1, excluded.version), leased = 0",
+                     version = max(file_push.version + 1, excluded.version), leased = 0",
                 params![id, target.url, target.sealed.as_bytes(), target.host_key, target.ca, now],
             )?;
             // Files may wait for hours after failures of the old server. These waits do not apply to the new one.
@@ -128,11 +128,10 @@ impl AdminStore {
         let act = Act { action: "file-push retry", subject: id, entity: Some(entity), details: &details };
         let mut changed = 0;
         self.in_transaction(|store| {
-            let set = "UPDATE file_delivery SET due = ?2, failures = 0, sent = NULL";
-            let condition = "(day = ?3 OR (?3 IS NULL AND sent IS NULL))
-                 AND EXISTS (SELECT 1 FROM file_push WHERE file_push.entity = ?1)";
-            let query = format!("{set} WHERE entity = ?1 AND {condition}");
-            changed = store.session.execute(&query, params![id, now, day])?;
+            let query = "UPDATE file_delivery SET due = ?2, failures = 0, sent = NULL
+                 WHERE entity = ?1 AND (day = ?3 OR (CAST(?3 AS TEXT) IS NULL AND sent IS NULL))
+                     AND EXISTS (SELECT 1 FROM file_push WHERE file_push.entity = ?1)";
+            changed = store.session.execute(query, params![id, now, day])?;
             if changed > 0 {
                 // An attempt in progress does not record its outcome any more.
                 store.record_act(&act, |session| {
@@ -177,7 +176,7 @@ fn load_targets(session: &dyn Session, entity: Option<&EntityId>) -> Result<Vec<
     let query = "SELECT entity, url, host_key, changed,
              (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NOT NULL),
              (SELECT count(*) FROM file_delivery WHERE entity = file_push.entity AND due IS NULL AND sent IS NULL)
-         FROM file_push WHERE ?1 IS NULL OR entity = ?1 ORDER BY entity";
+         FROM file_push WHERE CAST(?1 AS TEXT) IS NULL OR entity = ?1 ORDER BY entity";
     session.query_all(query, [entity.map(EntityId::as_str)], |row| {
         Ok(PushTargetInfo {
             entity_id: read_entity(row, 0)?,

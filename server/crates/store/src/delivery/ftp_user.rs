@@ -86,7 +86,7 @@ impl AdminStore {
 
 fn load_users(session: &dyn Session, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
     let query = "SELECT name, entity, created, revoked, session_reuse FROM ftp_user
-             WHERE ?1 IS NULL OR entity = ?1 ORDER BY name";
+             WHERE CAST(?1 AS TEXT) IS NULL OR entity = ?1 ORDER BY name";
     session.query_all(query, [entity.map(EntityId::as_str)], |row| {
         Ok(FtpUserInfo {
             user: row.get(0)?,

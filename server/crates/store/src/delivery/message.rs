@@ -220,12 +220,13 @@ impl Store {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             session.execute(
-                "UPDATE message SET due = ?2, leased = 0, failures = failures + (?2 IS NOT NULL) WHERE id = ?1",
+                "UPDATE message SET due = ?2, leased = 0, failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END WHERE id = ?1",
                 params![id.as_str(), due],
             )?;
             session.execute(
-                "INSERT OR REPLACE INTO delivery (message, at, milliseconds, status, fault)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO delivery (message, at, milliseconds, status, fault) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (message, at) DO UPDATE SET milliseconds = excluded.milliseconds,
+                         status = excluded.status, fault = excluded.fault",
                 params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
             )?;
             if !accepted && due.is_none() {

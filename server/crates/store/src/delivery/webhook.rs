@@ -151,7 +151,7 @@ impl AdminStore {
     /// Records that a webhook's receiver has accepted a test under a secret, so that events are written for it. Returns
     /// false if the webhook is gone or has another secret by now.
     pub fn activate_webhook(&self, id: &MessageId, tested: &Sealed) -> Result<bool, StoreError> {
-        let query = "UPDATE webhook SET active = 1 WHERE id = ?1 AND sealed = ?2";
+        let query = "UPDATE webhook SET active = TRUE WHERE id = ?1 AND sealed = ?2";
         self.change_webhook(id, "webhook activate", query, params![id.as_str(), tested.as_bytes()])
     }
 
@@ -159,7 +159,7 @@ impl AdminStore {
     /// if there is none to cancel, or if there is no such webhook.
     pub fn set_next_webhook_secret(&self, id: &MessageId, next: Option<&Sealed>) -> Result<bool, StoreError> {
         // The condition allows a rotation only if none runs, and a cancellation only if one does.
-        let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (?2 IS NOT NULL)";
+        let query = "UPDATE webhook SET next = ?2 WHERE id = ?1 AND (next IS NULL) = (CAST(?2 AS BLOB) IS NOT NULL)";
         let action = if next.is_some() { "webhook rotate" } else { "webhook cancel-rotation" };
         self.change_webhook(id, action, query, params![id.as_str(), next.map(Sealed::as_bytes)])
     }
@@ -188,7 +188,7 @@ impl AdminStore {
 
     /// Ends the messages of a webhook, so that no further ones are written.
     pub fn deactivate_webhook(&self, id: &MessageId) -> Result<bool, StoreError> {
-        let query = "UPDATE webhook SET active = 0 WHERE id = ?1 AND active = 1";
+        let query = "UPDATE webhook SET active = FALSE WHERE id = ?1 AND active";
         self.change_webhook(id, "webhook deactivate", query, [id.as_str()])
     }
 

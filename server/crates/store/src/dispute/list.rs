@@ -105,13 +105,13 @@ fn load_view(
     let query = match view {
         DisputeView::Open => {
             "SELECT document, coalesce(json_extract(CAST(document AS TEXT), '$.deadline'), '~') AS deadline FROM dispute
-             WHERE entity IN (SELECT value FROM json_each(?1)) AND open AND (deadline, id) > (?3, ?4)
-                 AND json_array_length(?2) > 0
+             WHERE entity IN (SELECT value FROM json_each(?1)) AND open
+                 AND (coalesce(json_extract(CAST(document AS TEXT), '$.deadline'), '~'), id) > (?3, ?4) AND ?2 <> '[]'
              ORDER BY deadline, id LIMIT ?5"
         }
         _ => {
             "SELECT document FROM dispute
-             WHERE entity IN (SELECT value FROM json_each(?1)) AND (?4 = '' OR id < ?4) AND ?3 IS NOT NULL
+             WHERE entity IN (SELECT value FROM json_each(?1)) AND (?4 = '' OR id < ?4) AND CAST(?3 AS TEXT) IS NOT NULL
                  AND json_extract(CAST(document AS TEXT), '$.stage') IN (SELECT value FROM json_each(?2))
              ORDER BY id DESC LIMIT ?5"
         }

@@ -1,9 +1,11 @@
 //! Masks of the account indexes that earlier releases stored with payments without one.
 
+use serde_json::Value;
 use tillgate_domain::id::PaymentId;
 use tillgate_engine::{Session, params};
 use tillgate_vault::{AccountIndexKey, Vault};
 
+use crate::document::{decode_document, encode_document};
 use crate::keys::sealed_key::SealedKeyError;
 use crate::{Store, StoreError};
 
@@ -14,23 +16,38 @@ const BATCH: u16 = 500;
 fn mask_batch(session: &dyn Session, key: &AccountIndexKey) -> Result<bool, StoreError> {
     // `LEFT JOIN` keeps rows whose payment is missing, so that they are deleted below and do not come back in each
     // batch.
-    let query = "SELECT unmasked.entity, unmasked.payment, CAST(document AS TEXT) ->> '$.risk.context.account'
+    let query = "SELECT unmasked.entity, unmasked.payment, document
         FROM unmasked_index AS unmasked LEFT JOIN payment
         ON payment.entity = unmasked.entity AND payment.id = unmasked.payment LIMIT ?1";
     // Collected first, because the statements below delete the rows of this query.
-    let rows: Vec<(String, String, Option<String>)> = session.query_all(query, [BATCH], |row| row.read())?;
-    for (entity, payment, index) in &rows {
-        let masked = PaymentId::parse(payment).zip(index.as_ref()).and_then(|(id, index)| key.mask_index(&id, index));
-        session.execute(
-            "UPDATE payment SET document = CAST(json_patch(CAST(document AS TEXT), json_object('risk', json_object(
-                    'context', json_object('card', NULL, 'account', NULL, 'masked_index', ?3)))) AS BLOB)
-                 WHERE entity = ?1 AND id = ?2",
-            params![entity, payment, masked],
-        )?;
+    let rows: Vec<(String, String, Option<Vec<u8>>)> = session.query_all(query, [BATCH], |row| row.read())?;
+    for (entity, payment, document) in &rows {
+        if let Some(document) = document {
+            let masked = mask_document(payment, document, key)?;
+            let update = "UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2";
+            session.execute(update, params![entity, payment, masked])?;
+        }
         let done = "DELETE FROM unmasked_index WHERE entity = ?1 AND payment = ?2";
         session.execute(done, [entity, payment])?;
     }
     Ok(rows.len() == usize::from(BATCH))
+}
+
+/// Replaces the index of the account in a payment's document by its mask. Nothing stays if it has no index.
+fn mask_document(payment: &str, document: &[u8], key: &AccountIndexKey) -> Result<Vec<u8>, StoreError> {
+    let mut payment_document: Value = decode_document(document)?;
+    let context = payment_document.pointer_mut("/risk/context").and_then(Value::as_object_mut);
+    if let Some(context) = context {
+        context.remove("card");
+        let index = context.remove("account");
+        let id = PaymentId::parse(payment);
+        let masked = id.zip(index.as_ref().and_then(Value::as_str)).and_then(|(id, index)| key.mask_index(&id, index));
+        match masked {
+            Some(masked) => context.insert("masked_index".to_owned(), masked.into()),
+            None => context.remove("masked_index"),
+        };
+    }
+    Ok(encode_document(&payment_document))
 }
 
 impl Store {

@@ -225,7 +225,8 @@ fn seal_store(session: &dyn Session, key: &AuditKey, unsound: &[String]) -> Resu
 
 /// Finds a seal that was removed: the log of a store that was never sealed has no entry with a key.
 fn find_earlier_seal(session: &dyn Session) -> Result<Vec<String>, StoreError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM audit_entry WHERE CAST(document AS TEXT) ->> 'key' IS NOT NULL)";
+    let query =
+        "SELECT EXISTS (SELECT 1 FROM audit_entry WHERE json_extract(CAST(document AS TEXT), '$.key') IS NOT NULL)";
     let was_sealed: bool = session.query_one(query, (), |row| row.get(0))?;
     Ok(if was_sealed { vec!["the seal of the store was removed".to_owned()] } else { Vec::new() })
 }

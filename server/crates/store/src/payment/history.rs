@@ -172,7 +172,7 @@ fn read_payments(
 
 /// Returns the sum of the chargebacks of a payment and of its captures, in hundredths. `None` if there is none.
 fn sum_chargebacks(session: &dyn Session, id: &PaymentId) -> Result<Option<i64>, StoreError> {
-    let query = "SELECT sum(chargeback.hundredths)
+    let query = "SELECT CAST(sum(chargeback.hundredths) AS BIGINT)
          FROM (SELECT ?1 AS id UNION ALL
                SELECT id FROM payment_link WHERE referenced = ?1 AND type = 'CP' AND approved) AS charged
          JOIN payment_link AS chargeback ON chargeback.referenced = charged.id

@@ -65,7 +65,7 @@ impl Store {
 
 /// Counts the rows of a query up to the maximum.
 fn count_rows(session: &dyn Session, query: &str, entity: &str) -> Result<u64, StoreError> {
-    let query = format!("SELECT count(*) FROM ({query})");
+    let query = format!("SELECT count(*) FROM ({query}) AS found");
     let count: i64 = session.query_one(&query, params![entity, MAX_COUNT.cast_signed()], |row| row.get(0))?;
     Ok(count.unsigned_abs())
 }
@@ -74,8 +74,7 @@ fn count_rows(session: &dyn Session, query: &str, entity: &str) -> Result<u64, S
 fn count_unknown(session: &dyn Session, entity: &str, since: Timestamp) -> Result<u64, StoreError> {
     // The inner limit bounds the read, because the rows of all entities are in one index.
     let query = "SELECT count(*) FROM (
-             SELECT entity FROM timer WHERE kind = 'ask' AND since < ?2 ORDER BY since LIMIT ?3
-         ) WHERE entity = ?1";
+             SELECT entity FROM timer WHERE kind = 'ask' AND since < ?2 ORDER BY since LIMIT ?3 ) AS oldest WHERE entity = ?1";
     let limit = MAX_COUNT.cast_signed();
     let count: i64 = session.query_one(query, params![entity, since.as_millisecond(), limit], |row| row.get(0))?;
     Ok(count.unsigned_abs())

@@ -53,7 +53,7 @@ impl Store {
     pub fn count_payments(&self, entities: &[EntityId], range: &PaymentRange, limit: u32) -> Result<u32, StoreError> {
         // The inner limit ends the count, however many payments there are.
         let query = "SELECT count(*) FROM
-                         (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)";
+                         (SELECT 1 FROM payment WHERE entity = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4) AS found";
         let until = range.until.as_ref().map_or(MAX_ID, PaymentId::as_str);
         let mut count = 0;
         for entity in entities {

@@ -84,7 +84,7 @@ fn insert_response(session: &dyn Session, response: &StoredResponse) -> Result<(
         "INSERT INTO answer (entity, key, fingerprint, status, body, until, owner)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8)
              ON CONFLICT (entity, key) DO UPDATE
-                 SET fingerprint = ?3, status = ?4, body = ?5, until = ?6, owner = ?8 WHERE until <= ?7",
+                 SET fingerprint = ?3, status = ?4, body = ?5, until = ?6, owner = ?8 WHERE answer.until <= ?7",
         params![
             entity.as_str(),
             key.as_str(),

@@ -72,7 +72,7 @@ impl Store {
         let near = |range: &str, order: &str| {
             format!(
                 "SELECT document FROM (SELECT id, document FROM payment
-                     WHERE entity = ?1 AND id {range} ?2 ORDER BY id {order} LIMIT {MAX_NEAR})
+                     WHERE entity = ?1 AND id {range} ?2 ORDER BY id {order} LIMIT {MAX_NEAR}) AS near
                  WHERE instr(document, CAST(?3 AS BLOB)) > 0 ORDER BY id"
             )
         };
@@ -143,9 +143,11 @@ impl Store {
                  JOIN reconciliation_record AS line ON line.id = found.record WHERE found.payment = ?1
                  UNION
                  SELECT document FROM (
-                     SELECT document FROM reconciliation_record WHERE account = ?2 AND day >= ?3 ORDER BY day, id LIMIT ?4
-                 ) WHERE instr(document, CAST(?1 AS BLOB)) > 0";
-            let mut rows = session.query(query, params![payment.as_str(), entity.as_str(), day.to_string(), MAX_READ])?;
+                     SELECT document FROM reconciliation_record WHERE account = ?2 AND day >= ?3
+                     ORDER BY day, id LIMIT ?4
+                 ) AS near WHERE instr(document, CAST(?5 AS BLOB)) > 0";
+            let (id, entity) = (payment.as_str(), entity.as_str());
+            let mut rows = session.query(query, params![id, entity, day.to_string(), MAX_READ, id])?;
             let mut records: Vec<ReconciliationRecord> = Vec::new();
             while let Some(row) = rows.next()? {
                 records.push(read_document(&row, 0)?);
@@ -193,10 +195,10 @@ fn find_messages(
          FROM (SELECT * FROM message WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3) AS message
          LEFT JOIN webhook ON webhook.id = message.webhook
          WHERE message.entity = ?5
-             AND (instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?4) > 0)";
+             AND (instr(coalesce(document, CAST('' AS BLOB)), CAST(?4 AS BLOB)) > 0 OR instr(address, ?6) > 0)";
     let (from, until) = (lowest(from), lowest(until));
-    let mut rows =
-        session.query(query, params![from.as_str(), until.as_str(), MAX_READ, payment.as_str(), entity.as_str()])?;
+    let (entity, payment) = (entity.as_str(), payment.as_str());
+    let mut rows = session.query(query, params![from.as_str(), until.as_str(), MAX_READ, payment, entity, payment])?;
     while let Some(row) = rows.next()? {
         // The receiver may be an entity above the payment's, whose addresses a user of the channel must not see.
         let receiver: String = row.get(4)?;

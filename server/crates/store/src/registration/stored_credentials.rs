@@ -129,7 +129,7 @@ impl Change for StandingInstruction {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         context.session.execute(
             "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, registration), document = ?4",
+                 ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, standing_instruction.registration), document = ?4",
             params![
                 self.entity.as_str(),
                 self.initial,

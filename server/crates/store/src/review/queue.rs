@@ -112,7 +112,8 @@ fn load_review(session: &dyn Session, payment: &PaymentId) -> Result<Option<Queu
 pub(crate) fn load_status(session: &dyn Session, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
     let Some(review) = load_review(session, payment)? else { return Ok(None) };
     // The inner limit bounds the work, however long the audit is.
-    let query = "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2)";
+    let query =
+        "SELECT count(*), count(note) FROM (SELECT note FROM review_action WHERE payment = ?1 LIMIT ?2) AS latest";
     let (actions, notes) = session.query_one(query, params![payment.as_str(), MAX_AUDIT], |row| row.read())?;
     let query = format!(
         "SELECT {ACTION_COLUMNS} FROM review_action WHERE payment = ?1 AND action IN ('pend', 'approve', 'cancel')
@@ -140,8 +141,9 @@ fn queue_query(is_open: bool, newest_first: bool, has_reference: bool) -> String
     // The order of the tables is fixed, so that few rows of the index by reference lead to their reviews.
     let (tables, owner) = match has_reference {
         true => (
-            "payment_reference CROSS JOIN review ON review.payment = payment_reference.payment",
-            "payment_reference.entity = ?1 AND payment_reference.reference = ?5 AND review.entity = ?1",
+            "payment_reference CROSS JOIN review",
+            "review.payment = payment_reference.payment AND payment_reference.entity = ?1
+                 AND payment_reference.reference = ?5 AND review.entity = ?1",
         ),
         false => ("review", "review.entity = ?1"),
     };

@@ -33,8 +33,9 @@ pub enum ReviewedPayments {
 
 /// Reviews of an entity by the reference: the parameters are both. The order of the tables is fixed, so that the index
 /// by reference leads to the reviews.
-const REVIEWS_BY_REFERENCE: &str =
-    "payment_reference CROSS JOIN review ON review.payment = payment_reference.payment AND review.entity = ?1
+const TABLES: &str = "payment_reference CROSS JOIN review";
+/// The rows of [`TABLES`] that belong together.
+const MATCHES: &str = "review.payment = payment_reference.payment AND review.entity = ?1
      AND payment_reference.entity = ?1 AND payment_reference.reference = ?2";
 
 /// Returns the first two payments of an entity with a reference that are or were held, or are still held.
@@ -44,10 +45,11 @@ fn find_first_two(
     reference: &str,
     is_open: bool,
 ) -> Result<Vec<PaymentId>, StoreError> {
-    let open = if is_open { "WHERE review.ended IS NULL" } else { "" };
+    let open = if is_open { "AND review.ended IS NULL" } else { "" };
     // Two rows are enough to see that there are several.
-    let query =
-        format!("SELECT review.payment FROM {REVIEWS_BY_REFERENCE} {open} ORDER BY payment_reference.payment LIMIT 2");
+    let query = format!(
+        "SELECT review.payment FROM {TABLES} WHERE {MATCHES} {open} ORDER BY payment_reference.payment LIMIT 2"
+    );
     let ids: Vec<String> = session.query_all(&query, [entity.as_str(), reference], |row| row.get(0))?;
     Ok(ids.iter().filter_map(|id| PaymentId::parse(id)).collect())
 }
@@ -55,8 +57,8 @@ fn find_first_two(
 /// Returns true if a decision is in the audit of one of the payments of an entity with its reference.
 fn is_in_audit(session: &dyn Session, entity: &EntityId, decision: &RequestedDecision) -> Result<bool, StoreError> {
     let query = format!(
-        "SELECT {ACTION_COLUMNS} FROM (SELECT review_action.* FROM {REVIEWS_BY_REFERENCE}
-         CROSS JOIN review_action ON review_action.payment = review.payment)
+        "SELECT {ACTION_COLUMNS} FROM (SELECT review_action.* FROM {TABLES} CROSS JOIN review_action
+             WHERE {MATCHES} AND review_action.payment = review.payment) AS found
          WHERE action = ?3 AND analyst = ?4"
     );
     let kind = ReviewActionKind::from(decision.decision).as_str();

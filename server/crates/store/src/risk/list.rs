@@ -123,7 +123,7 @@ fn load_entries(
 ) -> Result<Vec<RiskListEntry>, StoreError> {
     let query = format!(
         "SELECT {COLUMNS} FROM risk_list
-         WHERE entity = ?1 AND (?2 IS NULL OR list = ?2) AND key = coalesce(?3, key) AND value = coalesce(?4, value)
+         WHERE entity = ?1 AND (CAST(?2 AS TEXT) IS NULL OR list = ?2) AND key = coalesce(?3, key) AND value = coalesce(?4, value)
          AND (key, value, list) > (?5, ?6, ?7) ORDER BY key, value, list LIMIT ?8"
     );
     let after = selection.after.as_ref();
@@ -155,13 +155,14 @@ fn count_entries(
 }
 
 /// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key, value, and
-/// true if only the browser states the value, so that the statement is compiled once. The order of the tables is fixed,
+/// 1 if only the browser states the value, else 0, so that the statement is compiled once. The order of the tables is fixed,
 /// so that each is one look-up in the primary key.
 pub(crate) const FIND_HITS: &str = "
     SELECT hit.entity, hit.list, hit.key, hit.reason
     FROM json_each(?1) AS wanted CROSS JOIN risk_list AS hit
-    WHERE hit.entity = wanted.value ->> 0 AND hit.key = wanted.value ->> 1 AND hit.value = wanted.value ->> 2
-    AND (hit.source = 'any' OR NOT wanted.value ->> 3) AND (hit.expires IS NULL OR hit.expires > ?2)";
+    WHERE hit.entity = json_extract(wanted.value, '$[0]') AND hit.key = json_extract(wanted.value, '$[1]')
+    AND hit.value = json_extract(wanted.value, '$[2]')
+    AND (hit.source = 'any' OR CAST(json_extract(wanted.value, '$[3]') AS BIGINT) = 0) AND (hit.expires IS NULL OR hit.expires > ?2)";
 
 /// Finds the entries for a payment's values, as [`Store::find_list_hits`] describes.
 pub(crate) fn find_hits(
@@ -170,11 +171,11 @@ pub(crate) fn find_hits(
     values: &[ListedValue],
     now: Timestamp,
 ) -> Result<Vec<ListHit>, StoreError> {
-    let wanted: Vec<(&str, &str, Cow<'_, str>, bool)> = entities
+    let wanted: Vec<(&str, &str, Cow<'_, str>, u8)> = entities
         .iter()
         .flat_map(|entity| {
             values.iter().map(move |ListedValue { key, value, is_from_browser }| {
-                (entity.as_str(), *key, to_list_value(entity, key, value), *is_from_browser)
+                (entity.as_str(), *key, to_list_value(entity, key, value), u8::from(*is_from_browser))
             })
         })
         .collect();

@@ -168,7 +168,7 @@ fn record_jump(session: &dyn Session, clock: &EntityId, by: SignedDuration, now:
     let ended = began.saturating_add(by).unwrap_or(Timestamp::MAX);
     session.execute(
         "INSERT INTO clock_jump (clock, began, ended) VALUES (?1, ?2, ?3)
-             ON CONFLICT (clock, began) DO UPDATE SET ended = max(ended, excluded.ended)",
+             ON CONFLICT (clock, began) DO UPDATE SET ended = max(clock_jump.ended, excluded.ended)",
         params![clock.as_str(), began.as_millisecond(), ended.as_millisecond()],
     )?;
     Ok(())

@@ -70,7 +70,7 @@ impl PaymentHistory {
     ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
         // The comparison has the order of the index, so that each page begins with one search.
         let query = "SELECT entity, document FROM settlement_batch
-             WHERE merchant = ?1 AND (?2 IS NULL OR entity = ?2) AND (day, entity, currency) < (?3, ?4, ?5)
+             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2) AND (day, entity, currency) < (?3, ?4, ?5)
              ORDER BY day DESC, entity DESC, currency DESC LIMIT ?6";
         let (day, entity, currency) = match before {
             Some(key) => (key.day.to_string(), key.entity.as_str(), key.currency.as_str()),
@@ -110,7 +110,7 @@ impl PaymentHistory {
     ) -> Result<Vec<(Date, ReconciliationRecord)>, StoreError> {
         // The index of the account: that of the merchant would lead through the lines of all channels.
         let query = "SELECT day, id, document FROM reconciliation_record
-             WHERE account = ?1 AND +merchant = ?2 AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6";
+             WHERE account = ?1 AND merchant || '' = ?2 AND (day, id) > (?3, ?4) AND day <= ?5 ORDER BY day, id LIMIT ?6";
         let last = day.checked_add(jiff::Span::new().days(LATE_DAYS)).unwrap_or(Date::MAX);
         let mut place = match after {
             // Before its day a batch has no line, so a place there would lead through everything earlier.

@@ -90,7 +90,7 @@ impl OccurrenceCounter {
     /// If the temporary file cannot be written.
     pub fn count_occurrence(&self, content: &[u8; 32]) -> Result<u64, StoreError> {
         let statement = "INSERT INTO seen (content, count) VALUES (?1, 1)
-             ON CONFLICT (content) DO UPDATE SET count = count + 1 RETURNING count";
+             ON CONFLICT (content) DO UPDATE SET count = seen.count + 1 RETURNING count";
         let count: i64 = self.session.query_one(statement, [content], |row| row.get(0))?;
         Ok(u64::try_from(count).unwrap_or_default())
     }
@@ -134,7 +134,7 @@ impl AdminStore {
         let act = import_act(&subject, file, details);
         self.execute_act(
             &act,
-            "INSERT OR IGNORE INTO settlement_file (institute, hash, document) VALUES (?1, ?2, ?3)",
+            "INSERT INTO settlement_file (institute, hash, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![file.institute, file.hash, encode_document(file)],
         )?;
         Ok(())
@@ -204,7 +204,7 @@ impl AdminStore {
 
     /// Returns the part of a payment that institutes have settled, in hundredths.
     pub fn sum_settled(&self, payment: &PaymentId) -> Result<i64, StoreError> {
-        let query = "SELECT coalesce(sum(hundredths), 0) FROM settlement_match WHERE payment = ?1";
+        let query = "SELECT CAST(coalesce(sum(hundredths), 0) AS BIGINT) FROM settlement_match WHERE payment = ?1";
         Ok(self.session.query_one(query, [payment.as_str()], |row| row.get(0))?)
     }
 
@@ -212,7 +212,7 @@ impl AdminStore {
     pub fn find_by_connector_id(&self, entities: &EntityScope, id: &str) -> Result<Vec<Payment>, StoreError> {
         // The unary plus keeps SQLite from one search for each entity.
         let query = "SELECT entity, payment FROM payment_connector_id
-             WHERE connector_id = ?2 AND +entity IN (SELECT value FROM json_each(?1)) LIMIT ?3";
+             WHERE connector_id = ?2 AND entity || '' IN (SELECT value FROM json_each(?1)) LIMIT ?3";
         self.find_payments(query, entities, id)
     }
 

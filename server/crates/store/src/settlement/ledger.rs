@@ -11,7 +11,7 @@ use tillgate_domain::effects::{Booking, BookingTime};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{PaymentType, result_code};
 use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, ReferencedPayment};
-use tillgate_engine::{ErrorKind, Session, params};
+use tillgate_engine::{Error, ErrorKind, Session, params};
 use tillgate_shared::result::ResultCode;
 
 use crate::document::{decode_document, encode_document};
@@ -111,12 +111,7 @@ pub(crate) fn write_entry(
 /// Returns the id of the key that this session has. `None` if it has none: the store is not sealed then, or the
 /// session cannot write.
 fn load_key_id(session: &dyn Session) -> Result<Option<String>, StoreError> {
-    match session.query_one("SELECT audit_key_id()", (), |row| row.get(0)) {
-        Ok(id) => Ok(Some(id)),
-        // The function is not registered.
-        Err(error) if error.kind() == ErrorKind::InvalidStatement => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    Ok(session.call("audit_key_id", ())?)
 }
 
 /// Computes the hash of an entry with the key of this session.
@@ -127,9 +122,9 @@ fn compute_keyed_hash(
     owner: &str,
     document: &[u8],
 ) -> Result<ChainHash, StoreError> {
-    // Only the SQL function of the session has the key, so callers need not pass it around.
-    let query = "SELECT audit_hash(?1, ?2, ?3, ?4)";
-    Ok(session.query_one(query, params![previous, number, owner, document], |row| row.get(0))?)
+    // Only the function of the session has the key, so callers need not pass it around.
+    let hash: Option<ChainHash> = session.call("audit_hash", params![previous, number, owner, document])?;
+    Ok(hash.ok_or_else(|| Error::new(ErrorKind::InvalidStatement, "the session has no function audit_hash"))?)
 }
 
 /// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.

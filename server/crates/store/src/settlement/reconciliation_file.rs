@@ -54,7 +54,7 @@ impl Store {
         self.run_write(move |session| {
             // Two processes may complete days at the same time, and a complete day must not become open again.
             let statement = "INSERT INTO reconciliation_calendar (owner, closed) VALUES (?1, ?2)
-                 ON CONFLICT (owner) DO UPDATE SET closed = max(closed, excluded.closed)";
+                 ON CONFLICT (owner) DO UPDATE SET closed = max(reconciliation_calendar.closed, excluded.closed)";
             for (owner, day) in &days {
                 session.execute(statement, params![owner.as_str(), day.to_string()])?;
             }

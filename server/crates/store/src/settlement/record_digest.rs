@@ -60,8 +60,8 @@ impl DigestChange {
     pub(crate) fn save_change(self, session: &dyn Session) -> Result<(), StoreError> {
         let digest = load_digest(session)?.0.wrapping_add(self.0);
         session.execute(
-            "INSERT INTO record_digest (id, digest, bound) VALUES (1, ?1, 0)
-                 ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, bound = 0",
+            "INSERT INTO record_digest (id, digest, bound) VALUES (1, ?1, FALSE)
+                 ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, bound = FALSE",
             [digest.to_be_bytes()],
         )?;
         Ok(())
@@ -70,7 +70,7 @@ impl DigestChange {
 
 /// Returns the digest if no entry of the audit log has it yet, and marks it as bound.
 pub(crate) fn bind_digest(session: &dyn Session) -> Result<Option<RecordDigest>, StoreError> {
-    let query = "UPDATE record_digest SET bound = 1 WHERE NOT bound RETURNING digest";
+    let query = "UPDATE record_digest SET bound = TRUE WHERE NOT bound RETURNING digest";
     let digest: Option<Vec<u8>> = session.query_optional(query, (), |row| row.get(0))?;
     Ok(digest.map(|digest| RecordDigest::parse(&digest)))
 }

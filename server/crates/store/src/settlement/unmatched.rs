@@ -25,7 +25,7 @@ fn load_queue(
 ) -> Result<Vec<ReconciliationRecord>, StoreError> {
     let query = "SELECT document FROM settlement_unmatched AS unmatched
          JOIN reconciliation_record AS line ON line.id = unmatched.record
-         WHERE (?1 IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
+         WHERE (CAST(?1 AS TEXT) IS NULL OR unmatched.entity IN (SELECT value FROM json_each(?1))) AND unmatched.record > ?2
          ORDER BY unmatched.record LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let after = after.map_or("", RecordId::as_str);
@@ -70,7 +70,7 @@ impl Store {
         limit: u32,
     ) -> Result<u64, StoreError> {
         let query = "SELECT count(*) FROM (SELECT 1 FROM settlement_unmatched
-             WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2 AND (?3 IS NULL OR record < ?3) LIMIT ?4)";
+             WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2 AND (CAST(?3 AS TEXT) IS NULL OR record < ?3) LIMIT ?4) AS found";
         self.run_read(|session| {
             let (from, until) = (from.map_or("", RecordId::as_str), until.map(RecordId::as_str));
             let count: i64 =

@@ -17,6 +17,11 @@ CREATE FUNCTION json_extract(document text, path text) RETURNS text LANGUAGE sql
 CREATE FUNCTION json_items(list text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     BEGIN ATOMIC SELECT item FROM json_array_elements_text(list::json) AS item; END;
 
+-- The columns of a table, as SQLite's pragma of this name lists them.
+CREATE FUNCTION pragma_table_info(of_table text) RETURNS TABLE (name text) LANGUAGE sql STABLE STRICT
+    BEGIN ATOMIC SELECT column_name::text FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name = of_table; END;
+
 -- The place of a part in a text, counted from 1. 0 if it is not in it.
 CREATE FUNCTION instr(whole text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN strpos(whole, part);
