@@ -80,6 +80,11 @@ pub trait Session: Send {
     /// If the database fails. The session cannot be used any more then.
     fn roll_back(&self) -> Result<()>;
 
+    /// Returns true if the session cannot be used any more, because its connection is gone.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Returns true inside of a transaction. A database may end one by itself, such as on a full disk.
     fn is_in_transaction(&self) -> bool;
 }

@@ -192,7 +192,7 @@ fn a_session_whose_connection_is_gone_says_so_and_a_commit_on_it_is_unknown() {
     cluster.crash_and_restart().unwrap();
     assert_eq!(session.commit().unwrap_err().kind(), ErrorKind::UnknownCommit);
     assert_eq!(insert(&session, 2).unwrap_err().kind(), ErrorKind::Unavailable);
-    assert!(session.is_closed());
+    assert!(session.is_lost());
     assert_eq!(numbers(&connect(&address, SessionLimits::default())), Vec::<i64>::new());
 }
 

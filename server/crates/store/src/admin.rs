@@ -9,11 +9,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
-use tillgate_engine::sqlite::SqliteSession;
 use tillgate_engine::{Params, Session};
+use tillgate_os::process;
 use tillgate_shared::format::mask::mask_card_numbers;
+use tillgate_vault::Vault;
 
 use super::StoreError;
+use crate::access::token;
 use crate::credential::HashKey;
 use crate::settlement::ledger;
 
@@ -31,7 +33,7 @@ pub(super) struct Act<'a> {
 
 /// A store that is open during one command. A running server notices its writes.
 pub struct AdminStore {
-    pub(super) session: SqliteSession,
+    pub(super) session: Box<dyn Session>,
     /// The key of the hashes of tokens. `None` if no server has made one yet, or the vault is not known.
     pub(super) hash_key: Option<HashKey>,
     /// The person who acts, for the audit log.
@@ -41,6 +43,12 @@ pub struct AdminStore {
 }
 
 impl AdminStore {
+    /// Makes a store of its session, for the user who runs the process.
+    pub(super) fn new(session: Box<dyn Session>, vault: Option<&Vault>) -> Self {
+        let hash_key = vault.and_then(|vault| token::find_hash_key(&*session, vault));
+        Self { session, hash_key, actor: process::describe_user(), address: None }
+    }
+
     /// Names the person who acts from now on, for the audit log. Without a call this is the user who runs the process.
     #[must_use]
     pub fn for_actor(self, actor: impl Into<String>) -> Self {
@@ -109,9 +117,15 @@ impl AdminStore {
 
     /// Runs writes as a transaction, or as a part of the one that is open. Nothing of them stays if they fail.
     fn in_savepoint<T>(&self, work: impl FnOnce(&dyn Session) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        // A savepoint also works inside an open transaction, and SQLite has no nested transactions.
+        if !self.session.is_in_transaction() {
+            let transaction = self.session.begin()?;
+            let value = work(&*transaction)?;
+            transaction.commit()?;
+            return Ok(value);
+        }
+        // There are no nested transactions.
         self.session.run_script("SAVEPOINT act")?;
-        let outcome = work(&self.session);
+        let outcome = work(&*self.session);
         let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
         self.session.run_script(end)?;
         outcome

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use tillgate_os::process;
 use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
+use super::place::Place;
 use super::store_file::store_path;
 use super::{AdminStore, Store, StoreError};
-use crate::access::token;
 
 impl AdminStore {
     /// Opens the store of a data folder and migrates it. Creates folder and file if they are absent.
@@ -27,8 +26,7 @@ impl AdminStore {
     pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
         let session = open_sealed_session(folder, access)?;
-        let hash_key = vault.and_then(|vault| token::find_hash_key(&session, vault));
-        Ok(Self { session, hash_key, actor: process::describe_user(), address: None })
+        Ok(Self::new(Box::new(session), vault))
     }
 
     /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
@@ -42,12 +40,15 @@ impl AdminStore {
 }
 
 impl Store {
-    /// Opens a further session for an act of an administrator, on the file of this running store. The write lock
+    /// Opens a further session for an act of an administrator, on the data of this running store. The write lock
     /// orders its transactions and those of the writer.
     ///
     /// # Errors
     /// If the file cannot be opened.
     pub fn open_admin(&self, vault: &Vault) -> Result<AdminStore, StoreError> {
-        AdminStore::open_with_vault(&self.folder, Some(vault))
+        match &self.place {
+            Place::Folder(folder) => AdminStore::open_with_vault(&folder.path, Some(vault)),
+            Place::Cluster(address) => AdminStore::open_cluster(address, Some(vault)),
+        }
     }
 }

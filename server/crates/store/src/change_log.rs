@@ -5,7 +5,7 @@
 //! also invalidates the other, which costs a read and has no other effect.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tillgate_domain::id::{EntityId, PaymentId};
 
@@ -21,6 +21,8 @@ pub struct ChangeLog {
     commits: AtomicU64,
     /// The number of the last write that changed each slot, 0 for none.
     slots: Box<[AtomicU64]>,
+    /// True if others change payments without being noticed, so that no stamp is fresh.
+    is_shared: AtomicBool,
 }
 
 /// Slot with the last change of a payment or of the payments with a reference.
@@ -57,7 +59,11 @@ impl Slot {
 
 impl Default for ChangeLog {
     fn default() -> Self {
-        Self { commits: AtomicU64::new(0), slots: std::iter::repeat_with(|| AtomicU64::new(0)).take(SLOTS).collect() }
+        Self {
+            commits: AtomicU64::new(0),
+            slots: std::iter::repeat_with(|| AtomicU64::new(0)).take(SLOTS).collect(),
+            is_shared: AtomicBool::new(false),
+        }
     }
 }
 
@@ -89,9 +95,16 @@ impl ChangeLog {
         self.commits.store(commit, Ordering::Release);
     }
 
+    /// Makes every stamp outdated from now on, except those of final data: other nodes change payments as well, and
+    /// nothing tells this one in time.
+    pub(super) fn stop_caching(&self) {
+        self.is_shared.store(true, Ordering::Release);
+    }
+
     /// Returns true if no slot of the stamp has changed since its commit. A stamp of final data is always fresh.
     pub fn is_fresh(&self, stamp: &CacheStamp) -> bool {
-        stamp.slots.iter().all(|slot| self.slots[slot.0 as usize].load(Ordering::Acquire) <= stamp.commit)
+        (stamp.slots.is_empty() || !self.is_shared.load(Ordering::Acquire))
+            && stamp.slots.iter().all(|slot| self.slots[slot.0 as usize].load(Ordering::Acquire) <= stamp.commit)
     }
 }
 

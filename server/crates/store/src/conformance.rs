@@ -20,6 +20,9 @@ use crate::entity_directory::Directory;
 
 /// A backend under test.
 pub(crate) trait Backend {
+    /// True if the writes of other processes are noticed, so that what was read stays valid until then.
+    const NOTICES_OTHERS: bool = true;
+
     /// Creates a backend without data. Its data is deleted when the value is dropped.
     fn create() -> Self;
 

@@ -244,11 +244,11 @@ impl Store {
 impl AdminStore {
     /// Loads a dispute of any entity by its id.
     pub fn load_dispute(&self, id: &DisputeId) -> Result<Option<Dispute>, StoreError> {
-        load_requested(&self.session, &DisputeKey::Id(id.clone()))
+        load_requested(&*self.session, &DisputeKey::Id(id.clone()))
     }
 
     /// Loads a page of disputes, newest first.
     pub fn load_disputes(&self, selection: &DisputeSelection) -> Result<Vec<Dispute>, StoreError> {
-        load_page(&self.session, selection)
+        load_page(&*self.session, selection)
     }
 }

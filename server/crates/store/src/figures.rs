@@ -1,13 +1,15 @@
 //! Figures of the whole store for its operator: the size of its files, its schema, its queues and its vault keys.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use tillgate_engine::{Session, params};
 
+use crate::cluster;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::keys::vault_keys::{VaultKeyRecord, load_key_records};
+use crate::migrations::VERSION;
 use crate::payment::open_work::MAX_COUNT;
 use crate::store_file::{path_with_suffix, store_path};
 use crate::{Store, StoreError};
@@ -26,11 +28,11 @@ pub struct WaitingWork {
 /// Figures of a store.
 #[derive(Debug, Clone)]
 pub struct StoreFigures {
-    /// The data folder.
-    pub folder: PathBuf,
+    /// The data folder, or the hosts of the cluster with the database.
+    pub place: String,
     /// Number of the latest migration.
-    pub schema: i64,
-    /// Bytes of the file.
+    pub schema: usize,
+    /// Bytes of the file, or of the database.
     pub file_bytes: u64,
     /// Bytes of the write-ahead log, whose content is not in the file yet.
     pub log_bytes: u64,
@@ -51,13 +53,16 @@ impl Store {
     /// If the store cannot be read.
     pub fn load_figures(&self) -> Result<StoreFigures, StoreError> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let file_bytes = size(&store_path(&self.folder));
-        let log_bytes = size(&path_with_suffix(&self.folder, "-wal"));
+        let folder = self.place.folder().map(|folder| &folder.path);
+        let log_bytes = folder.map_or(0, |folder| size(&path_with_suffix(folder, "-wal")));
         self.readers.in_snapshot(|session| {
             Ok(StoreFigures {
-                folder: self.folder.clone(),
-                schema: session.query_one("PRAGMA user_version", (), |row| row.get(0))?,
-                file_bytes,
+                place: self.place.describe(),
+                schema: VERSION,
+                file_bytes: match folder {
+                    Some(folder) => size(&store_path(folder)),
+                    None => cluster::load_size(session)?,
+                },
                 log_bytes,
                 messages: count_queue(session, "message")?,
                 pushes: count_queue(session, "file_delivery")?,

@@ -33,6 +33,11 @@ pub(super) trait CommitHooks: Send + 'static {
         None
     }
 
+    /// Opens another session in the place of one that is gone. `None` if a session is never gone.
+    fn reopen(&mut self) -> Option<Result<Box<dyn Session>, StoreError>> {
+        None
+    }
+
     /// Runs before each commit, inside the transaction.
     ///
     /// # Errors
@@ -166,6 +171,7 @@ impl<C: CommitHooks> CommitThread<C> {
         if let Some(fault) = self.hooks.known_fault() {
             return waiting.refuse_all(first, Some(fault));
         }
+        self.replace_lost_session();
         let mut transaction = match GroupTransaction::begin(&*self.session) {
             Ok(transaction) => transaction,
             Err(error) => {
@@ -207,6 +213,18 @@ impl<C: CommitHooks> CommitThread<C> {
         }
         // The hooks come after the answers, so that a checkpoint delays no response.
         self.hooks.after_commit(&*self.session);
+    }
+
+    /// Opens another session if this one is gone.
+    fn replace_lost_session(&mut self) {
+        if !self.session.is_lost() {
+            return;
+        }
+        match self.hooks.reopen() {
+            Some(Ok(session)) => self.session = session,
+            Some(Err(error)) => tracing::error!(%error, "connecting to the database failed"),
+            None => {}
+        }
     }
 
     /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the

@@ -111,16 +111,18 @@ impl Store {
     /// # Errors
     /// If the file cannot be opened or read.
     pub async fn check_file(&self) -> Result<(), StoreError> {
-        let folder = self.folder.clone();
+        // PostgreSQL checks its own pages.
+        let Some(folder) = self.place.folder().map(|folder| folder.path.clone()) else { return Ok(()) };
+        let checked = folder.clone();
         let (sender, receiver) = tokio::sync::oneshot::channel();
         // A thread instead of a task, so that a stopping server does not wait for it.
         std::thread::Builder::new()
             .name("store-check".to_owned())
             .spawn(move || {
                 // A stopping server does not wait for the result any more.
-                let _ = sender.send(open_reader(&folder).and_then(|session| quick_check(&session)));
+                let _ = sender.send(open_reader(&checked).and_then(|session| quick_check(&session)));
             })
-            .map_err(|error| Cause::File(self.folder.clone(), error))?;
+            .map_err(|error| Cause::File(folder, error))?;
         let checked = receiver.await.unwrap_or(Err(Cause::Stopped.into()));
         self.damage.record_outcome(&checked);
         if let Some(finding) = checked? {

@@ -85,8 +85,11 @@ impl Store {
     /// Notes for other commands why this server serves no live entities. `None` if it serves them.
     ///
     /// # Errors
-    /// If the file of the lock cannot be written.
+    /// If the file of the lock cannot be written. A cluster has none, and keeps no note.
     pub fn note_live_refusal(&self, reason: Option<&str>) -> std::io::Result<()> {
-        write_live_refusal(&self.lock, reason.unwrap_or_default())
+        match self.place.folder() {
+            Some(folder) => write_live_refusal(&folder.lock, reason.unwrap_or_default()),
+            None => Ok(()),
+        }
     }
 }

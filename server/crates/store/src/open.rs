@@ -3,17 +3,16 @@
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tillgate_vault::Keyring;
-use tokio::sync::Notify;
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
+use super::place::{DataFolder, Place};
 use super::readers::Readers;
 use super::store_file::make_folder;
 use super::writer::Writer;
 use super::writer_hooks::WriterHooks;
-use super::{ChangeLog, Damage, LongReads, Sources, Store, StoreError, WriteLimits, access, health, keys, lock};
+use super::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys, lock};
 use crate::entity_directory::Directory;
 
 impl Store {
@@ -78,30 +77,16 @@ impl Store {
         access::entity::refill_directory(&session, &directory)?;
         let damage = Arc::new(Damage::default());
         // Readers and writer share the record of damage, because either may find it first.
-        let readers = Arc::new(Readers::new(folder, Arc::clone(&damage)));
+        let readers = Arc::new(Readers::of_folder(folder, Arc::clone(&damage)));
         let change_log = Arc::new(ChangeLog::default());
-        let hooks = WriterHooks::start(
-            &session,
-            folder,
-            Arc::clone(&directory),
-            Arc::clone(&change_log),
-            Arc::clone(&damage),
-            keys,
-        )?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            lock,
-            readers,
-            long_reads: LongReads::default(),
-            writer: Writer::start(session, limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?,
-            damage,
-            latest_check: health::LatestCheck::default(),
-            directory,
-            sources,
-            change_log,
-            wal_dirty: AtomicBool::new(true),
-            message_written: Notify::new(),
-        })
+        let shared = (Arc::clone(&directory), Arc::clone(&change_log), Arc::clone(&damage));
+        let hooks = WriterHooks::start(&session, folder, shared, keys)?;
+        session.set_lock_timeout(limits.lock_timeout)?;
+        // Automatic checkpoints would delay the commit of a request.
+        session.run_script("PRAGMA wal_autocheckpoint = 0")?;
+        let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
+        let place = Place::Folder(DataFolder::new(folder, lock));
+        Ok(Self::assemble(place, (readers, writer), (change_log, damage), directory, sources))
     }
 
     /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process

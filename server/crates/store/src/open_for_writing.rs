@@ -28,7 +28,7 @@ pub(super) enum VaultAccess<'a> {
 
 impl VaultAccess<'_> {
     /// Opens the key of the seal, if the store has one. A server makes one.
-    fn open_audit_key(self, session: &dyn Session) -> Result<Option<AuditKey>, StoreError> {
+    pub(super) fn open_audit_key(self, session: &dyn Session) -> Result<Option<AuditKey>, StoreError> {
         match self {
             Self::None => Ok(None),
             Self::Admin(vault) => Ok(audit_key::open_audit_key(session, vault).ok().flatten()),

@@ -263,7 +263,7 @@ impl PaymentHistory {
 impl AdminStore {
     /// Loads the own terms of an entity. `None` if it has those of an entity above, or the default ones.
     pub fn load_settlement_terms(&self, entity: &EntityId) -> Result<Option<SettlementTerms>, StoreError> {
-        load_terms(&self.session, entity)
+        load_terms(&*self.session, entity)
     }
 
     /// Replaces the own terms of an entity, or removes them.

@@ -11,7 +11,6 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::settlement::SettlementState;
 use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
-use tillgate_engine::sqlite::SqliteSession;
 use tillgate_engine::{Row, Session};
 use tillgate_shared::money::Currency;
 use tillgate_vault::Vault;
@@ -31,7 +30,7 @@ use crate::settlement::record_digest::RecordDigest;
 
 /// A read transaction on the store.
 pub struct StoreSnapshot {
-    session: SqliteSession,
+    session: Box<dyn Session>,
     audit_key: Option<AuditKey>,
 }
 
@@ -49,23 +48,23 @@ impl AdminStore {
     /// open the one of the audit log.
     pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
         let session = open_reader(folder)?;
-        StoreSnapshot::begin_read(session, vault)
+        StoreSnapshot::begin_read(Box::new(session), vault)
     }
 }
 
 impl StoreSnapshot {
     /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
     pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        Self::begin_read(open_immutable(file)?, vault)
+        Self::begin_read(Box::new(open_immutable(file)?), vault)
     }
 
     /// Begins a snapshot on a session.
-    pub(super) fn begin_read(session: SqliteSession, vault: Option<&Vault>) -> Result<Self, StoreError> {
+    pub(super) fn begin_read(session: Box<dyn Session>, vault: Option<&Vault>) -> Result<Self, StoreError> {
         session.begin_read()?;
         // The snapshot is taken by the first read.
-        session.query_one("SELECT 1 FROM sqlite_schema LIMIT 1", (), |_| Ok::<_, tillgate_engine::Error>(()))?;
+        session.has_row("SELECT 1 FROM audit_entry LIMIT 1", ())?;
         // Without the right key the store can still be read, and the comparison with the seal reports the missing key.
-        let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&session, vault).ok().flatten());
+        let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&*session, vault).ok().flatten());
         Ok(Self { session, audit_key })
     }
 
@@ -76,17 +75,17 @@ impl StoreSnapshot {
 
     /// Returns true if the store is sealed.
     pub fn is_sealed(&self) -> Result<bool, StoreError> {
-        table_seal::is_sealed(&self.session)
+        table_seal::is_sealed(&*self.session)
     }
 
     /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
     pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
-        table_seal::find_differences(&self.session, self.audit_key.as_ref())
+        table_seal::find_differences(&*self.session, self.audit_key.as_ref())
     }
 
     /// Runs a comparison of rows with the seal, which gets the key of the audit log if the vault opens it.
     pub(super) fn find_changes<T>(&self, compare: impl FnOnce(&dyn Session, Option<&AuditKey>) -> T) -> T {
-        compare(&self.session, self.audit_key.as_ref())
+        compare(&*self.session, self.audit_key.as_ref())
     }
 
     /// Calls a function with each row of a query.
@@ -126,7 +125,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
     pub fn load_referenced(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<ReferencedPayment>, StoreError> {
-        ledger::load_referenced(&self.session, entity, id)
+        ledger::load_referenced(&*self.session, entity, id)
     }
 
     /// Loads a payment of an entity. `None` if it is not stored.
@@ -134,7 +133,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        shared_parameters::load_payment(&self.session, [entity.as_str(), id.as_str()])
+        shared_parameters::load_payment(&*self.session, [entity.as_str(), id.as_str()])
     }
 
     /// Calls a function with each payment of an entity.
@@ -148,7 +147,7 @@ impl StoreSnapshot {
     ) -> Result<(), StoreError> {
         let query = "SELECT document FROM payment WHERE entity = ?1 ORDER BY id";
         self.for_each_row(query, [entity.as_str()], |row| {
-            visit(shared_parameters::decode_payment(&self.session, &row.get::<Vec<u8>>(0)?)?)
+            visit(shared_parameters::decode_payment(&*self.session, &row.get::<Vec<u8>>(0)?)?)
         })
     }
 
@@ -182,7 +181,7 @@ impl StoreSnapshot {
 
     /// Computes the digest of the stored reconciliation records.
     pub fn compute_record_digest(&self) -> Result<RecordDigest, StoreError> {
-        record_digest::compute_digest(&self.session)
+        record_digest::compute_digest(&*self.session)
     }
 
     /// Loads the state of an entity's settlements. `None` before the first one.
@@ -190,7 +189,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the state is damaged.
     pub fn load_settlement_state(&self, entity: &EntityId) -> Result<Option<SettlementState>, StoreError> {
-        settlement::load_state(&self.session, entity)
+        settlement::load_state(&*self.session, entity)
     }
 
     /// Loads the entities that have payments, in the order of their ids.

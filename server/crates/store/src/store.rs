@@ -1,8 +1,6 @@
 //! The open store, which all threads share. Each subject adds its methods in its own file.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tillgate_engine::Session;
 use tokio::sync::Notify;
@@ -13,17 +11,15 @@ use super::error::StoreError;
 use super::fault::Damage;
 use super::health::LatestCheck;
 use super::long_reads::LongReads;
+use super::place::Place;
 use super::readers::Readers;
 use super::sources::Sources;
 use super::writer::Writer;
 
-/// The gateway's data in one SQLite file. All threads share it.
+/// The gateway's data, in one SQLite file or in a database of a cluster. All threads share it.
 pub struct Store {
-    /// The data folder, to open further sessions.
-    pub(super) folder: PathBuf,
-    /// File lock that tells `tillgate restore` that the file is in use. The system releases it when the process ends,
-    /// even after a crash.
-    pub(super) lock: std::fs::File,
+    /// The place of the data, to open further sessions.
+    pub(super) place: Place,
     /// Damage that was found. Shared with the writer, which then refuses all writes, and with the readers.
     pub(super) damage: Arc<Damage>,
     /// Result of the latest health check, guarded by its own lock.
@@ -40,14 +36,33 @@ pub struct Store {
     pub(super) writer: Writer,
     /// Log of changed payments, with which cached responses are validated.
     pub change_log: Arc<ChangeLog>,
-    /// True while the WAL may still contain deleted data. Starts as true because a previous process may have left
-    /// some.
-    pub(super) wal_dirty: AtomicBool,
     /// Notified by [`Store::update`] after it wrote a message, so that its delivery begins at once.
     pub(super) message_written: Notify,
 }
 
 impl Store {
+    /// Makes the store of its open parts.
+    pub(super) fn assemble(
+        place: Place,
+        (readers, writer): (Arc<Readers>, Writer),
+        (change_log, damage): (Arc<ChangeLog>, Arc<Damage>),
+        directory: Arc<Directory>,
+        sources: Sources,
+    ) -> Self {
+        Self {
+            place,
+            damage,
+            latest_check: LatestCheck::default(),
+            directory,
+            sources,
+            readers,
+            long_reads: LongReads::default(),
+            writer,
+            change_log,
+            message_written: Notify::new(),
+        }
+    }
+
     /// Runs a read on a session of the pool, on the calling thread. Its statements do not share a snapshot.
     ///
     /// # Errors
@@ -65,9 +80,12 @@ impl Store {
         self.message_written.notified().await;
     }
 
-    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it.
+    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it. A cluster
+    /// has no WAL of ours.
     pub fn mark_wal_dirty(&self) {
-        self.wal_dirty.store(true, Ordering::Release);
+        if let Some(folder) = self.place.folder() {
+            folder.mark_wal_dirty();
+        }
     }
 
     /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake

@@ -1,9 +1,13 @@
-//! The conformance suite for SQLite, with a file in a temporary folder.
+//! The conformance suite for SQLite, with a file in a temporary folder, and for PostgreSQL, with a database of a cluster
+//! that all tests share.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
+use tillgate_test_cluster::Cluster;
 
 use super::conformance::{Backend, conformance_suite};
-use super::{AdminStore, Sources, Store};
+use super::{AdminStore, Sources, Store, WriteLimits};
 use crate::entity_directory::Directory;
 
 /// A data folder.
@@ -23,4 +27,36 @@ impl Backend for Sqlite {
     }
 }
 
-conformance_suite!(crate::tests::Sqlite);
+/// The cluster of the databases.
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
+
+/// A database of the cluster.
+struct Postgres(PostgresAddress);
+
+impl Backend for Postgres {
+    const NOTICES_OTHERS: bool = false;
+
+    fn create() -> Self {
+        let address = CLUSTER.create_database().unwrap();
+        Self(PostgresAddress::parse(&address, "tests", SessionLimits::default()).unwrap())
+    }
+
+    fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store> {
+        let limits = (WriteLimits::default(), Sources::system());
+        Arc::new(Store::open_cluster(&self.0, directory, None, limits).unwrap())
+    }
+
+    fn open_admin(&self) -> AdminStore {
+        AdminStore::open_cluster(&self.0, None).unwrap()
+    }
+}
+
+mod sqlite {
+    use super::*;
+    conformance_suite!(crate::tests::Sqlite);
+}
+
+mod postgres {
+    use super::*;
+    conformance_suite!(crate::tests::Postgres);
+}

@@ -66,9 +66,9 @@ impl AdminStore {
         keys: &RecordKeys,
         decide: impl FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal>,
     ) -> Result<Result<T, Refusal>, StoreError> {
-        match decide(load_records(&self.session, keys)?) {
+        match decide(load_records(&*self.session, keys)?) {
             Ok((changes, value)) => {
-                changes.apply(&self.session, &Sources::system())?;
+                changes.apply(&*self.session, &Sources::system())?;
                 Ok(Ok(value))
             }
             Err(refusal) => Ok(Err(refusal)),

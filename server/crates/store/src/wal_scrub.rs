@@ -1,7 +1,5 @@
 //! Overwriting of deleted data in the WAL.
 
-use std::sync::atomic::Ordering;
-
 use super::error::Cause;
 use super::{Store, StoreError, checkpoint};
 
@@ -11,10 +9,8 @@ impl Store {
     /// fails, the next call tries again.
     pub async fn scrub_wal(&self) -> Result<(), StoreError> {
         // Reset before the work, so that data deleted meanwhile causes another round.
-        if !self.wal_dirty.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        let folder = self.folder.clone();
+        let Some(folder) = self.place.folder().filter(|folder| folder.take_wal_mark()) else { return Ok(()) };
+        let folder = folder.path.clone();
         // Copying the log blocks its thread, so it does not run on one that serves requests.
         let truncated = tokio::task::spawn_blocking(move || checkpoint::try_truncate_wal(&folder))
             .await

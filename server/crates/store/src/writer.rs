@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_engine::Session;
-use tillgate_engine::sqlite::SqliteSession;
 
 use super::StoreError;
 use super::change_log::{ChangeLog, Slot};
@@ -39,20 +38,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread, which takes over the session and calls `hooks` between its commits. Turns
-    /// automatic checkpoints off.
+    /// Starts the writer's thread, which takes over the session and calls `hooks` between its commits.
     pub(super) fn start(
-        session: SqliteSession,
+        session: Box<dyn Session>,
         limits: WriteLimits,
         change_log: Arc<ChangeLog>,
         damage: Arc<Damage>,
         hooks: impl CommitHooks,
     ) -> Result<Self, StoreError> {
-        session.set_lock_timeout(limits.lock_timeout)?;
-        // Automatic checkpoints would delay the commit of a request.
-        session.run_script("PRAGMA wal_autocheckpoint = 0")?;
-        let queue = CommitQueue::start("store-writer", Box::new(session), limits.queue, hooks)?;
-        Ok(Self { queue, change_log, damage })
+        Ok(Self { queue: CommitQueue::start("store-writer", session, limits.queue, hooks)?, change_log, damage })
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.

@@ -63,9 +63,7 @@ impl WriterHooks {
     pub(super) fn start(
         session: &SqliteSession,
         folder: &Path,
-        directory: Arc<Directory>,
-        change_log: Arc<ChangeLog>,
-        damage: Arc<Damage>,
+        (directory, change_log, damage): (Arc<Directory>, Arc<ChangeLog>, Arc<Damage>),
         keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
         let (checkpointer, schema) = (Checkpointer::start(folder)?, SchemaGuard::start(session)?);

@@ -1,6 +1,7 @@
 //! A query on PostgreSQL, read row by row.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
 
 use crate::{Cursor, Result, Row};
 
@@ -52,24 +53,51 @@ impl Cursor for PostgresCursor<'_> {
 /// A cursor of the database, which lasts as long as its transaction. Closed when it is dropped.
 pub(super) struct OpenCursor<'a> {
     session: &'a PostgresSession,
-    /// Its place among the open cursors of the session, which is its name. Places are used again, so that the
-    /// statements about a cursor are few enough to be kept.
-    place: usize,
+    name: CursorName,
 }
 
 impl<'a> OpenCursor<'a> {
-    /// Takes over the cursor that was declared for a place.
-    pub(super) fn new(session: &'a PostgresSession, place: usize) -> Self {
-        Self { session, place }
+    /// Takes over the cursor that was declared under a name.
+    pub(super) fn new(session: &'a PostgresSession, name: CursorName) -> Self {
+        Self { session, name }
     }
 
     fn fetch(&self) -> Result<Vec<postgres::Row>> {
-        self.session.fetch_rows(&format!("FETCH {BATCH} FROM c{}", self.place), &[])
+        self.session.fetch_rows(&format!("FETCH {BATCH} FROM {}", self.name), &[])
     }
 }
 
 impl Drop for OpenCursor<'_> {
     fn drop(&mut self) {
-        self.session.close_cursor(self.place);
+        self.session.close_cursor(self.name);
+    }
+}
+
+/// The name of a cursor: the number of its query, and its own among the cursors of that query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CursorName(usize, usize);
+
+impl fmt::Display for CursorName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "q{}_{}", self.0, self.1)
+    }
+}
+
+/// The names of a session's cursors. Names are used again, so that the compiled statements about them are few. Two
+/// queries never share one, because such a statement is compiled for the columns of one query.
+#[derive(Default)]
+pub(super) struct CursorNames {
+    queries: HashMap<String, usize>,
+    /// The names of the cursors that are declared.
+    pub(super) open: HashSet<CursorName>,
+}
+
+impl CursorNames {
+    /// Returns a name that no declared cursor has.
+    pub(super) fn choose_name(&mut self, query: &str) -> CursorName {
+        let next = self.queries.len();
+        let number = *self.queries.entry(query.to_owned()).or_insert(next);
+        let free = (0..).map(|own| CursorName(number, own)).find(|name| !self.open.contains(name));
+        free.unwrap_or(CursorName(number, 0))
     }
 }

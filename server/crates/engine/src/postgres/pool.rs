@@ -29,8 +29,7 @@ impl SessionPool {
         Self { address, limit, patience, state: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Runs work with a session, on the calling thread, which must not be one of an asynchronous runtime unless it may
-    /// block. A transaction that the work leaves open is undone. A session whose connection is gone is not used again.
+    /// Runs work with a session on the calling thread. A transaction that the work leaves open is undone. A session whose connection is gone is not used again.
     ///
     /// # Errors
     /// [`ErrorKind::Unavailable`] if all sessions stay in use, or no connection can be made. Otherwise the work's own.
@@ -64,7 +63,7 @@ impl SessionPool {
     }
 
     fn return_session(&self, session: PostgresSession) {
-        if session.roll_back().is_err() || session.is_closed() {
+        if session.roll_back().is_err() || session.is_lost() {
             return self.count_lost();
         }
         self.lock_state().idle.push(session);

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 
 use postgres::types::ToSql;
 use postgres::{Client, Statement};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
 
 use super::address::PostgresAddress;
-use super::cursor::{OpenCursor, PostgresCursor};
+use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
@@ -15,18 +17,21 @@ use crate::{Error, ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
 
+/// Key of the lock that the one writer of a database has. Any number that nobody else uses.
+const WRITERS: i64 = 0x7469_6c6c_7772_6974;
+
 /// A function of a session: of its arguments to its value.
 type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<Value> + Send>;
 
-/// A connection to a cluster of PostgreSQL. It waits for the network on the calling thread, which must not be one of
-/// an asynchronous runtime.
+/// A connection to a cluster of PostgreSQL. It waits for the network on the calling thread. If that is one of an
+/// asynchronous runtime, the runtime has to have several.
 pub struct PostgresSession {
-    client: RefCell<Client>,
+    /// `None` while the session is being dropped.
+    client: Option<RefCell<Client>>,
     /// The compiled statements by their text before the translation.
     statements: RefCell<HashMap<String, Statement>>,
     state: Cell<State>,
-    /// The places of the cursors that are declared.
-    cursors: RefCell<Vec<bool>>,
+    cursors: RefCell<CursorNames>,
     functions: HashMap<&'static str, SessionFunction>,
 }
 
@@ -49,7 +54,7 @@ impl PostgresSession {
     /// [`ErrorKind::Unavailable`] if the database cannot be reached or refuses the connection.
     pub fn connect(address: &PostgresAddress) -> Result<Self> {
         Ok(Self {
-            client: RefCell::new(address.connect()?),
+            client: Some(RefCell::new(leave_runtime(|| address.connect())?)),
             statements: RefCell::default(),
             state: Cell::new(State::Idle),
             cursors: RefCell::default(),
@@ -64,11 +69,6 @@ impl PostgresSession {
         function: impl Fn(&[ValueRef<'_>]) -> Result<Value> + Send + 'static,
     ) {
         self.functions.insert(name, Box::new(function));
-    }
-
-    /// Returns true if the connection is gone.
-    pub fn is_closed(&self) -> bool {
-        self.client.borrow().is_closed()
     }
 
     /// Compiles a statement without running it, and checks the types of its parameters and columns.
@@ -91,7 +91,7 @@ impl PostgresSession {
         if let Some(kept) = self.statements.borrow().get(statement) {
             return Ok(kept.clone());
         }
-        let compiled = self.client.borrow_mut().prepare(&translate(statement)).map_err(|error| self.note(error))?;
+        let compiled = self.ask(|client| client.prepare(&translate(statement)))?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= KEPT_STATEMENTS {
             statements.clear();
@@ -103,37 +103,32 @@ impl PostgresSession {
     /// Runs a statement, and returns all its rows.
     pub(super) fn fetch_rows(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Vec<postgres::Row>> {
         let statement = self.prepare(statement)?;
-        let run = |parameters: &[&(dyn ToSql + Sync)]| self.client.borrow_mut().query(&statement, parameters);
-        with_parameters(values, run).map_err(|error| self.note(error))
+        with_parameters(values, |parameters| self.ask(|client| client.query(&statement, parameters)))
     }
 
-    /// Closes the cursor of a place.
-    pub(super) fn close_cursor(&self, place: usize) {
+    /// Closes a cursor.
+    pub(super) fn close_cursor(&self, name: CursorName) {
         // The end of a transaction closes its cursors, and a failed one takes no statements.
         if self.state.get() == State::Open {
-            let _ = self.execute_values(&format!("CLOSE c{place}"), &[]);
+            let _ = self.execute_values(&format!("CLOSE {name}"), &[]);
         }
-        if let Some(is_used) = self.cursors.borrow_mut().get_mut(place) {
-            *is_used = false;
-        }
+        self.cursors.borrow_mut().open.remove(&name);
     }
 
     /// Declares a cursor for a query.
     fn declare_cursor(&self, query: &str, values: &[ValueRef<'_>]) -> Result<OpenCursor<'_>> {
-        let place = {
-            let mut cursors = self.cursors.borrow_mut();
-            let free = cursors.iter().position(|is_used| !is_used);
-            let place = free.unwrap_or(cursors.len());
-            if free.is_none() {
-                cursors.push(false);
-            }
-            place
+        let name = self.cursors.borrow_mut().choose_name(query);
+        self.execute_values(&format!("DECLARE {name} NO SCROLL CURSOR FOR {query}"), values)?;
+        self.cursors.borrow_mut().open.insert(name);
+        Ok(OpenCursor::new(self, name))
+    }
+
+    /// Asks the database.
+    fn ask<T>(&self, question: impl FnOnce(&mut Client) -> Result<T, postgres::Error>) -> Result<T> {
+        let Some(client) = &self.client else {
+            return Err(Error::new(ErrorKind::Unavailable, "the session has ended"));
         };
-        self.execute_values(&format!("DECLARE c{place} NO SCROLL CURSOR FOR {query}"), values)?;
-        if let Some(is_used) = self.cursors.borrow_mut().get_mut(place) {
-            *is_used = true;
-        }
-        Ok(OpenCursor::new(self, place))
+        leave_runtime(|| question(&mut client.borrow_mut())).map_err(|error| self.note(error))
     }
 
     /// Notes a failure, after which the database refuses the statements of an open transaction.
@@ -146,15 +141,21 @@ impl PostgresSession {
 
     /// Runs statements that begin or end a transaction.
     fn run_control(&self, script: &str) -> Result<()> {
-        self.client.borrow_mut().batch_execute(script).map_err(|error| self.note(error))
+        self.ask(|client| client.batch_execute(script))
+    }
+}
+
+impl Drop for PostgresSession {
+    fn drop(&mut self) {
+        // The library says goodbye to the database, and so waits for the network.
+        leave_runtime(|| drop(self.client.take()));
     }
 }
 
 impl Session for PostgresSession {
     fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize> {
         let prepared = self.prepare(statement)?;
-        let run = |parameters: &[&(dyn ToSql + Sync)]| self.client.borrow_mut().execute(&prepared, parameters);
-        let changed = with_parameters(values, run).map_err(|error| self.note(error))?;
+        let changed = with_parameters(values, |parameters| self.ask(|client| client.execute(&prepared, parameters)))?;
         usize::try_from(changed).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
     }
 
@@ -176,9 +177,12 @@ impl Session for PostgresSession {
     }
 
     fn begin_write(&self) -> Result<()> {
-        self.run_control("BEGIN ISOLATION LEVEL READ COMMITTED")?;
+        // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
-        Ok(())
+        let begin = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS})");
+        self.run_control(&begin).inspect_err(|_| {
+            let _ = self.roll_back();
+        })
     }
 
     fn begin_read(&self) -> Result<()> {
@@ -222,9 +226,19 @@ impl Session for PostgresSession {
         Ok(())
     }
 
+    fn is_lost(&self) -> bool {
+        self.client.as_ref().is_none_or(|client| client.borrow().is_closed())
+    }
+
     fn is_in_transaction(&self) -> bool {
         self.state.get() != State::Idle
     }
+}
+
+/// Runs work that waits for the network. On a thread of an asynchronous runtime, another one takes over its tasks
+/// before.
+fn leave_runtime<T>(work: impl FnOnce() -> T) -> T {
+    if Handle::try_current().is_ok() { block_in_place(work) } else { work() }
 }
 
 /// Passes values as the library takes them.

@@ -107,12 +107,12 @@ impl Store {
 impl AdminStore {
     /// Loads a request. Returns `None` if there is none with this id.
     pub fn load_approval(&self, id: &ApprovalId) -> Result<Option<ApprovalRequest>, StoreError> {
-        load_request(&self.session, id)
+        load_request(&*self.session, id)
     }
 
     /// Loads the request that a form of a user has made. Returns `None` if there is none.
     pub fn load_approval_of_form(&self, asker: &UserId, form: &str) -> Result<Option<ApprovalRequest>, StoreError> {
-        load_request_of_form(&self.session, asker, form)
+        load_request_of_form(&*self.session, asker, form)
     }
 
     /// Loads the requests of a user about an entity that are of one kind, still wait, and whose time began after

@@ -13,7 +13,6 @@ use tillgate_vault::Vault;
 
 use crate::document::decode_document;
 use crate::snapshot::StoreSnapshot;
-use crate::store_file::open_reader;
 use crate::{Cancellation, Store, StoreError};
 
 /// Number of entries that are read in one snapshot. A long snapshot would keep the WAL from being truncated.
@@ -159,7 +158,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be opened.
     pub fn open_snapshot(&self, vault: &Vault) -> Result<StoreSnapshot, StoreError> {
-        StoreSnapshot::begin_read(open_reader(&self.folder)?, Some(vault))
+        StoreSnapshot::begin_read(self.place.open_reader()?, Some(vault))
     }
 }
 

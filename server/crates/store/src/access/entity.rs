@@ -72,12 +72,12 @@ pub(crate) fn load_entity(session: &dyn Session, id: &EntityId) -> Result<Option
 impl AdminStore {
     /// Fills a directory with the stored entities, tokens and risk rules.
     pub fn fill_directory(&self, directory: &Directory) -> Result<(), StoreError> {
-        refill_directory(&self.session, directory)
+        refill_directory(&*self.session, directory)
     }
 
     /// Loads an entity by id.
     pub fn load_entity(&self, id: &EntityId) -> Result<Option<Entity>, StoreError> {
-        load_entity(&self.session, id)
+        load_entity(&*self.session, id)
     }
 
     /// Loads all entities, in the order of their ids.

@@ -180,12 +180,12 @@ impl Store {
 impl AdminStore {
     /// Loads a user. Returns `None` if there is none.
     pub fn load_user(&self, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
-        load_user(&self.session, key)
+        load_user(&*self.session, key)
     }
 
     /// Loads all users, in the order of their mail addresses.
     pub fn load_users(&self) -> Result<Vec<User>, StoreError> {
-        load_users(&self.session)
+        load_users(&*self.session)
     }
 
     /// Loads a user, decides, and writes the changes, as one transaction. A refusal writes nothing.
@@ -194,7 +194,7 @@ impl AdminStore {
         key: &UserKey,
         decide: impl FnOnce(UserInput) -> Result<(UserChanges, T), E>,
     ) -> Result<Result<T, E>, StoreError> {
-        self.in_transaction(|store| decide_and_write(&store.session, key, None, decide))
+        self.in_transaction(|store| decide_and_write(&*store.session, key, None, decide))
     }
 }
 

@@ -81,7 +81,8 @@ pub(crate) async fn a_decision_is_reported_by_the_nearest_callback_with_its_paym
     }
     assert_eq!(claim_due(&store, "one", due_time()).await.len(), 0);
     // The payment was never held, so the audit log has no decision about it.
-    let query = "SELECT count(*) FROM audit_entry WHERE CAST(document AS TEXT) ->> 'action' LIKE 'review %'";
+    let query =
+        "SELECT count(*) FROM audit_entry WHERE json_extract(CAST(document AS TEXT), '$.action') LIKE 'review %'";
     let decisions: i64 = admin.session.query_one(query, (), |row| row.get(0)).unwrap();
     assert_eq!(decisions, 0);
     // A decision about an unknown payment is a mistake, which fails the whole write.

@@ -199,7 +199,7 @@ impl Store {
 impl AdminStore {
     /// Loads the latest deliveries of an entity, the latest day first: at most `limit`.
     pub fn load_push_deliveries(&self, entity: &EntityId, limit: u32) -> Result<Vec<DeliveryStatus>, StoreError> {
-        load_deliveries(&self.session, entity, limit)
+        load_deliveries(&*self.session, entity, limit)
     }
 }
 

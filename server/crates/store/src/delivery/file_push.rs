@@ -152,7 +152,7 @@ impl AdminStore {
 
     /// Loads the servers of an entity or of all, in the order of the entities.
     pub fn load_push_targets(&self, entity: Option<&EntityId>) -> Result<Vec<PushTargetInfo>, StoreError> {
-        load_targets(&self.session, entity)
+        load_targets(&*self.session, entity)
     }
 }
 

@@ -71,7 +71,7 @@ impl AdminStore {
 
     /// Loads the users of an entity or of all, also revoked ones, in the order of their names.
     pub fn load_ftp_users(&self, entity: Option<&EntityId>) -> Result<Vec<FtpUserInfo>, StoreError> {
-        load_users(&self.session, entity)
+        load_users(&*self.session, entity)
     }
 
     /// Revokes a user. Returns false if there is no valid one with this name.

@@ -133,14 +133,14 @@ impl AdminStore {
 
     /// Loads a webhook of any entity by id.
     pub fn load_webhook(&self, id: &str) -> Result<Option<Webhook>, StoreError> {
-        load_webhook(&self.session, id)
+        load_webhook(&*self.session, id)
     }
 
     /// Loads the webhooks of one entity, without those of other entities in the tree, or of all with `None`. Oldest
     /// first.
     pub fn load_webhooks(&self, entity: Option<&EntityId>) -> Result<Vec<Webhook>, StoreError> {
         match entity {
-            Some(entity) => load_webhooks_of(&self.session, entity),
+            Some(entity) => load_webhooks_of(&*self.session, entity),
             None => {
                 let query = format!("SELECT {COLUMNS} FROM webhook ORDER BY id");
                 Ok(self.session.query_all(&query, (), Webhook::read_row)?)
@@ -213,7 +213,7 @@ impl AdminStore {
     /// Loads the attempts of a webhook's messages, the latest message and attempt first: at most `limit` lines. A
     /// message without an attempt is one line.
     pub fn load_webhook_log(&self, id: &MessageId, limit: u32) -> Result<Vec<DeliveryLogEntry>, StoreError> {
-        load_log(&self.session, id.as_str(), limit)
+        load_log(&*self.session, id.as_str(), limit)
     }
 
     /// Queues a webhook's message to be sent again at once, whatever its state is, and forgets its failures. Returns

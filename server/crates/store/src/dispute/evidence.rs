@@ -113,11 +113,11 @@ impl Store {
 impl AdminStore {
     /// Loads the files of a dispute without their content, oldest first.
     pub fn load_evidence_list(&self, dispute: &DisputeId) -> Result<Vec<Evidence>, StoreError> {
-        load_list(&self.session, dispute)
+        load_list(&*self.session, dispute)
     }
 
     /// Loads a file with its sealed parts.
     pub fn load_evidence(&self, id: &EvidenceId) -> Result<Option<(Evidence, Vec<Sealed>)>, StoreError> {
-        load_file(&self.session, id)
+        load_file(&*self.session, id)
     }
 }

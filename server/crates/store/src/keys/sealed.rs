@@ -170,12 +170,12 @@ pub(crate) fn count_by_key(session: &dyn Session, id: KeyId) -> Result<Vec<Seale
 impl AdminStore {
     /// Counts the records sealed under a key, for each column that has any.
     pub fn count_sealed_by(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-        count_by_key(&self.session, id)
+        count_by_key(&*self.session, id)
     }
 
     /// Counts the records sealed under keys other than `id`, for each column that has any.
     pub fn count_sealed_by_others(&self, id: KeyId) -> Result<Vec<SealedCount>, StoreError> {
-        count_records(&self.session, id, "<>")
+        count_records(&*self.session, id, "<>")
     }
 
     /// Reseals every record that is not sealed under `id`. `reseal` receives the record's id in the vault and the
@@ -190,7 +190,7 @@ impl AdminStore {
         reseal: impl Fn(&str, &Sealed) -> Result<Sealed, E>,
         progress: impl FnMut(u64),
     ) -> Result<u64, StoreError> {
-        reseal_all(&self.session, Stale::OtherKey(id), reseal, progress)
+        reseal_all(&*self.session, Stale::OtherKey(id), reseal, progress)
     }
 }
 

@@ -110,6 +110,6 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read or written, or the vault has another key than the one that sealed it.
     pub fn load_account_index_key(&self, vault: &Vault) -> Result<AccountIndexKey, SealedKeyError> {
-        Ok(AccountIndexKey::new(make_stored_key(&self.session, ACCOUNT_INDEX_KEY, vault)?))
+        Ok(AccountIndexKey::new(make_stored_key(&*self.session, ACCOUNT_INDEX_KEY, vault)?))
     }
 }

@@ -163,7 +163,7 @@ fn load_seal(session: &dyn Session) -> Result<Option<Seal>, StoreError> {
 }
 
 pub(crate) fn has_table(session: &dyn Session, table: &str) -> Result<bool, StoreError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)";
+    let query = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1))";
     Ok(session.query_one(query, [table], |row| row.get(0))?)
 }
 

@@ -72,12 +72,12 @@ pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring) -> Result<(
 impl AdminStore {
     /// Loads the recorded keys, oldest first, including retired ones.
     pub fn load_vault_keys(&self) -> Result<Vec<VaultKeyRecord>, StoreError> {
-        load_key_records(&self.session)
+        load_key_records(&*self.session)
     }
 
     /// Returns the recorded keys that are not in `ids`, not retired, and have sealed records.
     pub fn find_missing_vault_keys(&self, ids: &[KeyId]) -> Result<Vec<KeyId>, StoreError> {
-        find_missing_keys(&self.session, ids)
+        find_missing_keys(&*self.session, ids)
     }
 
     /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.

@@ -103,7 +103,7 @@ fn load_channel_keys(session: &dyn Session, entity: &EntityId) -> Result<Vec<Sto
 impl AdminStore {
     /// Loads a channel's keys, oldest first, including retired ones, whose `sealed` is empty.
     pub fn load_wallet_keys(&self, entity: &EntityId) -> Result<Vec<StoredWalletKey>, StoreError> {
-        load_channel_keys(&self.session, entity)
+        load_channel_keys(&*self.session, entity)
     }
 
     /// Adds a key pair in use; `retired` is not stored.

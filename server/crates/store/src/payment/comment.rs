@@ -51,7 +51,7 @@ impl AdminStore {
     /// Adds a comment, unless its form was written before, or the payment has `limit` comments.
     pub fn add_payment_comment(&self, new: &NewComment, limit: u32) -> Result<CommentWrite, StoreError> {
         self.in_transaction(|store| {
-            let (payment, session) = (new.payment.as_str(), &store.session);
+            let (payment, session) = (new.payment.as_str(), &*store.session);
             let query = "SELECT 1 FROM payment_comment WHERE payment = ?1 AND key = ?2";
             if session.has_row(query, [payment, &new.key])? {
                 return Ok(CommentWrite::Written);

@@ -75,7 +75,7 @@ impl Store {
 impl AdminStore {
     /// Loads the messages of payments, oldest first for each of them.
     pub fn load_connector_messages(&self, payments: &[&Payment]) -> Result<Vec<NumberedMessage>, StoreError> {
-        load_messages(&self.session, payments)
+        load_messages(&*self.session, payments)
     }
 }
 

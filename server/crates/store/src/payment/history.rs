@@ -10,7 +10,6 @@ use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
 use tillgate_domain::payment::{Payment, ReportedPayment};
 use tillgate_domain::risk::list::ListHit;
-use tillgate_engine::sqlite::SqliteSession;
 use tillgate_engine::{Rows, Session, params};
 use tillgate_risk::ListedValue;
 
@@ -33,7 +32,7 @@ const PAGE_QUERY: &str = "SELECT document FROM payment WHERE entity = ?1 AND id 
 
 /// A read-only session with the stored payments. It belongs to one replay or report.
 pub struct PaymentHistory {
-    session: SqliteSession,
+    session: Box<dyn Session>,
 }
 
 /// A page of an entity's payments.
@@ -55,12 +54,12 @@ pub struct HistoricPayment {
 
 impl PaymentHistory {
     fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { session: open_reader(folder)? })
+        Ok(Self { session: Box::new(open_reader(folder)?) })
     }
 
     /// Returns the session, for reads of other rows.
     pub(crate) fn session(&self) -> &dyn Session {
-        &self.session
+        &*self.session
     }
 
     /// Loads the first payments of an entity in a range, at most 100.
@@ -128,7 +127,7 @@ impl PaymentHistory {
     /// # Errors
     /// Same as [`Self::load_page`].
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        load::load_payment(&self.session, entity, id)
+        load::load_payment(&*self.session, entity, id)
     }
 
     /// Finds list entries as [`Store::find_list_hits`] does.
@@ -138,7 +137,7 @@ impl PaymentHistory {
         values: &[ListedValue],
         now: Timestamp,
     ) -> Result<Vec<ListHit>, StoreError> {
-        list::find_hits(&self.session, entities, values, now)
+        list::find_hits(&*self.session, entities, values, now)
     }
 }
 
@@ -183,7 +182,7 @@ fn sum_chargebacks(session: &dyn Session, id: &PaymentId) -> Result<Option<i64>,
 impl Store {
     /// Opens the stored payments for a replay or a report.
     pub fn open_history(&self) -> Result<PaymentHistory, StoreError> {
-        PaymentHistory::open(&self.folder)
+        Ok(PaymentHistory { session: self.place.open_reader()? })
     }
 }
 

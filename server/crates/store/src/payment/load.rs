@@ -65,6 +65,6 @@ impl Store {
 impl AdminStore {
     /// Loads a payment of an entity by id.
     pub fn load_payment(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        load_payment(&self.session, entity, id)
+        load_payment(&*self.session, entity, id)
     }
 }

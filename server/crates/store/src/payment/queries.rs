@@ -115,7 +115,7 @@ impl Store {
 impl AdminStore {
     /// Same as [`Store::load_related_payments`].
     pub fn load_related_payments(&self, payment: &Payment, limit: u32) -> Result<Vec<Payment>, StoreError> {
-        load_related(&self.session, payment, limit)
+        load_related(&*self.session, payment, limit)
     }
 }
 

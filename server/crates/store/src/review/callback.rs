@@ -128,12 +128,12 @@ impl Store {
 impl AdminStore {
     /// Loads an entity's own configuration.
     pub fn load_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
-        load_callback(&self.session, entity.as_str())
+        load_callback(&*self.session, entity.as_str())
     }
 
     /// Same as [`Store::find_review_callback`].
     pub fn find_review_callback(&self, entity: &EntityId) -> Result<Option<StoredCallback>, StoreError> {
-        find_callback(&self.session, entity)
+        find_callback(&*self.session, entity)
     }
 
     /// Stores an entity's configuration in place of the one before. Waiting callbacks are sent by the new one.
@@ -175,7 +175,7 @@ impl AdminStore {
         callback: &EntityId,
         document: &CallbackDocument,
     ) -> Result<MessageId, StoreError> {
-        let message = write_callback(&self.session, &Sources::system(), callback, document)?;
+        let message = write_callback(&*self.session, &Sources::system(), callback, document)?;
         let (action, subject) = ("review-callback test", message.as_str());
         let details = [("transaction", document.decision.transaction_id.as_str())];
         self.record_act(&Act { action, subject, entity: Some(callback), details: &details }, |_| Ok(()))?;

@@ -76,7 +76,7 @@ const FAILED_CALLBACKS: &str = "SELECT message.id, callback, entity,
      FROM message WHERE callback IS NOT NULL AND failed IS NOT NULL";
 
 /// A limit that leaves nothing out (SQLite).
-const NO_LIMIT: i64 = -1;
+const NO_LIMIT: i64 = i64::MAX;
 
 impl Store {
     /// Loads the failed lists of the configurations of entities, in the order of the entities, oldest first. At most
@@ -131,7 +131,7 @@ impl AdminStore {
     /// Loads the failed list of an entity's configuration, or all of them with `None`. Oldest first.
     pub fn load_failed_callbacks(&self, callback: Option<&EntityId>) -> Result<Vec<FailedCallback>, StoreError> {
         match callback {
-            Some(callback) => load_failed(&self.session, callback, NO_LIMIT),
+            Some(callback) => load_failed(&*self.session, callback, NO_LIMIT),
             None => {
                 let query = format!("{FAILED_CALLBACKS} ORDER BY message.id");
                 Ok(self.session.query_all(&query, (), read_failed)?)

@@ -319,21 +319,21 @@ impl AdminStore {
         selection: &ReviewSelection,
         matches: impl Fn(&QueuedReview, &Payment) -> bool,
     ) -> Result<Option<ReviewPage>, StoreError> {
-        load_page(&self.session, selection, matches)
+        load_page(&*self.session, selection, matches)
     }
 
     /// Loads a review with its payment and its audit. Returns `None` if the payment was never held.
     pub fn load_review_record(&self, payment: &PaymentId) -> Result<Option<ReviewRecord>, StoreError> {
-        load_record(&self.session, payment)
+        load_record(&*self.session, payment)
     }
 
     /// Loads a review with the size of its audit. Returns `None` if the payment was never held.
     pub fn load_review_status(&self, payment: &PaymentId) -> Result<Option<ReviewStatus>, StoreError> {
-        load_status(&self.session, payment)
+        load_status(&*self.session, payment)
     }
 
     /// Writes a change of a claim or a note, and its row in the audit. Run it in the transaction that loads the review.
     pub fn apply_review_change(&self, change: &ReviewChange) -> Result<(), StoreError> {
-        apply_change(&self.session, &Sources::system(), change)
+        apply_change(&*self.session, &Sources::system(), change)
     }
 }

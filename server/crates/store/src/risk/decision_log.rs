@@ -210,11 +210,11 @@ impl AdminStore {
         kind: DecisionLogKind,
         limit: u32,
     ) -> Result<Vec<DecisionLogRow>, StoreError> {
-        load_rows(&self.session, entity, kind, i64::MAX, limit)
+        load_rows(&*self.session, entity, kind, i64::MAX, limit)
     }
 
     /// Loads the latest rows of an entity of all kinds, the latest first.
     pub fn load_decision_log(&self, entity: &EntityId, limit: u32) -> Result<Vec<DecisionLogRow>, StoreError> {
-        load_page(&self.session, entity, None, limit)
+        load_page(&*self.session, entity, None, limit)
     }
 }

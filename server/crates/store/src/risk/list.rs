@@ -225,7 +225,7 @@ impl AdminStore {
         entity: &EntityId,
         selection: &ListSelection,
     ) -> Result<Vec<RiskListEntry>, StoreError> {
-        load_entries(&self.session, entity, selection)
+        load_entries(&*self.session, entity, selection)
     }
 }
 

@@ -156,17 +156,17 @@ impl AdminStore {
     /// Loads the rules and lists of an entity, and the requested entry. If its lists are full, deletes the expired
     /// entries first. Run it in the transaction that writes the change.
     pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
-        load_state_for_change(&self.session, keys)
+        load_state_for_change(&*self.session, keys)
     }
 
     /// Writes a change of rules or lists, and its row in the decision log.
     pub fn apply_risk_change(&self, change: &RiskChange) -> Result<(), StoreError> {
-        apply_change(&self.session, change, self.address().map(|address| (self.actor(), address)))
+        apply_change(&*self.session, change, self.address().map(|address| (self.actor(), address)))
     }
 
     /// Loads the text of a version of rules. Returns `None` if the entity has no such version.
     pub fn load_rules_text(&self, entity: &EntityId, version: &str) -> Result<Option<String>, StoreError> {
-        load_text(&self.session, entity, version)
+        load_text(&*self.session, entity, version)
     }
 }
 

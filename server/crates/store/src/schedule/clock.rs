@@ -145,7 +145,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read, or a schedule is damaged.
     pub fn count_due_runs(&self, entity: &Entity, by: SignedDuration, limit: u64) -> Result<u64, StoreError> {
-        count_due_runs(&self.session, entity, by, Timestamp::now(), limit)
+        count_due_runs(&*self.session, entity, by, Timestamp::now(), limit)
     }
 }
 

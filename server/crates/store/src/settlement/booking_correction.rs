@@ -78,7 +78,7 @@ impl AdminStore {
             if content.action != PAYMENT || !has_booked {
                 continue;
             }
-            let referenced = ledger::load_referenced(&self.session, &entity, referenced)?;
+            let referenced = ledger::load_referenced(&*self.session, &entity, referenced)?;
             if !is_booked(referenced) {
                 wrong.push(WrongEntry { number: row.get(0)?, entity, content });
             }
@@ -114,7 +114,7 @@ impl AdminStore {
     /// Writes the entry that takes a wrong booking back. `record` had settled it.
     fn write_correction(&self, wrong: &WrongEntry, record: Option<&RecordId>) -> Result<(), StoreError> {
         let now = Timestamp::now();
-        let time = now + ledger::load_clock_advance(&self.session, &wrong.entity)?;
+        let time = now + ledger::load_clock_advance(&*self.session, &wrong.entity)?;
         let WrongEntry { content, number, .. } = wrong;
         let opposite = |sums: &LedgerSums| LedgerSums::from_array(sums.to_array().map(i64::wrapping_neg));
         let entry =
@@ -129,7 +129,7 @@ impl AdminStore {
             Some(record) => entry.with_detail(SETTLED_RECORD, record.as_str()),
             None => entry,
         };
-        ledger::write_entry(&self.session, Some(&wrong.entity), &entry, now)
+        ledger::write_entry(&*self.session, Some(&wrong.entity), &entry, now)
     }
 }
 

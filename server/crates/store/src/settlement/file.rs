@@ -107,7 +107,7 @@ impl AdminStore {
     /// # Errors
     /// If `work` fails, or the transaction cannot commit. Nothing is written then.
     pub fn in_part<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        let transaction: Transaction<'_> = begin_immediate(&self.session)?;
+        let transaction: Transaction<'_> = begin_immediate(&*self.session)?;
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
@@ -168,7 +168,7 @@ impl AdminStore {
             "INSERT INTO settlement_line (institute, line, content, record) VALUES (?1, ?2, ?3, ?4)",
             params![line.institute, line.key, line.content, record.id.as_str()],
         )?;
-        reconciliation::write_record(&self.session, record)?;
+        reconciliation::write_record(&*self.session, record)?;
         self.add_settled_parts(&record.id, parts)?;
         let entity = record.import.as_ref().map_or(&record.owner.account, |import| &import.entity);
         if is_unmatched {
@@ -199,7 +199,7 @@ impl AdminStore {
         entry: AuditEntry,
         money: BTreeMap<String, LedgerSums>,
     ) -> Result<(), StoreError> {
-        ledger::write_entry(&self.session, Some(entity), &AuditEntry { money, ..entry }, Timestamp::now())
+        ledger::write_entry(&*self.session, Some(entity), &AuditEntry { money, ..entry }, Timestamp::now())
     }
 
     /// Returns the part of a payment that institutes have settled, in hundredths.
@@ -236,7 +236,7 @@ impl AdminStore {
         while let Some(row) = rows.next()? {
             let [entity, payment]: [String; 2] = [row.get(0)?, row.get(1)?];
             if let (Some(entity), Some(payment)) = (EntityId::parse(&entity), PaymentId::parse(&payment)) {
-                payments.extend(load::load_payment(&self.session, &entity, &payment)?);
+                payments.extend(load::load_payment(&*self.session, &entity, &payment)?);
             }
         }
         Ok(payments)
@@ -253,24 +253,24 @@ impl AdminStore {
         let id: Option<String> =
             self.session.query_optional(query, [referenced.id.as_str(), payment_type.code()], |row| row.get(0))?;
         match id.as_deref().and_then(PaymentId::parse) {
-            Some(id) => load::load_payment(&self.session, &referenced.entity, &id),
+            Some(id) => load::load_payment(&*self.session, &referenced.entity, &id),
             None => Ok(None),
         }
     }
 
     /// Loads the type of a payment.
     pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
-        ledger::load_payment_type(&self.session, entity, id)
+        ledger::load_payment_type(&*self.session, entity, id)
     }
 
     /// Loads the open dispute of a payment.
     pub fn load_open_dispute(&self, payment: &PaymentId) -> Result<Option<Dispute>, StoreError> {
-        dispute::load_requested(&self.session, &crate::DisputeKey::OpenOfPayment(payment.clone()))
+        dispute::load_requested(&*self.session, &crate::DisputeKey::OpenOfPayment(payment.clone()))
     }
 
     /// Loads the dispute of a chargeback.
     pub fn load_dispute_of_chargeback(&self, chargeback: &PaymentId) -> Result<Option<Dispute>, StoreError> {
-        dispute::load_of_chargeback(&self.session, chargeback)
+        dispute::load_of_chargeback(&*self.session, chargeback)
     }
 }
 

@@ -94,7 +94,7 @@ impl AdminStore {
     /// # Errors
     /// If the store cannot be read, or the record is damaged.
     pub fn load_record(&self, id: &RecordId) -> Result<Option<ReconciliationRecord>, StoreError> {
-        load_by_id(&self.session, id)
+        load_by_id(&*self.session, id)
     }
 
     /// Loads the first unmatched records after a record, in the order of their ids. `entities` are those for which
@@ -108,7 +108,7 @@ impl AdminStore {
         after: Option<&RecordId>,
         limit: usize,
     ) -> Result<Vec<ReconciliationRecord>, StoreError> {
-        load_queue(&self.session, entities, after, limit)
+        load_queue(&*self.session, entities, after, limit)
     }
 
     /// Writes the match of a record, removes it from the unmatched lines, and moves the money of its line. Belongs into
@@ -121,7 +121,7 @@ impl AdminStore {
         money: BTreeMap<String, LedgerSums>,
     ) -> Result<(), StoreError> {
         // The record comes before the entry below, which binds its digest.
-        reconciliation::write_record(&self.session, record)?;
+        reconciliation::write_record(&*self.session, record)?;
         self.add_settled_parts(&record.id, parts)?;
         self.delete_from_queue(&record.id)?;
         let payments = record.matching.iter().flat_map(|matching| &matching.payments);
@@ -134,7 +134,7 @@ impl AdminStore {
             None => entry,
         };
         let entry = AuditEntry { money, ..entry };
-        ledger::write_entry(&self.session, Some(&record.owner.account), &entry, Timestamp::now())
+        ledger::write_entry(&*self.session, Some(&record.owner.account), &entry, Timestamp::now())
     }
 
     /// Writes the rejection of a record, and removes it from the unmatched lines. Belongs into a transaction.

@@ -165,7 +165,7 @@ impl AdminStore {
         self.in_transaction(|store| {
             // Adding up all rows takes long, so it was done without the write lock. Writes of the program since then
             // have changed rows and seal alike, so the differences are still the same.
-            let mut seal = load_seal(&store.session)?.ok_or(AcceptError::NotSealed)?;
+            let mut seal = load_seal(&*store.session)?.ok_or(AcceptError::NotSealed)?;
             if !seal.has_code(&changed.key) {
                 return Err(AcceptError::ForgedSeal);
             }
@@ -198,5 +198,5 @@ fn write_acceptance(store: &AdminStore, accepted: &[AcceptedTable], reason: &str
         let AcceptedTable { table, rows, old_sum, new_sum } = accepted;
         entry.with_detail(table, format!("{rows} rows, the sum {old_sum} became {new_sum}"))
     });
-    ledger::write_entry(&store.session, None, &entry, now)
+    ledger::write_entry(&*store.session, None, &entry, now)
 }

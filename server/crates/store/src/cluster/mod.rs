@@ -1,0 +1,95 @@
+//! The store in a database of PostgreSQL: its opening, and what only this place has.
+
+mod hooks;
+
+use std::sync::Arc;
+
+use tillgate_domain::access::audit::ChainHash;
+use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, migrate};
+use tillgate_engine::{FromValue as _, Session, Value};
+use tillgate_vault::{Keyring, Vault};
+
+use self::hooks::ClusterHooks;
+use crate::entity_directory::Directory;
+use crate::open_for_writing::VaultAccess;
+use crate::place::Place;
+use crate::readers::Readers;
+use crate::writer::Writer;
+use crate::{AdminStore, ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
+
+/// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 67, script: include_str!("../postgres_migrations/0067_baseline.sql") }];
+
+/// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
+/// opens it.
+pub(super) fn open_writer(address: &PostgresAddress, access: VaultAccess<'_>) -> Result<PostgresSession, StoreError> {
+    let mut session = PostgresSession::connect(address)?;
+    migrate(&session, MIGRATIONS)?;
+    if let Some(key) = access.open_audit_key(&session)? {
+        add_audit_functions(&mut session, &key);
+    }
+    Ok(session)
+}
+
+/// Gives a session the functions that hash entries of the audit log. The database never has the key.
+fn add_audit_functions(session: &mut PostgresSession, key: &AuditKey) {
+    let id = key.id().to_owned();
+    session.add_function("audit_key_id", move |_| Ok(Value::Text(id.clone())));
+    let key = key.clone();
+    session.add_function("audit_hash", move |values| {
+        let [previous, number, entity, document] = values else {
+            return Ok(Value::Null);
+        };
+        let previous = ChainHash::from_value(*previous)?;
+        let hash = key.hash_entry(&previous, number.as_integer()?, entity.as_str()?, document.as_blob()?);
+        Ok(Value::Blob(hash.to_vec()))
+    });
+}
+
+/// Loads the size of the database in bytes.
+pub(crate) fn load_size(session: &dyn Session) -> Result<u64, StoreError> {
+    Ok(session.query_one("SELECT pg_database_size(current_database())", (), |row| row.get(0))?)
+}
+
+impl Store {
+    /// Opens a database of a cluster, brings its schema to this version, and starts the writer. Fills the directory,
+    /// which is refilled soon after another node or a command has changed it. Only a server passes `keys`: which of
+    /// them are loaded is recorded, and they are reloaded when another process has changed them.
+    ///
+    /// # Errors
+    /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
+    pub fn open_cluster(
+        address: &PostgresAddress,
+        directory: Arc<Directory>,
+        keys: Option<Keyring>,
+        (limits, sources): (WriteLimits, Sources),
+    ) -> Result<Self, StoreError> {
+        let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
+        let session = open_writer(address, access)?;
+        if let Some(keys) = &keys {
+            keys.vault.refuse_first_format();
+            keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
+        }
+        access::entity::refill_directory(&session, &directory)?;
+        let (damage, change_log) = (Arc::new(Damage::default()), Arc::new(ChangeLog::default()));
+        // Another node may have changed any payment since a response was made.
+        change_log.stop_caching();
+        let hooks = ClusterHooks::new(address.clone(), Arc::clone(&directory), keys);
+        let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
+        let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
+        Ok(Self::assemble(Place::Cluster(address.clone()), (readers, writer), (change_log, damage), directory, sources))
+    }
+}
+
+impl AdminStore {
+    /// Opens a database of a cluster as [`AdminStore::open_with_vault`] opens a data folder.
+    ///
+    /// # Errors
+    /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
+    pub fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin))?;
+        Ok(Self::new(Box::new(session), vault))
+    }
+}
