@@ -17,4 +17,4 @@ pub use params::Params;
 pub use row::{Columns, Cursor, FromRow, Row, Rows};
 pub use session::Session;
 pub use transaction::Transaction;
-pub use value::{FromValue, ToValue, Value, ValueRef};
+pub use value::{FromValue, OwnedValue, ToValue, ValueRef};
