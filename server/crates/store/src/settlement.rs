@@ -161,7 +161,7 @@ impl SettlementWrite {
         }
         for number in &self.postponed {
             session.execute(
-                "INSERT OR IGNORE INTO settlement_postponed (entity, number) VALUES (?1, ?2)",
+                "INSERT INTO settlement_postponed (entity, number) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                 params![entity, number],
             )?;
         }

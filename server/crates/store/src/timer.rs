@@ -128,9 +128,10 @@ pub(super) fn start_end_timer(
 ) -> Result<(), StoreError> {
     // The advance of that clock is read here under the write lock, so that it cannot change meanwhile.
     session.execute(
-        "INSERT OR IGNORE INTO timer (kind, subject, entity, since)
+        "INSERT INTO timer (kind, subject, entity, since)
              SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
-             FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2",
+             FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
+             ON CONFLICT DO NOTHING",
         params![payment, entity, since.as_millisecond(), kind.as_str()],
     )?;
     Ok(())
@@ -172,7 +173,7 @@ pub(super) fn start_inquiry_timer(
     since: Timestamp,
 ) -> Result<(), StoreError> {
     session.execute(
-        "INSERT OR IGNORE INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
         params![TimerKind::Inquire.as_str(), payment.id.as_str(), payment.entity.as_str(), since.as_millisecond()],
     )?;
     Ok(())
@@ -186,8 +187,9 @@ pub(super) fn start_settlement_timer(
     since: Timestamp,
 ) -> Result<(), StoreError> {
     session.execute(
-        "INSERT OR IGNORE INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
-             WHERE NOT EXISTS (SELECT 1 FROM entity WHERE id = ?2 AND level IN ('psp', 'division'))",
+        "INSERT INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
+             WHERE NOT EXISTS (SELECT 1 FROM entity WHERE id = ?2 AND level IN ('psp', 'division'))
+             ON CONFLICT DO NOTHING",
         params![TimerKind::Settle.as_str(), entity.as_str(), since.as_millisecond()],
     )?;
     Ok(())

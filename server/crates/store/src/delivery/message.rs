@@ -224,8 +224,8 @@ impl Store {
                 params![id.as_str(), due],
             )?;
             session.execute(
-                "INSERT OR REPLACE INTO delivery (message, at, milliseconds, status, fault)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO delivery (message, at, milliseconds, status, fault) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (message, at) DO UPDATE SET milliseconds = ?3, status = ?4, fault = ?5",
                 params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
             )?;
             if !accepted && due.is_none() {

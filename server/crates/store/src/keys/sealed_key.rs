@@ -32,7 +32,7 @@ fn load_sealed_key(session: &dyn Session, name: &str) -> Result<Option<Sealed>, 
 
 /// Stores a key, unless another process has stored one first. Returns the stored one.
 fn insert_sealed_key(session: &dyn Session, name: &str, sealed: &Sealed) -> Result<Sealed, StoreError> {
-    let query = "INSERT OR IGNORE INTO sealed_key (name, sealed) VALUES (?1, ?2)";
+    let query = "INSERT INTO sealed_key (name, sealed) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     session.execute(query, params![name, sealed.as_bytes()])?;
     // Read back, because another process may have stored a key first, and all processes need the same one.
     Ok(session.query_one(LOAD, [name], |row| read_sealed(row, 0))?)

@@ -87,7 +87,7 @@ impl AdminStore {
         let known: Option<i64> = self.session.query_optional(query, [id.0], |row| row.get(0))?;
         if known.is_none() {
             let act = Act { action: "vault-key add", subject: &to_hex(&id.0), entity: None, details: &[] };
-            let query = "INSERT OR IGNORE INTO vault_key (id, created) VALUES (?1, ?2)";
+            let query = "INSERT INTO vault_key (id, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
         }
         Ok(())

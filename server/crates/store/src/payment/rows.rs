@@ -58,13 +58,13 @@ fn write_index_rows(session: &dyn Session, payment: &Payment) -> Result<(), Stor
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     if let Some(reference) = payment.merchant_transaction_id() {
         session.execute(
-            "INSERT OR IGNORE INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3)",
+            "INSERT INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![entity, reference, id],
         )?;
     }
     if let Some(page) = payment.redirect.as_ref().and_then(|redirect| redirect.page.as_ref()) {
         session.execute(
-            "INSERT OR IGNORE INTO page (id, entity, payment) VALUES (?1, ?2, ?3)",
+            "INSERT INTO page (id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![page.as_str(), entity, id],
         )?;
     }
@@ -78,7 +78,7 @@ fn write_connector_id(session: &dyn Session, payment: &Payment) -> Result<(), St
         return Ok(());
     };
     session.execute(
-        "INSERT OR IGNORE INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3)",
+        "INSERT INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         params![id, payment.entity.as_str(), payment.id.as_str()],
     )?;
     Ok(())

@@ -134,7 +134,7 @@ impl AdminStore {
         let act = import_act(&subject, file, details);
         self.execute_act(
             &act,
-            "INSERT OR IGNORE INTO settlement_file (institute, hash, document) VALUES (?1, ?2, ?3)",
+            "INSERT INTO settlement_file (institute, hash, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![file.institute, file.hash, encode_document(file)],
         )?;
         Ok(())
