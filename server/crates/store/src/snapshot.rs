@@ -17,7 +17,6 @@ use tillgate_shared::money::Currency;
 use tillgate_vault::Vault;
 
 use super::document::read_document;
-use super::restore::open_immutable;
 use super::settlement::StoredBatch;
 use super::store_file::open_reader;
 use super::{AdminStore, StoreError, settlement};
@@ -56,7 +55,7 @@ impl AdminStore {
 impl StoreSnapshot {
     /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
     pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        Self::begin_read(open_immutable(file)?, vault)
+        Self::begin_read(SqliteSession::open_immutable(file)?, vault)
     }
 
     /// Begins a snapshot on a session.
