@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_domain::payment::Payment;
-use tillgate_engine::Value as Stored;
+use tillgate_engine::OwnedValue;
 use tillgate_store::{AdminStore, bench};
 use tillgate_tests::MerchantClient;
 use tillgate_tests::bench::Sampler;
@@ -152,7 +152,7 @@ fn insert_lines(settled: &Path, floor: &Path) -> anyhow::Result<Value> {
         let mut part = Vec::new();
         while part.len() < LINES_PER_COMMIT {
             let Some(line) = lines.next()? else { break };
-            let values: Vec<Stored> = (0..6).map(|column| line.get(column)).collect::<Result<_, _>>()?;
+            let values: Vec<OwnedValue> = (0..6).map(|column| line.get(column)).collect::<Result<_, _>>()?;
             part.push(values);
         }
         if part.is_empty() {

@@ -18,4 +18,4 @@ pub use params::Params;
 pub use row::{Columns, Cursor, FromRow, Row, Rows};
 pub use session::{Reading, Session};
 pub use transaction::Transaction;
-pub use value::{FromValue, ToValue, Value, ValueRef};
+pub use value::{FromValue, OwnedValue, ToValue, ValueRef};

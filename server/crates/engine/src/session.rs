@@ -1,6 +1,6 @@
 //! A session with a database: a connection that belongs to one thread at a time.
 
-use super::{Error, ErrorKind, FromValue, Params, Result, Row, Rows, ToValue as _, Transaction, Value, ValueRef};
+use super::{Error, ErrorKind, FromValue, OwnedValue, Params, Result, Row, Rows, ToValue as _, Transaction, ValueRef};
 
 /// The way in which a query is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// That of the function.
-    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>>;
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>>;
 
     /// Begins a transaction that keeps all other writers out, so that nobody changes what it reads before it writes.
     ///

@@ -19,7 +19,7 @@ pub enum ValueRef<'a> {
 
 /// A value that is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum OwnedValue {
     /// No value.
     Null,
     /// An integer of 64 bits.
@@ -244,7 +244,7 @@ impl<T: ToValue + ?Sized> ToValue for &T {
     }
 }
 
-impl ToValue for Value {
+impl ToValue for OwnedValue {
     fn to_value(&self) -> Result<ValueRef<'_>> {
         Ok(match self {
             Self::Null => ValueRef::Null,
@@ -256,7 +256,7 @@ impl ToValue for Value {
     }
 }
 
-impl FromValue for Value {
+impl FromValue for OwnedValue {
     fn from_value(value: ValueRef<'_>) -> Result<Self> {
         Ok(match value {
             ValueRef::Null => Self::Null,

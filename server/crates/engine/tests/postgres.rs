@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, SessionLimits, SessionPool, migrate};
-use tillgate_engine::{Error, ErrorKind, Result, Session, Value, params};
+use tillgate_engine::{Error, ErrorKind, OwnedValue, Result, Session, params};
 use tillgate_test_cluster::Cluster;
 
 /// The cluster of this program's tests. Each has a database of its own.
@@ -55,9 +55,12 @@ fn values_are_read_as_they_were_written() {
         assert_eq!(read.unwrap(), (number, name.map(str::to_owned), data));
     }
     let texts = session.query_one("SELECT count(*), EXISTS (SELECT 1), 1.5::float8, 7::int4 FROM number", (), |row| {
-        (0..row.column_count()).map(|column| row.get::<Value>(column)).collect::<Result<Vec<_>>>()
+        (0..row.column_count()).map(|column| row.get::<OwnedValue>(column)).collect::<Result<Vec<_>>>()
     });
-    assert_eq!(texts.unwrap(), [Value::Integer(3), Value::Integer(1), Value::Real(1.5), Value::Integer(7)]);
+    assert_eq!(
+        texts.unwrap(),
+        [OwnedValue::Integer(3), OwnedValue::Integer(1), OwnedValue::Real(1.5), OwnedValue::Integer(7)]
+    );
     let none = session.query_optional("SELECT n FROM number WHERE n = ?1", [9_i64], |row| row.get::<i64>(0));
     assert_eq!(none.unwrap(), None);
 }

@@ -46,7 +46,7 @@ impl Gateway {
         Ok(SystemState {
             now: self.now(),
             node: self.options.node.clone(),
-            free_bytes: free_bytes(&store.folder).ok(),
+            free_bytes: store.folder.as_deref().and_then(|folder| free_bytes(folder).ok()),
             store,
             backup: backups.acts.into_iter().next().map(|act| act.entry),
             connectors: self.connectors.list(),

@@ -1,7 +1,7 @@
 //! Figures of the whole store for its operator: the size of its files, its schema, its queues and its vault keys.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use tillgate_engine::{Session, params};
@@ -30,6 +30,8 @@ pub struct WaitingWork {
 pub struct StoreFigures {
     /// The data folder, or the hosts of the cluster with the database.
     pub place: String,
+    /// The data folder. `None` if the data is in a cluster.
+    pub folder: Option<PathBuf>,
     /// Number of the latest migration.
     pub schema: usize,
     /// Bytes of the file, or of the database.
@@ -58,6 +60,7 @@ impl Store {
         self.readers.in_snapshot(|session| {
             Ok(StoreFigures {
                 place: self.place.describe(),
+                folder: folder.cloned(),
                 schema: VERSION,
                 file_bytes: match folder {
                     Some(folder) => size(&store_path(folder)),

@@ -165,8 +165,8 @@ impl<C: CommitHooks> CommitThread<C> {
     }
 
     /// Commits a request and those that wait behind it, at most [`MAX_GROUP`], as one transaction, then answers all of
-    /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If the database undoes the
-    /// transaction midway, fails the requests run so far; the next group takes the others.
+    /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If the database undoes
+    /// the transaction midway, fails the requests run so far; the next group takes the others.
     fn commit_group(&mut self, first: WriteJob, waiting: &mut WaitingJobs) {
         if let Some(fault) = self.hooks.known_fault() {
             return waiting.refuse_all(first, Some(fault));

@@ -4,7 +4,9 @@
 //! the resulting [`Changes`] durable before the response is sent. There are no conflicts and no retries: fifty
 //! concurrent payments of one checkout are decided one after the other.
 //!
-//! Knows every table and all SQL. Never asks an acquirer, sends nothing, and decides no amount.
+//! Knows every table and all SQL, but no SQL library: statements run on the sessions of `tillgate_engine`. Only the
+//! functions that keep the seal use one, because other databases do not have them. Never asks an acquirer, sends
+//! nothing, and decides no amount.
 
 pub mod access;
 pub mod acquirer_entry;

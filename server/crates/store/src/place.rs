@@ -15,7 +15,7 @@ pub(super) enum Place {
     /// The file of SQLite in a data folder.
     Folder(DataFolder),
     /// A database of PostgreSQL.
-    Cluster(PostgresAddress),
+    Cluster(Box<PostgresAddress>),
 }
 
 /// A data folder whose file this process has open.

@@ -33,7 +33,7 @@ enum Pool {
         idle: Mutex<Vec<SqliteSession>>,
     },
     /// Those with a database of a cluster.
-    Cluster(SessionPool),
+    Cluster(Box<SessionPool>),
 }
 
 impl Readers {
@@ -42,7 +42,7 @@ impl Readers {
     }
 
     pub(super) fn of_cluster(address: PostgresAddress, damage: Arc<Damage>) -> Self {
-        Self { pool: Pool::Cluster(SessionPool::new(address, CLUSTER_SESSIONS, CLUSTER_PATIENCE)), damage }
+        Self { pool: Pool::Cluster(Box::new(SessionPool::new(address, CLUSTER_SESSIONS, CLUSTER_PATIENCE))), damage }
     }
 
     /// Runs a read on a session of the pool, which gets it back also after a failure. Records the damage that the read

@@ -16,12 +16,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags};
 use tillgate_engine::sqlite::SqliteSession;
 
 use super::migrations::VERSION;
 use super::restore_loss::TakenBack;
-use super::store_file::{immutable_address, make_folder, path_with_suffix, store_path};
+use super::store_file::{make_folder, path_with_suffix, store_path};
 use super::{StoreError, lock};
 
 /// Reason for a failed restore.
@@ -128,7 +127,7 @@ fn copy_durably(from: &Path, to: &Path) -> Result<u64, RestoreError> {
 fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     let refuse = |reason: String| RestoreError::Backup(from.to_owned(), reason);
     let findings = || -> tillgate_engine::Result<Option<String>> {
-        let session = open_immutable(copy)?;
+        let session = SqliteSession::open_immutable(copy)?;
         // In contrast to the daily check, this one also compares indexes with their tables.
         let integrity: String = session.query_one("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
         if integrity != "ok" {
@@ -157,15 +156,9 @@ fn check_backup(from: &Path, copy: &Path) -> Result<(), RestoreError> {
     }
 }
 
-/// Opens a file that no process changes.
-pub(super) fn open_immutable(file: &Path) -> tillgate_engine::Result<SqliteSession> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Ok(SqliteSession::new(Connection::open_with_flags(immutable_address(file), flags)?))
-}
-
 /// Returns true if the schema of a backup is that of this version, so that it can be verified as it is.
 pub fn has_current_version(file: &Path) -> Result<bool, StoreError> {
-    let version: i64 = open_immutable(file)?.query_one("PRAGMA user_version", (), |row| row.get(0))?;
+    let version: i64 = SqliteSession::open_immutable(file)?.query_one("PRAGMA user_version", (), |row| row.get(0))?;
     Ok(usize::try_from(version) == Ok(VERSION))
 }
 

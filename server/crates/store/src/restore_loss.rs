@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::id::to_hex;
-use tillgate_engine::sqlite::SqliteSession;
+use tillgate_engine::sqlite::{SqliteSession, immutable_address};
 use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::admin::Act;
-use super::store_file::{immutable_address, store_path};
+use super::store_file::store_path;
 use super::{AdminStore, StoreError};
 
 /// Acts and payments that are gone after a restore.
@@ -40,9 +39,8 @@ impl TakenBack {
     }
 
     fn read_differences(folder: &Path, backup: &Path) -> Result<Self, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Not opened as immutable, because SQLite would ignore the write-ahead log with the latest payments.
-        let session = SqliteSession::new(Connection::open_with_flags(store_path(folder), flags)?);
+        let session = SqliteSession::open_read_only(&store_path(folder))?;
         session.execute("ATTACH ?1 AS backup", [immutable_address(backup)])?;
         let count = |query: &str| session.query_one(query, (), |row| row.get::<i64>(0)).map(i64::unsigned_abs);
         let payments = count("SELECT count(*) FROM main.payment WHERE id NOT IN (SELECT id FROM backup.payment)")?;

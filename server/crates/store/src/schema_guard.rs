@@ -46,7 +46,7 @@ pub(super) fn check_commits(session: &SqliteSession, folder: &Path) -> Result<()
             }
         }
     };
-    Ok(session.connection().commit_hook(Some(is_refused))?)
+    Ok(session.check_commits(is_refused)?)
 }
 
 /// The check of the server's writer, which reads the schema only after another session has written.
@@ -62,7 +62,7 @@ pub(super) struct SchemaGuard {
 impl SchemaGuard {
     /// Takes over from [`check_commits`] on the session of the writer, and checks the schema for the first time.
     pub(super) fn start(session: &SqliteSession) -> Result<Self, StoreError> {
-        session.connection().commit_hook(None::<fn() -> bool>)?;
+        session.end_commit_checks()?;
         let mut guard = Self::default();
         // A hazard at the start is only logged, so that the store can be read. The first write checks again and is
         // refused.

@@ -11,12 +11,12 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::settlement::SettlementState;
 use tillgate_domain::settlement::ledger::{LedgerSums, ReferencedPayment};
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
+use tillgate_engine::sqlite::SqliteSession;
 use tillgate_engine::{Row, Session};
 use tillgate_shared::money::Currency;
 use tillgate_vault::Vault;
 
 use super::document::read_document;
-use super::restore::open_immutable;
 use super::settlement::StoredBatch;
 use super::store_file::open_reader;
 use super::{AdminStore, StoreError, settlement};
@@ -55,7 +55,7 @@ impl AdminStore {
 impl StoreSnapshot {
     /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
     pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        Self::begin_read(Box::new(open_immutable(file)?), vault)
+        Self::begin_read(Box::new(SqliteSession::open_immutable(file)?), vault)
     }
 
     /// Begins a snapshot on a session.

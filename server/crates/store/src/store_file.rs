@@ -10,8 +10,6 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
 use tillgate_engine::Session as _;
 use tillgate_engine::sqlite::SqliteSession;
 
@@ -47,13 +45,6 @@ pub(super) fn is_restore_interrupted(folder: &Path) -> bool {
     path_with_suffix(folder, ".restoring").exists()
 }
 
-/// Returns the address of a file that no process changes, so that SQLite creates no WAL and no index beside it.
-pub(super) fn immutable_address(file: &Path) -> String {
-    // These characters would end the path in the address, or begin an escape.
-    let path = file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    format!("file:{path}?immutable=1")
-}
-
 /// Opens the store's file for writing, at the version that it has.
 pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError> {
     make_folder(folder)?;
@@ -85,7 +76,7 @@ pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError
     // are written twice.
     session.run_script(&format!("PRAGMA cache_size = {WRITER_CACHE_KIB}"))?;
     // Triggers that somebody has added to the file cannot call the functions that keep the seal.
-    session.connection().set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    session.distrust_schema()?;
     Ok(session)
 }
 
@@ -101,9 +92,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), StoreError> {
 
 /// Opens the store's file for reading only. Fails if there is none, and does not migrate it.
 pub(super) fn open_reader(folder: &Path) -> Result<SqliteSession, StoreError> {
-    // A session is used by one thread at a time, so SQLite's own mutexes are not needed.
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let session = SqliteSession::new(Connection::open_with_flags(store_path(folder), flags)?);
+    let session = SqliteSession::open_read_only(&store_path(folder))?;
     configure_session(&session)?;
     // At most 256 MiB of the file are mapped, so that reads of recent rows copy nothing.
     session.run_script(&format!("PRAGMA mmap_size = {}", 256 * 1024 * 1024))?;
@@ -115,15 +104,7 @@ pub(super) fn open_reader(folder: &Path) -> Result<SqliteSession, StoreError> {
 fn configure_session(session: &SqliteSession) -> Result<(), StoreError> {
     session.set_lock_timeout(BUSY_TIMEOUT)?;
     // The cache is larger than the number of statements, so that each is compiled once.
-    session.connection().set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-    // Query plans do not depend on bound values. Otherwise a statement with `LIMIT ?` would be compiled at every use.
-    session.connection().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    session.keep_statements(CACHED_STATEMENTS);
+    session.fix_query_plans()?;
     Ok(())
-}
-
-/// Lets `?` convert the errors of what only SQLite has.
-impl From<rusqlite::Error> for Cause {
-    fn from(error: rusqlite::Error) -> Self {
-        tillgate_engine::Error::from(error).into()
-    }
 }

@@ -114,7 +114,7 @@ fn render_store(texts: &Texts, state: &SystemState) -> Markup {
         texts,
         "system.store",
         &html! { div.body { (facts(&[
-            (texts.get("system.folder"), Some(html! { code { (store.folder.display()) } })),
+            (texts.get("system.folder"), Some(html! { code { (store.place) } })),
             (texts.get("system.schema"), Some(html! { (store.schema) })),
             (texts.get("system.file_size"), Some(html! { (size(texts, store.file_bytes)) })),
             (texts.get("system.log_size"), Some(html! { (size(texts, store.log_bytes)) })),

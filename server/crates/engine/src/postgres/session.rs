@@ -12,7 +12,7 @@ use super::address::PostgresAddress;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
-use crate::{Error, ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
+use crate::{Error, ErrorKind, OwnedValue, Reading, Result, Rows, Session, ValueRef};
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
@@ -21,7 +21,7 @@ const KEPT_STATEMENTS: usize = 1024;
 const WRITERS: i64 = 0x7469_6c6c_7772_6974;
 
 /// A function of a session: of its arguments to its value.
-type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<Value> + Send>;
+type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send>;
 
 /// A connection to a cluster of PostgreSQL. It waits for the network on the calling thread. If that is one of an
 /// asynchronous runtime, the runtime has to have several.
@@ -66,7 +66,7 @@ impl PostgresSession {
     pub fn add_function(
         &mut self,
         name: &'static str,
-        function: impl Fn(&[ValueRef<'_>]) -> Result<Value> + Send + 'static,
+        function: impl Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send + 'static,
     ) {
         self.functions.insert(name, Box::new(function));
     }
@@ -172,7 +172,7 @@ impl Session for PostgresSession {
         self.run_control(script)
     }
 
-    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>> {
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>> {
         self.functions.get(name).map(|function| function(values)).transpose()
     }
 

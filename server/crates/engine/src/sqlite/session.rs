@@ -1,14 +1,12 @@
 //! A connection to a file of SQLite.
 
 use std::ops::Deref;
-use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::cursor::SqliteCursor;
-use crate::{ErrorKind, Reading, Result, Rows, Session, Value, ValueRef};
+use crate::{ErrorKind, OwnedValue, Reading, Result, Rows, Session, ValueRef};
 
 /// A connection to a file of SQLite.
 #[derive(Debug)]
@@ -20,31 +18,7 @@ impl SqliteSession {
         Self(connection)
     }
 
-    /// Opens a file, for reading and writing. Creates it if there is none.
-    ///
-    /// # Errors
-    /// If the file cannot be opened or created.
-    pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self(Connection::open(path)?))
-    }
-
-    /// Opens an empty database in memory, which ends with the session.
-    ///
-    /// # Errors
-    /// If there is no memory.
-    pub fn open_in_memory() -> Result<Self> {
-        Ok(Self(Connection::open_in_memory()?))
-    }
-
-    /// Sets the longest time to wait for the lock of another process.
-    ///
-    /// # Errors
-    /// If SQLite refuses.
-    pub fn set_lock_timeout(&self, timeout: Duration) -> Result<()> {
-        Ok(self.0.busy_timeout(timeout)?)
-    }
-
-    /// Returns the connection, for what only SQLite has: settings, hooks, functions, copies.
+    /// Returns the connection, for what only SQLite has, such as functions of a program.
     pub fn connection(&self) -> &Connection {
         &self.0
     }
@@ -74,7 +48,7 @@ impl Session for SqliteSession {
         Ok(self.0.execute_batch(script)?)
     }
 
-    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<Value>> {
+    fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>> {
         let places: Vec<String> = (1..=values.len()).map(|number| format!("?{number}")).collect();
         let query = format!("SELECT {name}({})", places.join(", "));
         match self.query_values(&query, values, Reading::Whole) {

@@ -31,7 +31,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use self::session::Session;
+use self::session::FtpSession;
 use self::tls::FtpTls;
 
 /// Pause after an error of `accept`, such as no free file descriptor.
@@ -114,7 +114,7 @@ fn share_ports(ports: Option<&RangeInclusive<u16>>) -> Shares {
 fn start_session(server: &Arc<FtpServer>, sessions: &mut JoinSet<()>, stream: TcpStream, peer: SocketAddr) {
     match server.sessions.try_take(&counted_network(peer.ip()).to_string()) {
         Some(place) => {
-            let session = Session::new(Arc::clone(server), peer, place);
+            let session = FtpSession::new(Arc::clone(server), peer, place);
             sessions.spawn(session.run(stream));
         }
         None => {

@@ -42,7 +42,7 @@ enum Next {
 }
 
 /// A client's session.
-pub(super) struct Session {
+pub(super) struct FtpSession {
     server: Arc<FtpServer>,
     peer: SocketAddr,
     /// The address to which the client has connected.
@@ -61,7 +61,7 @@ pub(super) struct Session {
     _place: Place,
 }
 
-impl Session {
+impl FtpSession {
     pub(super) fn new(server: Arc<FtpServer>, peer: SocketAddr, place: Place) -> Self {
         Self {
             server,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, migrate};
-use tillgate_engine::{FromValue as _, Session, Value};
+use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
 use self::hooks::ClusterHooks;
@@ -36,15 +36,15 @@ pub(super) fn open_writer(address: &PostgresAddress, access: VaultAccess<'_>) ->
 /// Gives a session the functions that hash entries of the audit log. The database never has the key.
 fn add_audit_functions(session: &mut PostgresSession, key: &AuditKey) {
     let id = key.id().to_owned();
-    session.add_function("audit_key_id", move |_| Ok(Value::Text(id.clone())));
+    session.add_function("audit_key_id", move |_| Ok(OwnedValue::Text(id.clone())));
     let key = key.clone();
     session.add_function("audit_hash", move |values| {
         let [previous, number, entity, document] = values else {
-            return Ok(Value::Null);
+            return Ok(OwnedValue::Null);
         };
         let previous = ChainHash::from_value(*previous)?;
         let hash = key.hash_entry(&previous, number.as_integer()?, entity.as_str()?, document.as_blob()?);
-        Ok(Value::Blob(hash.to_vec()))
+        Ok(OwnedValue::Blob(hash.to_vec()))
     });
 }
 
@@ -79,7 +79,7 @@ impl Store {
         let hooks = ClusterHooks::new(address.clone(), Arc::clone(&directory), keys);
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
-        Ok(Self::assemble(Place::Cluster(address.clone()), (readers, writer), (change_log, damage), directory, sources))
+        Ok(Self::assemble(Place::Cluster(Box::new(address.clone())), (readers, writer), (change_log, damage), directory, sources))
     }
 }
 

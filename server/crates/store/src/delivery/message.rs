@@ -225,8 +225,7 @@ impl Store {
             )?;
             session.execute(
                 "INSERT INTO delivery (message, at, milliseconds, status, fault) VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (message, at) DO UPDATE SET milliseconds = excluded.milliseconds,
-                         status = excluded.status, fault = excluded.fault",
+                 ON CONFLICT (message, at) DO UPDATE SET milliseconds = ?3, status = ?4, fault = ?5",
                 params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
             )?;
             if !accepted && due.is_none() {

@@ -2,7 +2,7 @@
 //! in short transactions beside a running server, record by record, so that it can be interrupted and repeated at any
 //! point.
 
-use tillgate_engine::{ErrorKind, Row, Session, Transaction, Value};
+use tillgate_engine::{ErrorKind, OwnedValue, Row, Session, Transaction};
 use tillgate_vault::{KeyId, Sealed, Vault};
 
 use crate::{AdminStore, StoreError};
@@ -104,7 +104,7 @@ impl SealedColumn {
         &self,
         session: &dyn Session,
         stale: Stale,
-        after: &[Value],
+        after: &[OwnedValue],
     ) -> Result<Vec<SealedRecord>, StoreError> {
         let (condition, value) = match stale {
             Stale::OtherKey(id) => (format!("substr({}, 2, 4) <> ?1", self.column), id.0.to_vec()),
@@ -119,7 +119,7 @@ impl SealedColumn {
             "SELECT {column}, {record}, {keys} FROM {table}
              WHERE length({column}) > 0 AND {condition} {after_condition} ORDER BY {keys} LIMIT {BATCH}"
         );
-        let values: Vec<Value> = std::iter::once(Value::Blob(value)).chain(after.iter().cloned()).collect();
+        let values: Vec<OwnedValue> = std::iter::once(OwnedValue::Blob(value)).chain(after.iter().cloned()).collect();
         session.query_all(&query, values, |row| {
             let key_values = (0..key.len()).map(|index| row.get(index + 2)).collect::<Result<_, _>>()?;
             Ok(SealedRecord { sealed: read_sealed(row, 0)?, record: row.get(1)?, key_values })
@@ -133,8 +133,8 @@ impl SealedColumn {
             key.iter().enumerate().map(|(index, key)| format!("{key} = ?{}", index + 3)).collect();
         // The record was read without the lock, so a server may have replaced it by a newer one.
         let query = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2 AND {}", conditions.join(" AND "));
-        let blob = |sealed: &Sealed| Value::Blob(sealed.as_bytes().to_vec());
-        let values: Vec<Value> =
+        let blob = |sealed: &Sealed| OwnedValue::Blob(sealed.as_bytes().to_vec());
+        let values: Vec<OwnedValue> =
             [blob(resealed), blob(&found.sealed)].into_iter().chain(found.key_values.clone()).collect();
         session.execute(&query, values)?;
         Ok(())
@@ -156,7 +156,7 @@ struct SealedRecord {
     /// The record's id in the vault.
     record: String,
     /// The values of the primary key.
-    key_values: Vec<Value>,
+    key_values: Vec<OwnedValue>,
 }
 
 /// Name of a table, for the operator, and the number of records in one of its columns. The number is at least one.

@@ -280,8 +280,8 @@ mod tests {
         let session = SqliteSession::open_in_memory().unwrap();
         migrations::migrate(&session).unwrap();
         for rows in [1, 3_999, 4_001, 70_000, 1_000_000, i64::MAX] {
-            let insert =
-                "INSERT OR REPLACE INTO risk_counter_owner (id, entity, kind, counters) VALUES (1, 'e', 'counter', ?1)";
+            let insert = "INSERT INTO risk_counter_owner (id, entity, kind, counters) VALUES (1, 'e', 'counter', ?1)
+                 ON CONFLICT (id) DO UPDATE SET counters = ?1";
             session.execute(insert, [rows]).unwrap();
             let parts = list_table_parts(&session).unwrap();
             let names: Vec<u8> = parts.iter().flat_map(|part| part.names.0..=part.names.1).collect();

@@ -8,13 +8,13 @@ use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_gateway::Failure;
 use tillgate_store::settlement::reconciliation_file::StoredFile;
 
-use super::Session;
+use super::FtpSession;
 use super::control::Reply;
 use crate::ftp::command::FolderPath;
 use crate::ftp::listing::{ListingForm, format_facts, format_listing};
 use crate::ftp::pattern::{fits_pattern, is_pattern};
 
-impl Session {
+impl FtpSession {
     /// Returns the user's entity as it is now.
     fn load_entity(&self) -> Result<Arc<Entity>, Reply> {
         let Some(user) = &self.user else { return Err(Reply::new(530, "Log in first.")) };

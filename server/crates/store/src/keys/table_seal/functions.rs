@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use hmac::Mac as _;
-use rusqlite::Error;
 use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::{Connection, Error};
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::access::audit_key::finish_code;
@@ -20,7 +20,10 @@ const FIRST_VALUE: usize = 3;
 
 /// Registers the functions that a sealed store needs for its writes.
 pub(crate) fn register_functions(session: &SqliteSession, key: &AuditKey) -> Result<(), StoreError> {
-    let connection = session.connection();
+    Ok(register_on(session.connection(), key).map_err(tillgate_engine::Error::from)?)
+}
+
+fn register_on(connection: &Connection, key: &AuditKey) -> Result<(), Error> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let id = key.id().to_owned();
     connection.create_scalar_function("audit_key_id", 0, flags, move |_| Ok(id.clone()))?;

@@ -1,6 +1,6 @@
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_engine::sqlite::SqliteSession;
-use tillgate_engine::{Session, Value};
+use tillgate_engine::{OwnedValue, Session};
 
 use crate::keys::table_seal::*;
 use crate::migrations::{migrate, migrate_to};
@@ -26,12 +26,12 @@ fn find_faults(session: &dyn Session) -> Vec<String> {
 fn forge_row(session: &dyn Session, table: &str) {
     let query = "SELECT type FROM pragma_table_info(?1) ORDER BY cid";
     let types: Vec<String> = session.query_all(query, [table], |row| row.get(0)).unwrap();
-    let values: Vec<Value> = types
+    let values: Vec<OwnedValue> = types
         .iter()
         .map(|kind| match &**kind {
-            "INTEGER" => Value::Integer(1),
-            "BLOB" => Value::Blob(b"{}".to_vec()),
-            _ => Value::Text("{}".to_owned()),
+            "INTEGER" => OwnedValue::Integer(1),
+            "BLOB" => OwnedValue::Blob(b"{}".to_vec()),
+            _ => OwnedValue::Text("{}".to_owned()),
         })
         .collect();
     let columns = load_columns(session, table).unwrap().join(", ");
