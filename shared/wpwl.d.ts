@@ -422,6 +422,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   continueAt?: string;
   /** "Expired" */
   expired?: string;
+  /** "New expiry date" */
+  newExpiryDate?: string;
   /** "Keep" */
   keep?: string;
   /** "Remove" */
