@@ -201,6 +201,20 @@ async fn the_mandate_names_the_merchant_and_the_reference_that_its_server_sent()
 }
 
 #[tokio::test]
+async fn the_mandate_names_the_creditor_identifier_that_the_merchant_has() -> anyhow::Result<()> {
+    let creditor = ["--sepa-creditor-id", "DE98ZZZ09999999999"];
+    let stage = CheckoutFixture::with_options(&creditor, &[("bankAccount.mandate.id", "M4711")]).await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "SEPA", "").await?;
+        let lines = "[...find('.wpwl-group-mandate').querySelectorAll('[class^=wpwl-mandate]')].map(it => it.textContent).join('; ')";
+        let lines = read_text(&browser, lines).await?;
+        assert_eq!(lines, "Creditor identifier: DE98ZZZ09999999999; Mandate reference: M4711");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_page_that_changes_every_object_or_copies_the_field_changes_neither_faults_nor_mandate() -> anyhow::Result<()>
 {
     run_in_browser(|browser| async move {
