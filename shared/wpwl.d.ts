@@ -422,6 +422,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   continueAt?: string;
   /** "Expired" */
   expired?: string;
+  /** "New expiry date" */
+  newExpiryDate?: string;
   /** "Keep" */
   keep?: string;
   /** "Remove" */
@@ -432,6 +434,8 @@ interface WpwlLabels extends WpwlErrorMessages {
   removed?: string;
   /** "You authorise {creditor} to send instructions to your bank to debit your account by SEPA Direct Debit, and your bank to debit your account in accordance with these instructions. You are entitled to a refund from your bank under the terms of your agreement with it. A refund must be claimed within eight weeks of the date on which your account was debited." */
   mandate?: string;
+  /** "Creditor identifier: {creditor}" */
+  mandateCreditor?: string;
   /** "Mandate reference: {reference}" */
   mandateReference?: string;
   /** "You will receive the mandate reference separately." */

@@ -121,6 +121,14 @@ pub static EXPIRY_DATE: FormField = FormField {
         .with_autofill("cc-exp")
         .with_help("mmyy")
 };
+/// The new date of a stored card that has expired. It is the same field of a card, so it is no row of [`FIELDS`].
+pub static NEW_EXPIRY_DATE: FormField = FormField {
+    name: "card.expiry",
+    ..new_field("expiryDate", &["card.expiryMonth", "card.expiryYear"], Digits, "expiryMonthError")
+        .with_autofill("cc-exp")
+        .with_label("newExpiryDate")
+        .hosted_only()
+};
 /// The name on a card.
 pub static CARD_HOLDER: FormField =
     new_field("cardHolder", &["card.holder"], Text, "cardHolderError").with_autofill("cc-name");
@@ -252,7 +260,7 @@ mod tests {
     #[test]
     fn every_language_has_the_texts_of_every_field() {
         for language in LANGUAGES {
-            for field in FIELDS {
+            for field in FIELDS.iter().copied().chain([&NEW_EXPIRY_DATE]) {
                 let keys = [field.label, field.error].into_iter().chain(field.help).filter(|key| !key.is_empty());
                 for key in keys {
                     assert!(language.texts_toml().contains(&format!("\n{key} = \"")), "{} lacks {key}", language.tag);

@@ -3,7 +3,7 @@
 
 import { nativeGet } from "../loader/native.js";
 
-const PARTS = ".wpwl-group-submit, .wpwl-wrapper-registration-cvv, .wpwl-registration-remove";
+const PARTS = ".wpwl-group-submit, .wpwl-wrapper-registration-date, .wpwl-wrapper-registration-cvv, .wpwl-registration-remove";
 
 // Returns the node that stands beside the other ways to pay. Stored accounts have an element around their container.
 export function blockOf(way) { return way.key === "stored" ? nativeGet(way.container, "parentNode") : way.container; }

@@ -1,9 +1,10 @@
-// Completes the form of a direct debit: groups and checks the IBAN, shows of the other fields those that the IBAN does
-// not make needless, and says to whom the mandate is given. Only pages with such a form load this script. Without it
+// Completes the form of a direct debit: groups and checks the IBAN, names its country and its bank, shows of the other
+// fields those that the IBAN does not make needless, and says to whom the mandate is given. Only pages with such a form load this script. Without it
 // the form has all its fields, and the gateway checks them.
 
 import { showGroups, skipSpace } from "../frame/spaces.js";
 import { define, globalOf, listen, make, nativeCall } from "../loader/native.js";
+import { findBank } from "./bank.js";
 import { findAccountFault, isNational, keepCharacters, needsBank } from "./iban.js";
 import { readAccount, readCountry, showAccount } from "./iban.js";
 import { completeMandate } from "./mandate.js";
@@ -25,9 +26,9 @@ function nameCountry(code, locale) {
   try { return new Intl.DisplayNames([locale], { type: "region" }).of(code); } catch { return code; }
 }
 
-// Adds the line with the country's name. It is read aloud once it is there.
-function addNote(input) {
-  const note = make("div", "wpwl-account-country", { role: "status" });
+// Adds a line about the account, such as its country. It is read aloud once something is there.
+function addNote(input, name) {
+  const note = make("div", `wpwl-account-${name}`, { role: "status" });
   const group = input.closest(".wpwl-group");
   if (group) nativeCall(group, "append", note);
   return note;
@@ -38,8 +39,11 @@ function completeFields(container, locale) {
   if (!input || known.has(input)) return;
   known.add(input);
   const [bank, country] = [findControl(container, "accountBank"), findControl(container, "country")];
-  const note = addNote(input);
+  const [countryNote, bankNote] = [addNote(input, "country"), addNote(input, "bank")];
   let shown = "";
+  let named = "";
+  // The name of a bank is no word of any language.
+  nativeCall(bankNote, "setAttribute", "translate", "no");
 
   // Follows the account in the fields that depend on it.
   const follow = () => {
@@ -48,10 +52,12 @@ function completeFields(container, locale) {
     setShown(country, isNational(account));
     setShown(bank, needsBank(account));
     if (bank) bank.setAttribute("aria-required", needsBank(account));
+    const name = findBank(account);
+    if (name !== named) bankNote.textContent = named = name;
     if (code === shown) return;
     shown = code;
     if (country) country.value = code;
-    note.textContent = code && nameCountry(code, locale);
+    countryNote.textContent = code && nameCountry(code, locale);
   };
   // An input method replaces its own text: to format that would type it once more. Its end formats the text.
   const arrange = ({ isComposing }) => {

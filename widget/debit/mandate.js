@@ -1,4 +1,5 @@
-// Says below the mandate by which reference it is known. The gateway decides on the reference, never the page.
+// Says below the mandate to whom it is given, and by which reference it is known. The gateway decides on both, never the
+// page.
 
 import { findText } from "../choice/texts.js";
 import { make, nativeCall, readMember } from "../loader/native.js";
@@ -11,12 +12,15 @@ function insertValue(text, value) {
   return [before, make("bdi", "", null, [value]), after || ""];
 }
 
-// Adds the line with the reference, or says that it comes later, if the mandate has no such line yet.
+// Adds the lines with the creditor's identifier, if there is one, and with the reference, or says that the reference
+// comes later. Once for each mandate.
 export function completeMandate(container, offer, tools) {
   const group = nativeCall(container, "querySelector", ".wpwl-group-mandate");
   if (!group || nativeCall(group, "querySelector", `.${CLASS}`)) return;
+  const addLine = (name, parts) => nativeCall(group, "append", make("div", name, null, parts));
+  const creditor = offer && readMember(offer, "creditorId");
+  if (creditor) addLine("wpwl-mandate-creditor", insertValue(findText("mandateCreditor", tools), creditor));
   const reference = offer && readMember(offer, "mandateReference");
   const text = findText(reference ? "mandateReference" : "mandateLater", tools);
-  const parts = reference ? insertValue(text, reference) : [text];
-  nativeCall(group, "append", make("div", CLASS, null, parts));
+  addLine(CLASS, reference ? insertValue(text, reference) : [text]);
 }

@@ -67,7 +67,7 @@ function explain(fault) {
   }
   const text = String(fault);
   if (text.startsWith("brands ")) describeBrands(text.split(" ").slice(1), BRANDS).forEach(say);
-  else say(describeFault(text, loader.base.slice(0, -1)));
+  else say(describeFault(text, loader.base.slice(0, -1), globalOf("origin")));
   showWaysBack();
 }
 

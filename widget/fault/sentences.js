@@ -58,17 +58,18 @@ export function describeViolation({ directive, policy, origin }) {
 const FAULTS = [
   ["this page has no origin", 'The page is in a sandbox. Write: sandbox="allow-scripts allow-forms allow-same-origin"'],
   ["there is no form.paymentWidgets", `Write: ${FORM}`],
-  ["a frame does not answer", "The gateway %BASE% cannot be reached, or frame-src of a policy forbids it. Write: frame-src %BASE%"],
+  ["a frame does not answer", "The gateway %BASE% cannot be reached, frame-src of a policy forbids it, or the checkout "
+    + "is that of a merchant whose origins (entity set --origin) do not name %PAGE%. Write: frame-src %BASE%"],
   ["the page module did not come", "The gateway %BASE% cannot be reached, or script-src of a policy forbids it. Write: script-src %BASE%"],
   ["two scripts", "The page has several scripts paymentWidgets.js, and the form is that of the last one. Remove the others."],
   ["checkoutId", "The script's address has no checkoutId, and wpwlOptions no createCheckout. Write: "
     + '<script src="%BASE%/v1/paymentWidgets.js?checkoutId={id}" integrity="{integrity}" crossorigin="anonymous"></script>'],
 ];
 
-// Returns a sentence about a fault of which the loader has a message, or nothing.
-export function describeFault(message, base) {
+// Returns a sentence about a fault of which the loader has a message, or nothing. `page` is the page's origin.
+export function describeFault(message, base, page) {
   const found = FAULTS.find(([start]) => message.startsWith(start));
-  return found && found[1].replace(/%BASE%/g, base);
+  return found && found[1].replace(/%BASE%/g, base).replace("%PAGE%", page);
 }
 
 // Returns a sentence about a checkout that cannot be paid.

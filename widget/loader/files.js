@@ -140,10 +140,10 @@ function loadLaterStyle() {
 export var faults = [];
 // True once that script is on its way.
 var hasFault = false;
-// Explains a fault to developer and shopper.
+// Explains a fault to developer and shopper. If that script is kept away, too, the console names its file.
 export function explain(fault) {
   faults.push(fault);
-  if (!hasFault) loadScript("js/fault.js", "%FAULT%").catch(Boolean);
+  if (!hasFault) loadScript("js/fault.js", "%FAULT%").catch(function (lost) { console.warn("Tillgate: " + lost.message); });
   hasFault = true;
 }
 

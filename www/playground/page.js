@@ -27,8 +27,12 @@
       input.defaultChecked = on;
       return input;
     },
-    choice: ({ values }) =>
-      make("select", {}, ...values.map((value) => make("option", { value }, value || "(none)"))),
+    choice: ({ values, value: first }) =>
+      make("select", {}, ...values.map((value) => {
+        const option = make("option", { value }, value || "(none)");
+        option.defaultSelected = value === first;
+        return option;
+      })),
     text: ({ example }) => make("input", { placeholder: example || "", spellcheck: "false" }),
     brands: ({ example }) => make("input", { placeholder: example || "VISA MASTER", spellcheck: "false" }),
     words: ({ example }) => make("textarea", { placeholder: example, spellcheck: "false", rows: 3 }),
@@ -40,7 +44,7 @@
     const input = inputs[row.kind](row);
     Object.assign(input, { id, name: row.name });
     input.setAttribute("aria-describedby", `${id}-about`);
-    if (row.value) input.defaultValue = row.value;
+    if (row.value && row.kind !== "choice") input.defaultValue = row.value;
     const title = make("code", {}, row.name);
     const label =
       row.kind === "switch"
@@ -61,9 +65,12 @@
   const valueOf = ({ kind, input }) => (kind === "switch" ? String(input.checked) : input.value);
   const defaultOf = ({ kind, input }) => {
     if (kind === "switch") return String(input.defaultChecked);
-    return kind === "choice" ? input.options[0].value : input.defaultValue;
+    if (kind !== "choice") return input.defaultValue;
+    return (Array.from(input.options).find((option) => option.defaultSelected) || input.options[0]).value;
   };
   const changed = (row) => valueOf(row) !== defaultOf(row);
+  // An option that the page sets at the beginning is not the form's own default.
+  const isSet = (row) => (row.kind === "choice" && row.value ? valueOf(row) !== row.values[0] : changed(row));
 
   // ---- the address
 
@@ -109,7 +116,7 @@
     for (const row of rows.filter((row) => row.part === part)) {
       row.input.removeAttribute("aria-invalid");
       try {
-        if (changed(row)) setPath(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
+        if (isSet(row)) setPath(found, row.name, (parsers[row.kind] || String)(valueOf(row)));
       } catch {
         row.input.setAttribute("aria-invalid", "true");
       }

@@ -8,11 +8,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tillgate_shared::form_options::rows::METHOD_LAYOUT;
 use tillgate_shared::form_options::{Callback, FormOption, OptionGroup, OptionType, THEME};
 use tillgate_shared::language::LANGUAGES;
 
 use crate::gateway::{CallFields, GatewayError};
 use crate::order::new_reference;
+use crate::pages::BRANDS;
 use crate::routes::{ICON, STYLE_SHEET, SharedState, ShopState, with_content_type};
 use crate::{policy, resource_path};
 
@@ -77,7 +79,7 @@ fn switch_control(part: &str, name: &str, meaning: &str) -> Value {
 fn control_groups() -> Value {
     let mut first: Vec<Value> = CHECKOUT.into_iter().map(|row| text_control("checkout", row)).collect();
     first.push(switch_control("checkout", STORED_CARDS, "The customer has stored two cards: `registrations[n].id`."));
-    first.push(text_control("page", ("brands", "VISA MASTER AMEX", "The brands that the page offers: `data-brands`.")));
+    first.push(text_control("page", ("brands", BRANDS, "The brands that the page offers: `data-brands`.")));
     first.push(switch_control(
         "page",
         "dark page",
@@ -126,6 +128,10 @@ fn option_control(option: &FormOption) -> Value {
     row["part"] = if is_callback { "callback" } else { "option" }.into();
     row["name"] = option.name.into();
     row["meaning"] = option.meaning.into();
+    if option.name == METHOD_LAYOUT.name {
+        // The page begins with the layout of the shop's checkout.
+        row["value"] = "accordion".into();
+    }
     row
 }
 

@@ -163,6 +163,8 @@ fn checkout_fields(shop: &ShopConfig, order: &ShopOrder, view: View) -> CallFiel
         ("paymentType", "DB".into()),
         ("integrity", "true".into()),
         ("merchantTransactionId", order.reference.clone()),
+        // The form of a direct debit shows a mandate with this reference, which has only letters and digits.
+        ("bankAccount.mandate.id", order.reference.replace('-', "")),
         ("customer.givenName", customer::GIVEN_NAME.into()),
         ("customer.surname", customer::SURNAME.into()),
         ("billing.street1", customer::HOME.street.into()),

@@ -67,7 +67,10 @@ impl View {
     /// Returns the script that sets `wpwlOptions` before the loader runs; settings with defaults are left out. It is a
     /// file, because the policy forbids inline scripts.
     pub fn options_script(self) -> String {
-        let mut options = serde_json::Map::from_iter([("showAmount".to_owned(), true.into())]);
+        let mut options = serde_json::Map::from_iter([
+            ("showAmount".to_owned(), true.into()),
+            ("methodLayout".to_owned(), "accordion".into()),
+        ]);
         if let Some(lang) = self.lang {
             options.insert("locale".to_owned(), lang.code().into());
         }
@@ -98,7 +101,11 @@ mod tests {
     #[test]
     fn nothing_foreign_reaches_the_script() {
         let script = sample_view("\"};alert(1)//", "</script>").options_script();
-        assert_eq!(script, "window.wpwlOptions = {\"showAmount\":true};\n");
+        assert_eq!(script, View::default().options_script());
         assert!(sample_view("de", "none").options_script().contains(r#""locale":"de""#));
+        assert!(
+            script.contains(r#""methodLayout":"accordion""#) && script.contains(r#""showAmount":true"#),
+            "{script}"
+        );
     }
 }

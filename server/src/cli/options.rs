@@ -3,7 +3,8 @@
 use clap::Args;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::access::settings::{
-    SettingsChange, parse_inherited, parse_origin, parse_refund_approval, parse_retry_plan, parse_time_zone,
+    SettingsChange, parse_inherited, parse_origin, parse_refund_approval, parse_retry_plan, parse_sepa_creditor_id,
+    parse_time_zone,
 };
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
@@ -67,6 +68,10 @@ pub(super) struct EntityOptions {
     /// that of their merchant.
     #[arg(long, value_name = "on|off", value_enum, num_args = 0..=1, default_missing_value = "on")]
     key_approval: Option<OnOff>,
+    /// SEPA creditor identifier, such as DE98ZZZ09999999999, or `none`. The form shows it in the mandate of a direct
+    /// debit, and the acquirer gets it. Channels without an own value use that of their merchant.
+    #[arg(long, value_name = "ID", value_parser = parse_sepa_creditor_id)]
+    sepa_creditor_id: Option<String>,
     /// Settings that the entity inherits from now on, as names of their options, separated by commas.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
@@ -95,6 +100,7 @@ impl EntityOptions {
             refund_approval: self.refund_approval.clone(),
             rule_approval: self.rule_approval.map(is_on),
             key_approval: self.key_approval.map(is_on),
+            sepa_creditor_id: self.sepa_creditor_id.clone(),
             origins: self.origins.clone(),
             look: self.look.to_change(),
             channel: self.channel.to_change(),

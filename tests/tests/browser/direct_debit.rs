@@ -9,6 +9,8 @@ use crate::network::block_requests;
 use crate::{APPROVED, CheckoutFixture};
 
 const IBAN: &str = ".wpwl-control-accountNumber";
+/// The name of the bank below the IBAN.
+const BANK: &str = "find('.wpwl-account-bank').textContent";
 const GERMAN: &str = "DE23 1000 0000 1234 5678 90";
 
 /// Reads a text of the page. `expression` may begin at `find`, which finds an element.
@@ -58,6 +60,7 @@ async fn name_and_iban_suffice_and_the_gateway_gets_them_without_spaces() -> any
         enter_text(&browser, IBAN, "de23 1000 000 1234567890").await?;
         assert_eq!(read_caret(&browser).await?, "DE23 1000 0001 2345 6789 0|");
         assert_eq!(read_text(&browser, "find('.wpwl-account-country').textContent").await?, "Germany");
+        assert_eq!(read_text(&browser, BANK).await?, "Bundesbank");
         let back: String = std::iter::repeat_n('\u{e012}', 13).collect();
         let field = browser.query(By::Css(IBAN)).first().await?;
         field.send_keys(back.as_str()).await?;
@@ -156,6 +159,7 @@ async fn the_bank_is_asked_for_only_where_the_iban_does_not_name_it() -> anyhow:
         paste(&browser, "GB29 NWBK 6016 1331 9268 19").await?;
         assert_eq!(list_fields(&browser).await?, "holder iban bic");
         assert_eq!(read_text(&browser, "find('.wpwl-account-country').textContent").await?, "United Kingdom");
+        assert_eq!(read_text(&browser, BANK).await?, "", "no bank of this country is in the table");
         click_element(&browser, ".wpwl-button-pay").await?;
         browser
             .query(By::Css(".wpwl-control-accountBank.wpwl-has-error + .wpwl-hint-accountBankError"))
@@ -198,6 +202,20 @@ async fn the_mandate_names_the_merchant_and_the_reference_that_its_server_sent()
         .await?;
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn the_mandate_names_the_creditor_identifier_that_the_merchant_has() -> anyhow::Result<()> {
+    let creditor = ["--sepa-creditor-id", "DE98ZZZ09999999999"];
+    let stage = CheckoutFixture::with_options(&creditor, &[("bankAccount.mandate.id", "M4711")]).await?;
+    run_in_browser(move |browser| async move {
+        stage.open_forms(&browser, "SEPA", "").await?;
+        let lines = "[...find('.wpwl-group-mandate').querySelectorAll('[class^=wpwl-mandate]')].map(it => it.textContent).join('; ')";
+        let lines = read_text(&browser, lines).await?;
+        assert_eq!(lines, "Creditor identifier: DE98ZZZ09999999999; Mandate reference: M4711");
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]

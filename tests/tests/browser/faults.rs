@@ -4,7 +4,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::{Browser, CardForm, MerchantPage, run_in_browser};
 
 use crate::CheckoutFixture;
-use crate::network::fill_and_pay;
+use crate::network::{block_requests, fill_and_pay};
 
 /// Records what the form writes on the console.
 const LISTEN: &str = "console.warn = (text) => witness.note('console', text);";
@@ -142,6 +142,36 @@ async fn a_second_script_in_the_page_is_named_and_the_last_one_pays() -> anyhow:
         browser.goto(stage.site.add_page(page)).await?;
         wait_for_sentence(&browser, "The page has several scripts paymentWidgets.js").await?;
         fill_and_pay(&stage, &browser).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_page_that_keeps_the_sentences_away_gets_one_line_with_their_file() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::new().await?;
+    run_in_browser(move |browser| async move {
+        block_requests(&browser, &["*://*:*/*fault.js"]).await?;
+        browser.goto(stage.site.add_page(MerchantPage::for_checkout_id("").with_script(LISTEN))).await?;
+        wait_for_sentence(&browser, "/js/fault.js did not load").await?;
+        let lines = browser.observed_details("console").await?;
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with(&format!("Tillgate: {}v1/static/", stage.gateway.public_url())), "{lines:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_checkout_of_a_merchant_with_other_origins_names_the_page_that_they_lack() -> anyhow::Result<()> {
+    let stage = CheckoutFixture::with_options(&["--origin", "https://other.example"], &[]).await?;
+    run_in_browser(move |browser| async move {
+        // The form waits for its frames for fifteen seconds.
+        let impatient = "const wait = window.setTimeout; window.setTimeout = (work, time) => wait(work, time === 15000 ? 500 : time);";
+        browser.goto(stage.add_page(&format!("{LISTEN} {impatient}"))).await?;
+        let origin = stage.site.public.trim_end_matches('/');
+        wait_for_sentence(&browser, &format!("whose origins (entity set --origin) do not name {origin}.")).await?;
+        assert_eq!(read_way_back(&browser).await?, stage.site.public);
+        Ok(())
     })
     .await
 }

@@ -372,7 +372,7 @@ async fn screen_readers_get_one_named_group_with_all_radio_buttons() -> anyhow::
 }
 
 #[tokio::test]
-async fn an_expired_card_is_marked_and_not_chosen_by_itself() -> anyhow::Result<()> {
+async fn an_expired_card_is_not_chosen_by_itself_and_asks_for_its_new_date() -> anyhow::Result<()> {
     let (stage, ids) = fixture_with_stored_accounts(&[]).await?;
     run_in_browser(move |browser| async move {
         // Both cards are valid until May 2034, so the bank account is the first that is chosen.
@@ -384,13 +384,34 @@ async fn an_expired_card_is_marked_and_not_chosen_by_itself() -> anyhow::Result<
         wait_for_rows(&browser, "**** 0000, **** 5454, **** 7890*, Card, iDEAL").await?;
         let marked = "[...document.querySelectorAll('.wpwl-expired')].map(it => it.querySelector('.wpwl-registration-expired').textContent).join()";
         assert_eq!(browser.evaluate(marked).await?, "Expired,Expired");
-        // The issuer decides about the card, so the shopper may choose it.
+        let fields = "[...document.querySelectorAll('.wpwl-expired [name=\"card.expiry\"]')].map(it => it.checkVisibility()).join()";
+        assert_eq!(browser.evaluate(fields).await?, "false,false");
         click_element(&browser, &format!("input[value='{}']", ids[0])).await?;
         wait_for_rows(&browser, "**** 0000*, **** 5454, **** 7890, Card, iDEAL").await?;
+        assert_eq!(browser.evaluate(fields).await?, "true,false");
+        let label = "document.querySelector('.wpwl-expired [name=\"card.expiry\"]').closest('.wpwl-group').innerText";
+        assert!(browser.evaluate(label).await?.as_str().is_some_and(|text| text.starts_with("New expiry date")));
+        browser.sweep("the new date of an expired card").await?;
+        for (date, hint) in [("", "expiryMonthError"), ("05/34", "expiryYearError")] {
+            enter_text(&browser, ".wpwl-selected [name='card.expiry']", date).await?;
+            click_element(&browser, ".wpwl-form-registrations .wpwl-button-pay").await?;
+            browser.query(By::Css(format!(".wpwl-selected .wpwl-hint-{hint}"))).first().await?;
+        }
+        // Another way to pay hides the field, and the card has it again afterwards.
+        click_element(&browser, "input[value='IDEAL']").await?;
+        assert_eq!(browser.evaluate(fields).await?, "false,false");
+        click_element(&browser, &format!("input[value='{}']", ids[0])).await?;
+        enter_text(&browser, ".wpwl-selected [name='card.expiry']", "0936").await?;
+        browser.save_screenshot("new-date").await?;
         click_element(&browser, ".wpwl-form-registrations .wpwl-button-pay").await?;
         browser.query(By::Id("result")).first().await?;
         let status = stage.merchant.read_status(stage.checkout.id()).await?;
         assert_eq!((status.result_code(), &status.json["registrationId"]), (APPROVED, &ids[0].as_str().into()));
+        let stored = stage.merchant.get(&format!("v1/registrations/{}", ids[0])).await?;
+        for paid in [&status, &stored] {
+            let card = &paid.json["card"];
+            assert_eq!((&card["expiryMonth"], &card["expiryYear"]), (&"09".into(), &"2036".into()), "{}", paid.text);
+        }
         Ok(())
     })
     .await

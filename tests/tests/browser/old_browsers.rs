@@ -110,7 +110,8 @@ async fn an_old_browser_pays_in_the_shop_after_a_mistake() -> anyhow::Result<()>
         browser.wait_until("document.querySelector('#card-cardNumber-error')").await?;
         let said = browser.evaluate("document.querySelector('#card-cardNumber-error').textContent").await?;
         assert_eq!(said, "Bitte prüfen Sie die Kartennummer.");
-        let values = "Array.from(document.querySelectorAll('input:not([type=hidden])'), it => it.value).join('|')";
+        let values = "Array.from(document.getElementById('card-cardNumber-error').closest('form')
+            .querySelectorAll('input:not([type=hidden])'), it => it.value).join('|')";
         assert_eq!(browser.evaluate(values).await?, "|12 / 49|Jane Jones|");
         assert_eq!(browser.evaluate("document.activeElement.name").await?, "card.number");
         assert_eq!(browser.run_axe().await?, Vec::<String>::new());

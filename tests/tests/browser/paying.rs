@@ -5,6 +5,7 @@ use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CardForm, PAY_BUTTON};
 use tillgate_tests::{TestDemoShop, TestGateway, run_in_desktop_browser, shop};
 
+use crate::forms::{click_element, enter_text};
 use crate::{APPROVED, CheckoutFixture};
 
 #[tokio::test]
@@ -17,7 +18,7 @@ async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<(
         form.press_pay_button().await?;
         assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
         let page = browser.find(By::Css("main")).await?.text().await?;
-        assert!(page.contains("VISA") && page.contains("0000"), "brand and last digits: {page}");
+        assert!(page.contains("Visa") && page.contains("0000"), "brand and last digits: {page}");
         assert!(page.contains(APPROVED), "{page}");
 
         let status = demo.merchant.read_status(&id).await?;
@@ -29,6 +30,29 @@ async fn a_shopper_pays_on_the_demo_shop_and_reads_success() -> anyhow::Result<(
         // The result page can be reloaded and shows the same outcome.
         browser.refresh().await?;
         assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_demo_shop_offers_all_ways_to_pay_in_one_choice() -> anyhow::Result<()> {
+    let demo = TestDemoShop::start(TestGateway::shared()).await?;
+    run_in_desktop_browser(move |browser| async move {
+        demo.open_card_form(&browser, "", "approve").await?;
+        let names = "[...document.querySelectorAll('.wpwl-method-name')].map(it => it.textContent).join()";
+        browser.wait_until(&format!("({names}) === 'Card,SEPA Direct Debit,PayPal'")).await?;
+        let buttons = "[...document.querySelectorAll('.wpwl-button-pay')].filter(it => it.checkVisibility()).map(it => it.textContent).join()";
+        assert_eq!(browser.evaluate(buttons).await?, "Pay €36.50");
+        click_element(&browser, "input[value=DIRECTDEBIT_SEPA]").await?;
+        assert_eq!(browser.evaluate(buttons).await?, "Pay €36.50");
+        enter_text(&browser, ".wpwl-control-accountHolder", "Jane Jones").await?;
+        enter_text(&browser, ".wpwl-control-accountNumber", "DE23 1000 0000 1234 5678 90").await?;
+        click_element(&browser, ".wpwl-group-mandate input").await?;
+        click_element(&browser, ".wpwl-form-directDebit .wpwl-button-pay").await?;
+        assert_eq!(TestDemoShop::read_outcome(&browser).await?, "paid");
+        let page = browser.find(By::Css("main")).await?.text().await?;
+        assert!(page.contains("Paid with SEPA Direct Debit"), "{page}");
         Ok(())
     })
     .await

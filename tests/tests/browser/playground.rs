@@ -44,7 +44,7 @@ async fn a_change_brings_a_new_form_with_a_new_checkout_and_stands_in_snippet_an
         browser.wait_until("document.querySelector('link[href$=\"/plain.css\"]')").await?;
         CardForm::wait_until_ready(&browser).await?;
         assert_ne!(read_checkout_id(&browser).await?, first, "a checkout of its own");
-        assert_eq!(browser.evaluate("document.querySelectorAll('.wpwl-container').length").await?, 1);
+        assert_eq!(browser.evaluate("document.querySelectorAll('.wpwl-container-card').length").await?, 1);
 
         find_control(&browser, "showLabels").await?.click().await?;
         browser.wait_until("document.querySelector('.wpwl-container:not([aria-busy]) .wpwl-label[hidden]')").await?;
@@ -53,16 +53,26 @@ async fn a_change_brings_a_new_form_with_a_new_checkout_and_stands_in_snippet_an
         browser.wait_until("document.querySelector('.wpwl-button-pay')?.textContent.includes('Order & pay')").await?;
 
         let snippet = read_text(&browser, "snippet").await?;
-        for part in
-            ["style: \"plain\",", "showLabels: false,", "submit: \"Order & pay\",", "data-brands=\"VISA MASTER AMEX\""]
-        {
+        for part in [
+            "style: \"plain\",",
+            "showLabels: false,",
+            "submit: \"Order & pay\",",
+            "methodLayout: \"accordion\",",
+            "data-brands=\"VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL\"",
+        ] {
             assert!(snippet.contains(part), "{part} in {snippet}");
         }
         for (kind, part) in [("react", "checkoutId={checkoutId}\n"), ("vue", ":checkout-id=\"checkoutId\"\n")] {
             browser.find(By::Css(format!("#made-with option[value={kind}]"))).await?.click().await?;
             let text = read_text(&browser, "snippet").await?;
             let import = format!("import {{ PaymentWidgets }} from \"@tillgate/payment-widgets/{kind}\";");
-            for part in [&import, part, "brands=\"VISA MASTER AMEX\"", "const options = {", "style: \"plain\","] {
+            for part in [
+                &import,
+                part,
+                "brands=\"VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL\"",
+                "const options = {",
+                "style: \"plain\",",
+            ] {
                 assert!(text.contains(part), "{part} in {text}");
             }
         }

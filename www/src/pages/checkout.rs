@@ -7,9 +7,15 @@ use crate::order::{PreparedCheckout, ShopOrder};
 use crate::view::View;
 use crate::{ShopConfig, customer, policy};
 
+/// Brands that the form offers, in their order.
+pub const BRANDS: &str = "VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL";
 /// Test numbers of the simulator, with their brands.
-const CARDS: [(&str, &str); 3] =
-    [("Visa", "4200 0000 0000 0000"), ("Mastercard", "5454 5454 5454 5454"), ("American Express", "3777 777777 77770")];
+const NUMBERS: [(&str, &str); 4] = [
+    ("Visa", "4200 0000 0000 0000"),
+    ("Mastercard", "5454 5454 5454 5454"),
+    ("American Express", "3777 777777 77770"),
+    ("IBAN", "DE23 1000 0000 1234 5678 90"),
+];
 
 /// Renders the page at `/checkout/{order}`: the hosted form for `checkout`, test numbers, and the order.
 pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkout: &PreparedCheckout) -> Markup {
@@ -24,17 +30,17 @@ pub fn render_checkout(view: View, shop: &ShopConfig, order: &ShopOrder, checkou
         div.checkout {
             h1 { (texts.checkout) }
             section.payment aria-labelledby="payment-title" {
-                h2 #payment-title { (texts.pay_by_card) }
+                h2 #payment-title { (texts.payment) }
                 noscript { p.alert { (texts.no_script) } }
                 // The options come before the loader; the form marks its place.
                 script src={ "/options.js" (view.to_query()) } integrity=(options_hash) crossorigin="anonymous" {}
-                form.paymentWidgets action=(result) data-brands="VISA MASTER AMEX" {}
+                form.paymentWidgets action=(result) data-brands=(BRANDS) {}
                 script src=(loader) integrity=[checkout.integrity.as_deref()] crossorigin="anonymous" {}
                 p.hosted { (padlock_icon()) span { (texts.hosted_note) } }
-                details.settings.cards {
-                    summary { (texts.try_cards) }
+                details.settings.numbers {
+                    summary { (texts.try_numbers) }
                     dl {
-                        @for (name, number) in CARDS { div { dt { (name) } dd { (number) } } }
+                        @for (name, number) in NUMBERS { div { dt { (name) } dd { (number) } } }
                     }
                     p { (texts.try_hint) }
                 }

@@ -7,7 +7,7 @@ mod layout;
 mod product;
 mod result;
 
-pub use checkout::render_checkout;
+pub use checkout::{BRANDS, render_checkout};
 pub use error::{ErrorPage, render_error};
 pub use product::render_product;
 pub use result::render_result;

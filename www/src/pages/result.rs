@@ -1,6 +1,7 @@
 //! The result page: paid, not paid, or pending.
 
 use maud::{Markup, html};
+use tillgate_shared::brand::Brand;
 
 use super::{art, checkout, layout};
 use crate::ShopConfig;
@@ -102,9 +103,9 @@ fn render_payment_method(view: View, status: &StatusResponse) -> Markup {
     let texts = view.language().texts();
     let last_four = status.card.as_ref().and_then(|card| card.last_four.as_deref());
     html! {
-        @if let Some(brand) = &status.payment_brand {
+        @if let Some(code) = &status.payment_brand {
             p.means {
-                (texts.paid_with) " " span.brand { (brand) }
+                (texts.paid_with) " " span.brand { (Brand::find(code).map_or(code.as_str(), |brand| brand.name)) }
                 @if let Some(last_four) = last_four { " " (texts.ending_in) " " span.last-four { (last_four) } }
             }
         }

@@ -161,6 +161,7 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
         assert_eq!(fields["integrity"], "true");
         assert_eq!(fields["entityId"], "e".repeat(32));
         assert_eq!(fields["merchantTransactionId"], reference);
+        assert_eq!(fields["bankAccount.mandate.id"], reference.replace('-', ""));
         assert!(!fields.contains_key("customParameters[forceResultCode]"));
         assert_eq!(fields["customer.email"], "jane.jones@example.com");
         assert_eq!(fields["shipping.country"], fields["billing.country"]);
@@ -176,7 +177,7 @@ async fn a_checkout_is_prepared_on_the_server_and_the_page_carries_the_form() {
         r#"<script src="http://pay.localhost:8080/v1/paymentWidgets.js?checkoutId=AAAA1.test-1" integrity="sha384-abc" crossorigin="anonymous">"#
     ));
     assert!(page.contains(&format!(
-        r#"<form class="paymentWidgets" action="http://shop.localhost:8081/result/{reference}?lang=de" data-brands="VISA MASTER AMEX">"#
+        r#"<form class="paymentWidgets" action="http://shop.localhost:8081/result/{reference}?lang=de" data-brands="VISA MASTER AMEX DIRECTDEBIT_SEPA PAYPAL">"#
     )));
     assert!(!page.contains("a-token"));
 }
@@ -191,7 +192,7 @@ async fn a_payment_that_fits_the_order_is_a_success_and_stays_one() {
         let (status, page) = load_page(&shop, &back).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains(r#"data-outcome="paid""#), "{page}");
-        assert!(page.contains("VISA") && page.contains("0000") && page.contains(&reference));
+        assert!(page.contains("Visa") && page.contains("0000") && page.contains(&reference));
     }
     let received = gateway.lock().unwrap().received.clone();
     assert_eq!(received[0], format!("status //v1/checkouts/AAAA1.test-1/payment?entityId={}", "e".repeat(32)));

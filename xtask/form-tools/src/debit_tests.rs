@@ -6,14 +6,15 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tillgate_shared::format::iban;
 
-use super::lazy_scripts::insert_countries;
+use super::lazy_scripts::insert_facts;
 use super::modules::join_modules;
 
 /// Runs a module of the form and the code that follows it, in which `input` is the given value. Returns the value that
 /// the code returns.
 fn run_module(module: &str, code: &str, input: &Value) -> Value {
-    let path = crate::workspace_root().join("widget").join(module).canonicalize().unwrap();
-    let joined = insert_countries(&join_modules(&path).unwrap());
+    let widget = crate::workspace_root().join("widget");
+    let path = widget.join(module).canonicalize().unwrap();
+    let joined = insert_facts(&join_modules(&path).unwrap(), &widget).unwrap();
     let body = joined.strip_suffix("})();").unwrap();
     let script =
         format!("const input = {input};\n const answer = {body} {code} }})();\nconsole.log(JSON.stringify(answer));");
@@ -132,5 +133,51 @@ fn the_loader_knows_the_brands_whose_forms_the_script_completes() {
     use tillgate_shared::brand::{Brand, FormKind};
     for brand in Brand::all() {
         assert_eq!(brand.code.contains("SEPA"), brand.form == FormKind::DirectDebit, "{}", brand.code);
+    }
+}
+
+#[test]
+fn a_bank_is_named_by_its_code_once_that_is_complete_and_in_the_table() {
+    let rows = [
+        ("DE23100000001234567890", "Bundesbank"),
+        ("DE895001051", ""),
+        ("DE8950010517", "ING"),
+        ("DE8937040044", "Commerzbank"),
+        ("DE8920041133", "comdirect"),
+        ("DE8920050550", "Sparkasse"),
+        ("DE8970050000", "BayernLB"),
+        // A company of the savings banks that is none.
+        ("DE8951051000", ""),
+        ("DE8950090500", "Sparda-Bank"),
+        ("DE8910020000", ""),
+        ("AT611904300234573201", ""),
+        ("AT6120111", "Erste Bank"),
+        ("AT6120815", "Sparkasse"),
+        ("AT6136000", "Raiffeisen"),
+        ("NL91ABNA0417164300", "ABN AMRO"),
+        ("BE68539007547034", ""),
+        ("BE71096123456769", "Belfius"),
+        ("BE68400", "KBC"),
+        ("BE68500", ""),
+        ("FR1420041010050500013M02606", "La Banque Postale"),
+        ("FR7613106005001234567890123", "Crédit Agricole"),
+        ("FR7611315000011234567890138", "Caisse d’Épargne"),
+        ("ES9121000418450200051332", "CaixaBank"),
+        ("IT60X0542811101000000123456", ""),
+        ("IT60X0306909606100000063773", "Intesa Sanpaolo"),
+        ("IT60X0306", ""),
+        ("IE29AIBK93115212345678", "AIB"),
+        ("PT50003300004538123456705", "Millennium bcp"),
+        ("FI2112345600000785", "Nordea"),
+        ("FI2140512345678901", "Aktia"),
+        ("FI2140712345678901", "Säästöpankki"),
+        ("CH9300762011623852957", ""),
+        ("12345678", ""),
+        ("", ""),
+    ];
+    let accounts: Vec<&str> = rows.iter().map(|(account, _)| *account).collect();
+    let named = run_module("debit/bank.js", "return input.map(findBank);", &json!(accounts));
+    for ((account, name), found) in rows.iter().zip(named.as_array().unwrap()) {
+        assert_eq!(found, name, "{account}");
     }
 }

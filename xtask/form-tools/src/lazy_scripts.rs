@@ -7,7 +7,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::iban;
 
 use super::bundle::SCRIPT;
-use super::{modules, script};
+use super::{banks, modules, script};
 
 /// Folders in `widget`, whose entry modules have their names, and the names of the scripts.
 const SCRIPTS: [(&str, &str); 5] =
@@ -34,11 +34,16 @@ fn join_script(widget: &Path, folder: &str) -> Result<String> {
     let entry = widget.join(format!("{folder}/{folder}.js")).canonicalize()?;
     // The script about faults names the nearest brand.
     let brands: Vec<&str> = Brand::all().iter().map(|brand| brand.code).collect();
-    let source = insert_countries(&modules::join_modules(&entry)?).replace("%BRANDS%", &brands.join(" "));
+    let source = insert_facts(&modules::join_modules(&entry)?, widget)?.replace("%BRANDS%", &brands.join(" "));
     script::minify_js(&source).with_context(|| format!("the script of widget/{folder}"))
 }
 
-/// Inserts the countries of IBANs into a script that names their places.
-pub fn insert_countries(source: &str) -> String {
-    source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA)
+/// Inserts the countries of IBANs and the names of banks into a script that names their places. `widget` is the folder
+/// of the form.
+///
+/// # Errors
+/// If the table of banks is malformed.
+pub fn insert_facts(source: &str, widget: &Path) -> Result<String> {
+    let source = source.replace("%LENGTHS%", iban::LENGTHS).replace("%EEA%", iban::EEA);
+    Ok(source.replace("%BANKS%", &banks::dense_text(widget)?))
 }

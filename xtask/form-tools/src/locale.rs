@@ -179,7 +179,7 @@ fn find_placeholders(text: &str) -> Vec<&str> {
 }
 
 /// Returns JSON in ASCII, so that no character encoding of a server can corrupt it.
-fn ascii_json(value: &Value) -> String {
+pub fn ascii_json(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
         if c.is_ascii() {

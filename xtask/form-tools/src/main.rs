@@ -2,6 +2,7 @@
 //! its own because a minifier and wasm-bindgen take minutes to compile: so they compile beside the gateway, and
 //! `cargo xtask` starts at once.
 
+mod banks;
 mod bindings;
 mod bundle;
 #[cfg(test)]

@@ -27,6 +27,9 @@ pub struct Order {
     pub address: AvsAddress,
     /// `bankAccount.mandate.dateOfSignature`.
     pub mandate_signed: Option<Date>,
+    /// The identifier of the creditor that the mandate names. `None` for other brands than direct debits, and if the
+    /// merchant has none.
+    pub creditor_id: Option<String>,
     /// True if the shopper takes part; false for a merchant-initiated payment.
     pub shopper_present: bool,
     /// The proof of cardholder authentication, by this gateway or from the merchant.

@@ -4,6 +4,7 @@
 //! The account is deleted when the registration is deleted or its retention ends. The emptied document stays as a
 //! record of the end.
 
+pub mod new_date;
 pub mod standing_instruction;
 
 use jiff::civil::Date;
@@ -78,8 +79,10 @@ impl Registration {
     /// Returns true if a shopper's browser set a parameter, or may have: it is not known of an earlier registration
     /// that was made in a checkout.
     pub fn is_from_browser(&self, name: &str) -> bool {
-        let is_named = |names: &Vec<String>| names.iter().any(|known| known == name);
-        self.checkout.is_some() && self.from_browser.as_ref().is_none_or(is_named)
+        match &self.from_browser {
+            Some(names) => names.iter().any(|known| known == name),
+            None => self.checkout.is_some(),
+        }
     }
 
     /// Returns true if its account was stored.

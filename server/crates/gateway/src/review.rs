@@ -33,7 +33,6 @@ use tillgate_store::{Changes, RecordKeys};
 
 use super::payment::{PaymentIdentity, capture_debit, wait_for_answer};
 use super::{Failure, Gateway};
-use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
 
 /// The analyst in the audit of a payment that nobody has decided in time.
@@ -257,7 +256,7 @@ impl Gateway {
         let account = account.or_else(|| FullAccount::from_stored(&payment.account, None));
         let proof = Proof::from_parameters(&payment.parameters);
         let is_agreed = payment.parameters.get("standingInstruction.source") == Some("MIT");
-        let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
+        let order = account.and_then(|account| self.rebuild_order(payment, account, proof));
         Ok(order.map(|order| Order { shopper_present: !is_agreed, ..order }))
     }
 

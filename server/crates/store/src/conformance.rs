@@ -99,6 +99,8 @@ macro_rules! conformance_suite {
                 a_registration_that_ends_loses_its_account_and_its_chains
                 accounts_without_a_registration_block_no_others
                 a_promise_is_kept_until_it_is_settled_or_too_old
+                a_promised_date_is_told_from_a_promised_registration
+                a_renewed_account_takes_the_place_of_the_stored_one
                 everything_that_needs_a_vault_key_is_counted_until_it_is_gone
                 velocity_counts_are_loaded_as_they_were_saved
                 a_build_of_the_form_is_loaded_as_it_was_stored

@@ -148,6 +148,7 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("stored cvv", if channel.registrations_require_cvv { "required" } else { "optional" }.to_owned()),
         ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
         ("acquirer id", channel.acquirer_merchant.clone().unwrap_or_else(|| entity.id.to_string())),
+        ("creditor id", settings.sepa_creditor_id.clone().unwrap_or_else(|| "none".to_owned())),
         ("priority", channel.priority.to_string()),
         ("strict", on_off(settings.strict).to_owned()),
         ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),

@@ -12,6 +12,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use tillgate_domain::id::EntityId;
 use tillgate_gateway::access::entity::EntityChange;
+use tillgate_gateway::access::settings::SettingsChange;
 use tillgate_gateway::administration::Administration;
 use tillgate_os::process;
 use tillgate_store::is_served;
@@ -24,6 +25,9 @@ use crate::cli::serve::settings::GatewaySettings;
 use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_signal};
 use crate::cli::{CommonOptions, open_store};
 use crate::control::listener::ControlSocket;
+
+/// The creditor identifier of the demo merchant, which the Bundesbank has published for tests.
+const CREDITOR_ID: &str = "DE98ZZZ09999999999";
 
 /// Run the gateway and a demo shop.
 #[derive(Debug, Args)]
@@ -205,7 +209,8 @@ fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
             return Ok(merchant);
         }
     }
-    let change = EntityChange { name: Some("Demo shop".to_owned()), ..EntityChange::default() };
+    let settings = SettingsChange { sepa_creditor_id: Some(CREDITOR_ID.to_owned()), ..SettingsChange::default() };
+    let change = EntityChange { name: Some("Kiln & Tide".to_owned()), settings, ..EntityChange::default() };
     let (entity, pair) = administration.create_entity(&change, |_| Ok(()))?;
     let merchant = DemoMerchant { entity_id: entity.id.to_string(), token: pair.bearer_token() };
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;

@@ -8,12 +8,12 @@ use crate::parameter::ParameterError;
 
 /// Parameters that every card needs.
 const CARD: [&str; 3] = ["card.number", "card.expiryMonth", "card.expiryYear"];
+/// Parameters of the date until which a card is valid.
+const EXPIRY: [&str; 2] = ["card.expiryMonth", "card.expiryYear"];
 /// Parameters of an account that a registration holds, so a payment with it may not send others. The holder may be sent
-/// (`overrideHolder`), and the code is always sent again.
-const STORED: [&str; 8] = [
+/// (`overrideHolder`), the code is always sent again, and a card may have got a new date.
+const STORED: [&str; 6] = [
     "card.number",
-    "card.expiryMonth",
-    "card.expiryYear",
     "bankAccount.number",
     "bankAccount.iban",
     "virtualAccount.accountId",
@@ -56,12 +56,23 @@ impl CompletenessCheck<'_> {
         }
     }
 
-    /// Reports each part of an account that is sent, because the registration holds it. Holder and code may be sent.
+    /// Reports each part of an account that is sent, because the registration holds it. Holder and code may be sent,
+    /// and so may the new date of a card, month and year together.
     pub(super) fn refuse_account(&mut self) {
         for name in STORED {
-            if self.has_parameter(name) {
-                self.refuse(name, "may not be sent: the registration holds the account");
-            }
+            self.refuse_stored(name);
+        }
+        if self.account_type() != AccountType::Card {
+            EXPIRY.into_iter().for_each(|name| self.refuse_stored(name));
+        } else if EXPIRY.iter().any(|name| self.has_parameter(name)) {
+            EXPIRY.into_iter().for_each(|name| self.require(name));
+        }
+    }
+
+    /// Reports a parameter of an account that is sent although the registration holds it.
+    fn refuse_stored(&mut self, name: &str) {
+        if self.has_parameter(name) {
+            self.refuse(name, "may not be sent: the registration holds the account");
         }
     }
 

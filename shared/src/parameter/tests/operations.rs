@@ -76,8 +76,6 @@ fn a_payment_by_registration_brings_money_and_no_other_account() {
     );
     for account in [
         "card.number",
-        "card.expiryMonth",
-        "card.expiryYear",
         "bankAccount.number",
         "bankAccount.iban",
         "virtualAccount.accountId",
@@ -91,6 +89,21 @@ fn a_payment_by_registration_brings_money_and_no_other_account() {
         pay(&payment_of_type("DB", &[("customer.email", "a@b.example")])),
         ["customer.givenName", "customer.surname"]
     );
+}
+
+#[test]
+fn a_payment_by_registration_may_bring_the_new_date_of_a_card_and_of_nothing_else() {
+    let pay = |brand, date: &[(&'static str, &'static str)]| {
+        let sent = payment_of_type("DB", &[&[("paymentBrand", brand)], date].concat());
+        faulty_names(Operation::PaymentByRegistration, &sent)
+    };
+    let date = &CARD[2..];
+    assert!(pay("VISA", date).is_empty());
+    assert_eq!(pay("VISA", &date[..1]), ["card.expiryYear"], "half a date");
+    assert_eq!(pay("VISA", &date[1..]), ["card.expiryMonth"]);
+    for brand in ["DIRECTDEBIT_SEPA", "PAYPAL", "APPLEPAY"] {
+        assert_eq!(pay(brand, date), ["card.expiryMonth", "card.expiryYear"], "{brand}");
+    }
 }
 
 #[test]

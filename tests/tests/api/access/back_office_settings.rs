@@ -165,6 +165,7 @@ async fn a_wrong_form_changes_nothing_and_keeps_what_was_typed() -> anyhow::Resu
         ("routing", "priority", "4294967296"),
         ("routing", "connector", "nowhere"),
         ("routing", "acquirer-merchant", "a b"),
+        ("routing", "sepa-creditor-id", "DE99ZZZ09999999999"),
         ("risk", "3d", "always"),
         ("risk", "review", typed),
         ("schedules", "time-zone", "../../etc/passwd"),

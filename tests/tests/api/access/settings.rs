@@ -69,6 +69,8 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
         (&["--schedule-retries", "900=60m;800.100.155=24h,72h"], "schedule_retries", json!("900=1h;800.100.155=1d,3d")),
         (&["--schedule-retries", "none"], "schedule_retries", json!("none")),
         (&["--schedule-retries", "default"], "schedule_retries", Value::Null),
+        (&["--sepa-creditor-id", "de98 zzz 09999999999"], "sepa_creditor_id", json!("DE98ZZZ09999999999")),
+        (&["--sepa-creditor-id", "none"], "sepa_creditor_id", Value::Null),
         (&["--origin", "any"], "origins", json!([])),
         (
             &["--brands", "VISA,JCB"],

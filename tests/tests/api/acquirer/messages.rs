@@ -1,6 +1,6 @@
 //! Messages between the gateway and an acquirer's host in the timeline of a payment, and attacks on them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tillgate_tests::{TestGateway, poll_until};
 
 use crate::access::office_browser::Person;
@@ -17,6 +17,14 @@ fn read_messages(scene: &AcquirerScene, payment: &str) -> anyhow::Result<Vec<Val
     let arguments = ["payment", "messages", "--entity", &scene.shop.entity_id, payment];
     let messages = scene.gateway.run_command(&arguments)?;
     Ok(messages.as_array().cloned().unwrap_or_default())
+}
+
+/// Returns the fields of the first request about a payment, by name.
+fn read_sent(scene: &AcquirerScene, entity: &str, payment: &str) -> anyhow::Result<Value> {
+    let messages = scene.gateway.run_command(&["payment", "messages", "--entity", entity, payment])?;
+    let fields = messages[0]["request"].as_array().cloned().unwrap_or_default();
+    let pair = |field: Value| Some((field[0].as_str()?.to_owned(), field[1].clone()));
+    Ok(fields.into_iter().filter_map(pair).collect::<serde_json::Map<_, _>>().into())
 }
 
 /// Returns operation and outcome of each message.
@@ -95,6 +103,38 @@ async fn no_secret_of_a_card_is_stored_or_shown_and_markup_stays_text() -> anyho
     let page = viewer.browser.get(&format!("/payments/{}", paid.id())).await?.page;
     assert!(page.contains("Acquirer · Authorization: approved") && page.contains("Jane &lt;i&gt;Jones"), "{page}");
     assert!(!page.contains("<i>Jones") && !page.contains("4200000000000000"), "{page}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_direct_debit_names_the_creditor_of_the_mandate_to_the_host() -> anyhow::Result<()> {
+    let scene = AcquirerScene::start(&[], &[]).await?;
+    let merchant = scene.gateway.create_merchant_with(&["--sepa-creditor-id", "DE98ZZZ09999999999"])?;
+    let channel = ["--merchant", &merchant.entity_id];
+    let follower = scene.gateway.create_merchant_with(&channel)?;
+    let own =
+        scene.gateway.create_merchant_with(&[&channel[..], &["--sepa-creditor-id", "AT61ZZZ01234567890"]].concat())?;
+    let without = scene.gateway.create_merchant_with(&[&channel[..], &["--sepa-creditor-id", "none"]].concat())?;
+    let debit = [
+        ("paymentBrand", "DIRECTDEBIT_SEPA"),
+        ("bankAccount.holder", "Jane Jones"),
+        ("bankAccount.iban", "DE23100000001234567890"),
+        ("bankAccount.bic", "MARKDEF1100"),
+        ("bankAccount.mandate.id", "M17"),
+        ("bankAccount.mandate.dateOfSignature", "2026-01-31"),
+    ];
+    let basic = [("amount", "12.00"), ("currency", "EUR"), ("paymentType", "DB"), ("testMode", "EXTERNAL")];
+    for (shop, creditor) in
+        [(&follower, json!("DE98ZZZ09999999999")), (&own, json!("AT61ZZZ01234567890")), (&without, Value::Null)]
+    {
+        let paid = shop.post("v1/payments", &[&basic[..], &debit].concat()).await?;
+        assert_result(&paid, 200, "000.100.112");
+        let sent = read_sent(&scene, &shop.entity_id, paid.id())?;
+        assert_eq!((&sent["account.mandateSigned"], &sent["account.creditorId"]), (&json!("2026-01-31"), &creditor));
+    }
+    let paid = own.pay_by_card(&[("testMode", "EXTERNAL")]).await?;
+    let sent = read_sent(&scene, &own.entity_id, paid.id())?;
+    assert!(sent["account.creditorId"].is_null(), "a card has no mandate: {sent}");
     Ok(())
 }
 

@@ -43,9 +43,9 @@ impl Form {
         }
     }
 
-    /// Returns month and year of expiry as they are typed in the page.
+    /// Returns month and year of expiry as they are typed in the page: of the card, or of the chosen stored card.
     pub(in crate::page) fn expiry_date(&self) -> Option<expiry::Expiry> {
-        let field = self.fields.get(self.find_field(field::EXPIRY_DATE.key)?)?;
+        let field = self.fields.iter().find(|field| field.enabled && field.row.key == field::EXPIRY_DATE.key)?;
         expiry::Expiry::parse_text(&field.value(&self.node()?), card_month().0)
     }
 

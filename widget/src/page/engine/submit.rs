@@ -174,10 +174,10 @@ impl Form {
         if matches!(self.part, Part::Card(_)) {
             // A group that was moved out of the form still belongs to it.
             collect::add_missing(&mut posted, "paymentBrand", &self.brand);
-            if let Some(date) = self.expiry_date() {
-                collect::add_missing(&mut posted, "card.expiryMonth", &date.month_text());
-                collect::add_missing(&mut posted, "card.expiryYear", &date.year_text());
-            }
+        }
+        if let Some(date) = self.expiry_date() {
+            collect::add_missing(&mut posted, "card.expiryMonth", &date.month_text());
+            collect::add_missing(&mut posted, "card.expiryYear", &date.year_text());
         }
         for field in self.fields.iter().filter(|field| field.enabled && field.row.key != field::EXPIRY_DATE.key) {
             let value = field.value(&form);

@@ -25,14 +25,14 @@ pub struct StoredEntry {
     pub account: StoredAccount,
     /// Position of the field for its holder, if it has none and needs one.
     pub holder: Option<usize>,
+    /// Position of the field for its new date, if it is a card that has expired.
+    pub(super) date: Option<usize>,
     /// Its group.
     pub(super) group: NodeRef,
     /// Its radio button.
     pub(super) radio: NodeRef,
     /// False once the checkout does not offer it any more, or the shopper has removed it.
     pub(super) is_offered: bool,
-    /// True if it is a card that has expired.
-    pub(super) is_expired: bool,
     /// The question about its removal.
     pub(super) question: NodeRef,
     /// True while it is being removed.
@@ -68,10 +68,10 @@ impl StoredPart {
         self.entries.iter().position(|entry| entry.is_offered)
     }
 
-    /// Returns the position of the first account that is offered and has not expired. An issuer may accept an expired
-    /// card, so shoppers may choose one, but the form does not.
+    /// Returns the position of the first account that is offered and has not expired. An expired card needs its new
+    /// date, so shoppers may choose one, but the form does not.
     fn first_valid(&self) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.is_offered && !entry.is_expired)
+        self.entries.iter().position(|entry| entry.is_offered && entry.date.is_none())
     }
 }
 
@@ -118,23 +118,27 @@ fn first_place(session: &Session) -> Option<HtmlElement> {
     })
 }
 
-/// Creates the entry of an account, and the field for its holder if that is missing.
+/// Creates the entry of an account, and the fields for what it lacks: its holder, and the new date of an expired card.
 fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>) -> StoredEntry {
-    let needs_holder = account.holder.is_empty() && config.override_holder && !account.is_virtual;
-    let row = FormField::find(if account.is_card { field::CARD_HOLDER.key } else { field::ACCOUNT_HOLDER.key });
-    let holder = row.filter(|_| needs_holder).map(|row| {
+    let mut add_field = |row: &'static FormField, is_needed: bool| {
+        if !is_needed {
+            return None;
+        }
         let mut field = Field::in_page(row, false);
         // The class without a number is the one that merchants know.
-        field.class = [row.key, "-", &format_number(fields.len() as u32)].concat();
+        field.class = [&field.class, "-", &format_number(fields.len() as u32)].concat();
         field.enabled = false;
         fields.push(field);
-        fields.len() - 1
-    });
+        Some(fields.len() - 1)
+    };
+    let needs_holder = account.holder.is_empty() && config.override_holder && !account.is_virtual;
+    let holder = add_field(if account.is_card { &field::CARD_HOLDER } else { &field::ACCOUNT_HOLDER }, needs_holder);
     let month = check::card_month();
     let expiry = Expiry::parse_text(&account.expiry, month.0);
+    let is_expired = account.is_card && expiry.is_some_and(|expiry| expiry.is_past(month));
     StoredEntry {
         account: account.clone(),
-        is_expired: account.is_card && expiry.is_some_and(|expiry| expiry.is_past(month)),
+        date: add_field(&field::NEW_EXPIRY_DATE, is_expired),
         question: NodeRef::default(),
         holder,
         group: NodeRef::default(),
@@ -251,7 +255,7 @@ impl Form {
         handle.frames.borrow_mut().clear();
         for (position, field) in self.fields.iter_mut().enumerate() {
             field.fault = None;
-            field.enabled = entry.holder == Some(position);
+            field.enabled = [entry.holder, entry.date].contains(&Some(position));
             if let Some(input) = field.control().and_then(|control| control.dyn_into::<HtmlInputElement>().ok()) {
                 input.set_disabled(!field.enabled);
             }

@@ -45,7 +45,7 @@ impl Form {
             Some(at) => html! { <div class="wpwl-registration-holder">{ self.view_control(at, None) }</div> },
             None => detail("holder", &account.holder, false),
         };
-        let expired = if entry.is_expired { self.session.text(keys::EXPIRED) } else { String::new() };
+        let expired = entry.date.map(|_| self.session.text(keys::EXPIRED)).unwrap_or_default();
         let wrapper = |key: &str, content: Html| {
             html! { <div ~className={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
         };
@@ -54,7 +54,7 @@ impl Form {
         };
         let code = self.fields.iter().position(|field| field.frame().is_some()).filter(|_| part.chosen == Some(at));
         html! {
-            <div ref={entry.group.clone()} ~className={if entry.is_expired { EXPIRED_GROUP } else { GROUP }}>
+            <div ref={entry.group.clone()} ~className={if entry.date.is_some() { EXPIRED_GROUP } else { GROUP }}>
                 <label class="wpwl-registration">
                     { wrapper("registrationId", html! {
                         <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} data-action="change-registration" />
@@ -62,6 +62,10 @@ impl Form {
                     { wrapper("brand", mark::view_mark(&self.session, account.is_card, &account.brand, &account.name)) }
                     { wrapper("details", details) }
                 </label>
+                // In an element of its own: a script hides the wrapper while another way to pay is open.
+                if let Some(date) = entry.date {
+                    { wrapper("date", html! { <div hidden={part.chosen != Some(at)}>{ self.view_group(date) }</div> }) }
+                }
                 { wrapper("cvv", code.map(|at| self.view_control(at, None)).unwrap_or_default()) }
                 if part.is_deletable { { self.view_removal(at, entry) } }
             </div>

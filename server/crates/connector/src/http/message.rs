@@ -228,7 +228,7 @@ impl MaskedFields {
                     .with("account.cryptogramEci", cryptogram_eci)
             }
             AccountData::Bank(bank) => {
-                let BankData { iban, number, bank_code, bic, country, holder, mandate_signed } = bank;
+                let BankData { iban, number, bank_code, bic, country, holder, mandate_signed, creditor_id } = bank;
                 self.with("account.type", &"bank")
                     .with("account.iban", &iban.as_ref().map(mask_number))
                     .with("account.number", &number.as_ref().map(mask_number))
@@ -237,6 +237,7 @@ impl MaskedFields {
                     .with("account.country", country)
                     .with("account.holder", holder)
                     .with("account.mandateSigned", mandate_signed)
+                    .with("account.creditorId", creditor_id)
             }
             AccountData::Provider(ProviderData { account_id }) => {
                 self.with("account.type", &"provider").with("account.accountId", account_id)

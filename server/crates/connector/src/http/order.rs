@@ -141,7 +141,8 @@ fn account_data(order: &Order) -> AccountData {
         FullAccount::Card(card) => AccountData::Card(card_data(card)),
         FullAccount::Bank(bank) => {
             let mandate_signed = order.mandate_signed.map(|day| day.to_string());
-            AccountData::Bank(BankData { mandate_signed, ..bank_data(bank) })
+            let creditor_id = order.creditor_id.clone();
+            AccountData::Bank(BankData { mandate_signed, creditor_id, ..bank_data(bank) })
         }
         FullAccount::Virtual(account) => {
             let account_id = Some(account.account_id.clone());
@@ -169,7 +170,8 @@ fn card_data(card: &FullCard) -> CardData {
     }
 }
 
-/// Translates a bank account, with its full number. The mandate's date is empty: it belongs to the order.
+/// Translates a bank account, with its full number. The mandate's date and creditor are empty: they belong to the
+/// order.
 fn bank_data(bank: &FullBank) -> BankData {
     let (iban, number) = match &bank.number {
         Some(BankNumber::Iban(iban)) => (Some(SecretText::new(iban.characters())), None),
@@ -184,6 +186,7 @@ fn bank_data(bank: &FullBank) -> BankData {
         country: bank.summary.country.clone(),
         holder: bank.summary.holder.clone(),
         mandate_signed: None,
+        creditor_id: None,
     }
 }
 

@@ -89,6 +89,11 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub key_approval: bool,
+    /// The identifier of the creditor in mandates of direct debits, as
+    /// [`parse_creditor_id`](crate::access::creditor_id::parse_creditor_id) returns it. A channel without its own value
+    /// uses that of its merchant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sepa_creditor_id: Option<String>,
     /// The look of the payment form. A channel has each part that it has not chosen from its merchant.
     #[serde(skip_serializing_if = "FormLook::is_default")]
     pub form_look: FormLook,

@@ -34,7 +34,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 32] = [
+pub static SETTINGS: [Setting; 33] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -48,6 +48,7 @@ pub static SETTINGS: [Setting; 32] = [
     setting!("refund-approval", refund_approval, true),
     setting!("rule-approval", rule_approval, true),
     setting!("key-approval", key_approval, true),
+    setting!("sepa-creditor-id", sepa_creditor_id, true),
     setting!("origin", origins, true),
     setting!("form-accent", form_look.accent, true),
     setting!("form-on-accent", form_look.on_accent, true),
@@ -271,6 +272,7 @@ mod tests {
             refund_approval,
             rule_approval,
             key_approval,
+            sepa_creditor_id,
             form_look: FormLook { accent, on_accent, error: error_colour, radius, height, gap },
             chosen_defaults: _,
             channel:
@@ -297,9 +299,9 @@ mod tests {
         assert_eq!(review, ReviewPolicy::Decline);
         let checked = (ScreeningPoint::Before, RiskErrorPolicy::Deny);
         assert_eq!(others, (ThreeDsPolicy::WhenEnrolled, None, None, checked.0, checked.1));
-        let schedules = [time_zone, schedule_retries, refund_approval];
+        let texts = [time_zone, schedule_retries, refund_approval, sepa_creditor_id];
         let look = [accent, on_accent, error_colour, radius, height, gap];
-        let counts = [flags.len(), more.len(), approvals.len(), lists.len(), schedules.len(), look.len()];
+        let counts = [flags.len(), more.len(), approvals.len(), lists.len(), texts.len(), look.len()];
         assert_eq!(counts.iter().sum::<usize>() + 7, SETTINGS.len());
     }
 }

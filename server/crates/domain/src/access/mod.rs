@@ -5,6 +5,7 @@ pub mod approval;
 pub mod audit;
 pub mod audit_key;
 pub mod channel;
+pub mod creditor_id;
 pub mod entity;
 pub mod form_look;
 pub mod inheritance;

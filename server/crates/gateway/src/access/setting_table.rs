@@ -2,6 +2,7 @@
 //! surface for people that shows or changes settings uses it.
 
 use tillgate_domain::access::channel::ThreeDsPolicy;
+use tillgate_domain::access::creditor_id::NO_CREDITOR_ID;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::form_look::{LookPart, NO_LOOK};
 use tillgate_domain::access::inheritance;
@@ -16,7 +17,7 @@ use super::setting_values::{
 };
 use super::settings::{
     ANY, DEFAULT_PLAN, NO_APPROVAL, SettingsChange, parse_origin, parse_refund_approval, parse_retry_plan,
-    parse_time_zone,
+    parse_sepa_creditor_id, parse_time_zone,
 };
 use crate::registry;
 
@@ -188,7 +189,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 33] = [
+pub static SETTING_ROWS: [SettingRow; 34] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -250,6 +251,19 @@ pub static SETTING_ROWS: [SettingRow; 33] = [
             |change, text| {
                 let id = parse_acquirer_merchant(text).map_err(|message| format!("the id {message}"))?;
                 change.channel.acquirer_merchant = Some(id);
+                Ok(())
+            }
+        )
+    },
+    SettingRow {
+        is_from_above: true,
+        ..row!(
+            "sepa-creditor-id",
+            Routing,
+            SettingKind::Text,
+            |settings| settings.sepa_creditor_id.clone().unwrap_or_else(|| NO_CREDITOR_ID.to_owned()),
+            |change, text| {
+                change.sepa_creditor_id = Some(parse_sepa_creditor_id(text)?);
                 Ok(())
             }
         )
@@ -389,6 +403,7 @@ mod tests {
             "priority" => "7",
             "connector" => registry::connector_names().last().unwrap(),
             "acquirer-merchant" => "M-4711",
+            "sepa-creditor-id" => "DE98ZZZ09999999999",
             "3d" => "never",
             "screen" => "after",
             "review" => "hold",
@@ -445,6 +460,7 @@ mod tests {
             ("origin", "https://a.example/path"),
             ("connector", "nowhere"),
             ("acquirer-merchant", "a b"),
+            ("sepa-creditor-id", "DE99ZZZ09999999999"),
             ("priority", "-1"),
             ("3d", "always"),
             ("time-zone", "Berlin"),

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use tillgate_domain::access::approval::RefundApproval;
+use tillgate_domain::access::creditor_id::{NO_CREDITOR_ID, parse_creditor_id};
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::form_look::LookPart;
 use tillgate_domain::access::inheritance;
@@ -53,6 +54,8 @@ pub struct SettingsChange {
     pub rule_approval: Option<bool>,
     /// True if acts on keys and credentials need a second person in the back office.
     pub key_approval: Option<bool>,
+    /// The identifier of the creditor in mandates, checked by [`parse_sepa_creditor_id`].
+    pub sepa_creditor_id: Option<String>,
     /// The origins whose pages may embed the form, checked by [`parse_origin`].
     pub origins: Vec<String>,
     /// The parts of the form's look, each with its value as [`LookPart::parse`] returns it.
@@ -87,6 +90,9 @@ impl SettingsChange {
         }
         set(&mut settings.rule_approval, self.rule_approval);
         set(&mut settings.key_approval, self.key_approval);
+        if let Some(id) = &self.sepa_creditor_id {
+            settings.sepa_creditor_id = Some(id.clone()).filter(|id| id != NO_CREDITOR_ID);
+        }
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -117,6 +123,7 @@ impl SettingsChange {
             ("refund-approval", self.refund_approval.is_some()),
             ("rule-approval", self.rule_approval.is_some()),
             ("key-approval", self.key_approval.is_some()),
+            ("sepa-creditor-id", self.sepa_creditor_id.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
         let own = own.into_iter().chain(self.channel.given_settings());
@@ -170,6 +177,14 @@ pub(super) fn check_connector(entity: &Entity) -> Result<(), ActError> {
 /// A message about the value.
 pub fn parse_refund_approval(text: &str) -> Result<String, String> {
     text.parse::<RefundApproval>().map(|approval| approval.to_string()).map_err(|fault| format!("the value {fault}"))
+}
+
+/// Checks a creditor identifier, or the word `none`.
+///
+/// # Errors
+/// A message about the identifier.
+pub fn parse_sepa_creditor_id(text: &str) -> Result<String, String> {
+    if text == NO_CREDITOR_ID { Ok(text.to_owned()) } else { parse_creditor_id(text) }
 }
 
 /// Checks an entity's name and removes the spaces around it: 1 to 100 characters on one line.

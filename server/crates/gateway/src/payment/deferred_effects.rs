@@ -3,10 +3,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::payment::Payment;
-use tillgate_domain::registration::Registration;
 use tillgate_domain::registration::standing_instruction::{
     INITIAL_TRANSACTION, PendingInstruction, StandingInstruction,
 };
+use tillgate_domain::registration::{Registration, new_date};
 use tillgate_store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
 
 /// Time for which the account of a pending payment is stored. A payment that succeeds later stores no credential.
@@ -25,9 +25,9 @@ pub(crate) fn required_keys(effects: &DeferredEffects, payment: &Payment) -> Sto
     }
 }
 
-/// Applies the effects of a payment that has succeeded, under the write lock: creates the registration, and opens the
-/// standing instruction unless its registration has ended meanwhile. Writes the new ids into the payment. Returns the
-/// changes to write besides the payment.
+/// Applies the effects of a payment that has succeeded, under the write lock: creates the registration, or sets the new
+/// date of the stored card, and opens the standing instruction. A registration that has ended meanwhile gets neither.
+/// Writes the new ids into the payment. Returns the changes to write besides the payment.
 pub(crate) fn apply_on_success(
     effects: DeferredEffects,
     payment: &mut Payment,
@@ -35,7 +35,7 @@ pub(crate) fn apply_on_success(
     now: Timestamp,
 ) -> Changes {
     let mut changes = Changes::default();
-    let registration = match effects.registration {
+    let mut registration = match effects.registration {
         Some(new) => {
             let registration = Registration { created: now, result: payment.result, ..new.registration };
             let written;
@@ -45,20 +45,39 @@ pub(crate) fn apply_on_success(
         }
         None => loaded.registration,
     };
-    let Some(PendingInstruction::First(instruction)) = effects.instruction else { return changes };
     // A standing instruction ends with its registration, so it is not written if the registration was deleted
     // meanwhile.
     if registration.as_ref().is_some_and(|registration| registration.check_usable(now).is_err()) {
         return changes;
     }
-    let instruction =
-        StandingInstruction { registration: registration.as_ref().map(|stored| stored.id.clone()), ..instruction };
-    payment.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
-    if let Some(registration) = registration {
-        let initial = Some(instruction.initial.clone());
-        changes = changes.with_registration(&Registration { initial, ndc: Some(payment.ndc()), ..registration });
+    let mut is_changed = false;
+    if let (Some(renewal), Some(current)) = (effects.renewal, &mut registration) {
+        // The registration may have changed since the payment was made, so only the date is taken over.
+        renew(current, &renewal.registration);
+        changes = changes.with_account_replaced(current, renewal.account);
+        is_changed = true;
     }
-    changes.with_standing_instruction(&instruction)
+    if let Some(PendingInstruction::First(instruction)) = effects.instruction {
+        let id = registration.as_ref().map(|stored| stored.id.clone());
+        let instruction = StandingInstruction { registration: id, ..instruction };
+        payment.parameters.set(INITIAL_TRANSACTION, instruction.initial.as_str());
+        if let Some(current) = &mut registration {
+            current.initial = Some(instruction.initial.clone());
+            is_changed = true;
+        }
+        changes = changes.with_standing_instruction(&instruction);
+    }
+    match registration.filter(|_| is_changed) {
+        Some(changed) => changes.with_registration(&Registration { ndc: Some(payment.ndc()), ..changed }),
+        None => changes,
+    }
+}
+
+/// Sets the date of a stored card, and everything that depends on it, to that of its renewed version.
+fn renew(current: &mut Registration, renewed: &Registration) {
+    if let Some(date) = current.find_new_date(&renewed.account) {
+        *current = current.with_new_date(date, renewed.is_from_browser(new_date::MONTH));
+    }
 }
 
 /// Returns the changes that remove the charge of a failed payment from its standing instruction. Returns none if the
@@ -80,7 +99,7 @@ pub(crate) fn keep_for_review(mut effects: DeferredEffects, payment: &Payment, c
     let card = effects.card.take().filter(|_| !is_stored_elsewhere);
     let mut changes = Changes::default().without_deferred_effects(&payment.id);
     // Without these, the end of the review has nothing to apply or to revert.
-    if effects.registration.is_some() || effects.instruction.is_some() {
+    if effects.registration.is_some() || effects.renewal.is_some() || effects.instruction.is_some() {
         changes = changes.with_deferred_effects(payment, effects, payment.created + LIFETIME);
     }
     match card {

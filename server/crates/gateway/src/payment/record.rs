@@ -315,7 +315,8 @@ impl PreparedPayment {
                 held_card,
             )?),
             (None, Some(HeldCard { sealed, until })) => {
-                let effects = DeferredEffects { owner, registration: None, instruction: None, card: Some(sealed) };
+                let effects =
+                    DeferredEffects { owner, registration: None, renewal: None, instruction: None, card: Some(sealed) };
                 changes.with_deferred_effects(&payment, effects, until)
             }
             (None, None) => changes,

@@ -14,7 +14,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::registration::standing_instruction::{
     INITIAL_TRANSACTION, InstructionRole, InstructionTerms, PendingInstruction, StandingInstruction,
 };
-use tillgate_domain::registration::{Registration, account_retention_end};
+use tillgate_domain::registration::{Registration, account_retention_end, new_date};
 use tillgate_shared::parameter::{Operation, Parameters, check_complete};
 use tillgate_shared::result::codes;
 use tillgate_store::{Changes, DeferredEffects, NewRegistration, StoredCredentialKeys, StoredCredentials};
@@ -47,6 +47,8 @@ pub(crate) struct CredentialChanges {
     used: Option<RegistrationId>,
     /// The registration to store.
     new: Option<NewRegistration>,
+    /// The registration that is paid with, with the new date of its card and its account sealed again.
+    renewal: Option<NewRegistration>,
     /// The part of the payment in a standing instruction.
     instruction_change: Option<InstructionChange>,
 }
@@ -65,8 +67,9 @@ struct InstructionChange {
 
 impl Gateway {
     /// Prepares the changes of a payment to stored credentials, for when it succeeds: a registration
-    /// (`createRegistration`), a new standing instruction, or a charge of one. Seals the account. Returns `None` if the
-    /// payment changes none and uses none. Adds the `initialTransactionId` of a merchant-initiated charge to
+    /// (`createRegistration`), the new date of a stored card, a new standing instruction, or a charge of one. Seals the
+    /// account. Returns
+    /// `None` if the payment changes none and uses none. Adds the `initialTransactionId` of a merchant-initiated charge to
     /// `parameters`, which are all parameters of the request.
     ///
     /// # Errors
@@ -108,6 +111,10 @@ impl Gateway {
             Some(account) => Some(self.registration_of_payment(owner, payment, account, parameters, sender)?),
             None => None,
         };
+        let renewal = match (used, account) {
+            (Some(used), Some(account)) if may_succeed => self.prepare_renewal(used, payment, account, sender)?,
+            _ => None,
+        };
         if used.is_none() && new.is_none() && change.is_none() {
             return Ok(None);
         }
@@ -115,6 +122,7 @@ impl Gateway {
             entity: owner.clone(),
             used: used.map(|used| used.id.clone()),
             new,
+            renewal,
             instruction_change: change,
         }))
     }
@@ -147,22 +155,47 @@ impl Gateway {
         self.seal_registration(registration, account)
     }
 
+    /// Seals the account of a stored card again, with the date that a payment has brought. `None` if the date is the
+    /// one that is stored.
+    fn prepare_renewal(
+        &self,
+        used: &Registration,
+        payment: &Payment,
+        account: &StorableAccount,
+        sender: Sender<'_>,
+    ) -> Result<Option<NewRegistration>, Failure> {
+        let Some(date) = used.find_new_date(&payment.account) else { return Ok(None) };
+        let mut parameters = account.parameters.clone();
+        if used.account.as_card().is_some_and(|card| card.holder.is_none()) {
+            // A holder that was sent with `overrideHolder` is that of this payment alone.
+            parameters.remove("card.holder");
+        }
+        let is_from_browser = sender.is_from_browser(new_date::MONTH);
+        Ok(Some(self.seal_parameters(used.with_new_date(date, is_from_browser), &parameters)?))
+    }
+
     /// Seals an account for a registration. Stores nothing.
     pub(crate) fn seal_registration(
         &self,
         registration: Registration,
         account: &StorableAccount,
     ) -> Result<NewRegistration, Failure> {
-        let account = self.vault.seal_account(&account_record(&registration), &account.parameters)?;
+        self.seal_parameters(registration, &account.parameters)
+    }
+
+    /// Seals the parameters of an account for a registration. Stores nothing.
+    fn seal_parameters(&self, registration: Registration, parameters: &Parameters) -> Result<NewRegistration, Failure> {
+        let account = self.vault.seal_account(&account_record(&registration), parameters)?;
         Ok(NewRegistration { registration, account })
     }
 
     /// Replaces the account parameters of a request with the stored account, and removes `registrationId`. The security
-    /// code and password of the request stay, and so does its holder if none is stored and `overrideHolder` is set.
+    /// code and password of the request stay, and so do its holder, if none is stored and `overrideHolder` is set, and
+    /// the new date of a card.
     ///
     /// # Errors
     /// If the registration cannot be used, or its account was deleted; parameters that are missing or may not be sent
-    /// with it, by name.
+    /// with it, by name; a date in the past.
     pub(crate) fn with_stored_account(
         &self,
         entity: &Entity,
@@ -171,12 +204,14 @@ impl Gateway {
         mut parameters: Parameters,
         sender: Sender<'_>,
     ) -> Result<Parameters, Failure> {
-        registration.check_usable(self.now_of(entity))?;
+        let now = self.now_of(entity);
+        registration.check_usable(now)?;
         parameters.set("paymentBrand", registration.brand.as_str());
         let errors = check_complete(&parameters, Operation::PaymentByRegistration, &sender.requirements(entity));
         if !errors.is_empty() {
             return Err(Refusal::invalid_parameters(errors).into());
         }
+        let date = new_date::read_new_date(&parameters, now)?;
         let stored =
             self.vault.open_account(&account_record(registration), &sealed.ok_or_else(deleted_registration)?)?;
         let may_add_holder = parameters.get("overrideHolder") == Some("true");
@@ -192,6 +227,9 @@ impl Gateway {
         for (name, value) in stored.iter() {
             parameters.set(name, value);
         }
+        if let Some(date) = date {
+            new_date::set_date(&mut parameters, date);
+        }
         Ok(parameters)
     }
 }
@@ -200,6 +238,12 @@ impl CredentialChanges {
     /// Returns true if the payment's account is about to be stored.
     pub(crate) fn has_new_registration(&self) -> bool {
         self.new.is_some()
+    }
+
+    /// Returns true if the document of the registration in use changes: a standing instruction begins with the payment,
+    /// or the payment brings the new date of its card.
+    fn changes_registration(&self) -> bool {
+        self.renewal.is_some() || self.begins_instruction()
     }
 
     /// Returns true if a standing instruction begins with the payment.
@@ -213,8 +257,7 @@ impl CredentialChanges {
         let of = |id: &RegistrationId| (self.entity.clone(), id.clone());
         StoredCredentialKeys {
             registration_in_use: self.used.as_ref().map(of),
-            // A new standing instruction is noted in the registration's document.
-            registration: self.used.as_ref().filter(|_| self.begins_instruction()).map(of),
+            registration: self.used.as_ref().filter(|_| self.changes_registration()).map(of),
             standing_instruction: self
                 .instruction_change
                 .as_ref()
@@ -272,12 +315,13 @@ impl CredentialChanges {
                 });
             }
         }
-        if self.new.is_none() && pending.is_none() && held_card.is_none() {
+        if self.new.is_none() && self.renewal.is_none() && pending.is_none() && held_card.is_none() {
             return Ok(changes);
         }
         let until = held_card.as_ref().map_or(payment.created + deferred_effects::LIFETIME, |card| card.until);
         let card = held_card.map(|card| card.sealed);
-        let effects = DeferredEffects { owner: self.entity, registration: self.new, instruction: pending, card };
+        let Self { entity: owner, new: registration, renewal, .. } = self;
+        let effects = DeferredEffects { owner, registration, renewal, instruction: pending, card };
         if payment.is_approved() {
             let now = payment.created;
             changes = changes.merged_with(deferred_effects::apply_on_success(effects, payment, loaded, now));

@@ -38,6 +38,7 @@ fn card_order(payment_type: PaymentType, amount: &str) -> Order {
         }),
         address: AvsAddress::default(),
         mandate_signed: None,
+        creditor_id: None,
         shopper_present: true,
         proof: None,
         accepts_any_number: false,

@@ -79,7 +79,13 @@ impl Store {
         let hooks = ClusterHooks::new(address.clone(), Arc::clone(&directory), keys);
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
-        Ok(Self::assemble(Place::Cluster(Box::new(address.clone())), (readers, writer), (change_log, damage), directory, sources))
+        Ok(Self::assemble(
+            Place::Cluster(Box::new(address.clone())),
+            (readers, writer),
+            (change_log, damage),
+            directory,
+            sources,
+        ))
     }
 }
 

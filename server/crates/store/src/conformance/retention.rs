@@ -3,6 +3,7 @@
 use tillgate_domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
 };
+use tillgate_domain::payment::Payment;
 use tillgate_domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
 use tillgate_domain::registration::{Registration, RegistrationEnd};
 use tillgate_vault::KeyId;
@@ -192,6 +193,7 @@ pub(crate) async fn a_promise_is_kept_until_it_is_settled_or_too_old(backend: im
     let effects = || DeferredEffects {
         owner: sample_entity(2).id,
         registration: Some(NewRegistration { registration: sample_registration(1), account: sealed_record(4) }),
+        renewal: None,
         instruction: Some(PendingInstruction::First(sample_instruction())),
         card: Some(sealed_record(5)),
     };
@@ -217,6 +219,38 @@ pub(crate) async fn a_promise_is_kept_until_it_is_settled_or_too_old(backend: im
     assert!(store.load_deferred_effects(&two).unwrap().is_some());
     store.delete_expired_effects(sample_time(50)).await.unwrap();
     assert!(store.load_deferred_effects(&two).unwrap().is_none());
+}
+
+pub(crate) async fn a_promised_date_is_told_from_a_promised_registration(backend: impl Backend) {
+    let store = backend.open_store();
+    let renewal = || NewRegistration { registration: sample_registration(1), account: sealed_record(4) };
+    let effects = || DeferredEffects {
+        owner: sample_entity(1).id,
+        registration: None,
+        renewal: Some(renewal()),
+        instruction: None,
+        card: None,
+    };
+    let payment = Payment { registration: Some(sample_registration(1).id), ..pending_payment(1) };
+    let changes = Changes::default().with_payment(payment.clone());
+    write_changes(&store, changes.with_deferred_effects(&payment, effects(), sample_time(50))).await.unwrap();
+    let found = store.load_deferred_effects(&payment).unwrap().unwrap();
+    assert!(found.registration.is_none());
+    assert_eq!(found.renewal.unwrap().account, renewal().account);
+}
+
+pub(crate) async fn a_renewed_account_takes_the_place_of_the_stored_one(backend: impl Backend) {
+    let store = backend.open_store();
+    let stored = sample_registration(1);
+    let changes = Changes::default().with_registration(&stored);
+    write_changes(&store, changes.with_account(&stored, sealed_record(1))).await.unwrap();
+    let renewed = Registration { retained_until: Some(sample_time(7200)), ..stored };
+    let changes = Changes::default().with_registration(&renewed);
+    write_changes(&store, changes.with_account_replaced(&renewed, sealed_record(2))).await.unwrap();
+    let found = store.load_registration_with_account(&[renewed.entity.clone()], &renewed.id).unwrap().unwrap();
+    assert_eq!(found, (renewed, Some(sealed_record(2))));
+    assert!(!store.has_expired_registrations(sample_time(7199)).unwrap());
+    assert!(store.has_expired_registrations(sample_time(7200)).unwrap(), "it is kept as long as its document says");
 }
 
 pub(crate) async fn everything_that_needs_a_vault_key_is_counted_until_it_is_gone(backend: impl Backend) {

@@ -23,10 +23,14 @@ pub use tree::FileOwner;
 use tillgate_domain::access::channel;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::form_look::FormLook;
+use tillgate_domain::access::inheritance::find_setting;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 
 use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
+
+/// Name of the setting with the creditor's identifier.
+const CREDITOR_ID: &str = "sepa-creditor-id";
 
 /// Loaded entities and credentials.
 #[derive(Debug, Default)]
@@ -275,6 +279,17 @@ impl Directory {
         let Some(entity) = self.find_entity(entity) else { return FormLook::default() };
         let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
         FormLook::resolve(&entity.settings, merchant.as_ref().map(|merchant| &merchant.settings))
+    }
+
+    /// Returns the identifier that mandates for an entity's direct debits name as the creditor's: its own, or else that
+    /// of its merchant. `None` if neither has one, or the entity is unknown.
+    pub fn creditor_id(&self, entity: &EntityId) -> Option<String> {
+        let entity = self.find_entity(entity)?;
+        let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
+        let is_own =
+            |entity: &Entity| find_setting(CREDITOR_ID).is_some_and(|setting| setting.is_own(&entity.settings));
+        let decides = merchant.filter(|_| !is_own(&entity)).unwrap_or(entity);
+        decides.settings.sepa_creditor_id.clone()
     }
 
     /// Returns the parameter formats for an entity's requests: compatible if it or its merchant has the compatibility

@@ -24,6 +24,9 @@ pub struct DeferredEffects {
     pub owner: EntityId,
     /// The registration to create from the payment's account.
     pub registration: Option<NewRegistration>,
+    /// The registration that the payment uses, with the new date of its card and its account sealed again. A payment
+    /// never creates a registration and renews another one.
+    pub renewal: Option<NewRegistration>,
     /// The payment's role in a standing instruction.
     pub instruction: Option<PendingInstruction>,
     /// The sealed number of its card, which is authorized once the cardholder is authenticated.
@@ -76,15 +79,16 @@ impl Change for DeferredEffectsRow {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let DeferredEffects { owner, registration, instruction, card } = &self.effects;
-        let document = encode_document(&(registration.as_ref().map(|new| &new.registration), instruction));
+        let DeferredEffects { owner, registration, renewal, instruction, card } = &self.effects;
+        let registration = registration.as_ref().or(renewal.as_ref());
+        let document = encode_document(&(registration.map(|new| &new.registration), instruction));
         context.session.execute(
             "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 self.payment.as_str(),
                 owner.as_str(),
                 document,
-                registration.as_ref().map(|new| new.account.as_bytes()),
+                registration.map(|new| new.account.as_bytes()),
                 card.as_ref().map(Sealed::as_bytes),
                 self.until.as_millisecond()
             ],
@@ -107,9 +111,12 @@ impl Store {
         let Some((entity, document, (sealed, card))) = row else { return Ok(None) };
         let (registration, instruction): (Option<Registration>, Option<PendingInstruction>) =
             decode_document(&document)?;
-        let registration =
-            registration.zip(sealed).map(|(registration, account)| NewRegistration { registration, account });
-        Ok(EntityId::parse(&entity).map(|owner| DeferredEffects { owner, registration, instruction, card }))
+        let stored = registration.zip(sealed).map(|(registration, account)| NewRegistration { registration, account });
+        // A payment gets the id of the registration that it creates when the effects are applied.
+        let is_in_use = |stored: &NewRegistration| payment.registration.as_ref() == Some(&stored.registration.id);
+        let (renewal, registration) =
+            if stored.as_ref().is_some_and(is_in_use) { (stored, None) } else { (None, stored) };
+        Ok(EntityId::parse(&entity).map(|owner| DeferredEffects { owner, registration, renewal, instruction, card }))
     }
 
     /// Deletes the deferred effects of payments that have been pending for too long, and marks the WAL as dirty if

@@ -112,6 +112,9 @@ pub struct BankData {
     /// Day on which the mandate was signed, `yyyy-MM-dd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mandate_signed: Option<String>,
+    /// The creditor's identifier in the mandate (AT-02 of the SEPA direct debit schemes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creditor_id: Option<String>,
 }
 
 /// The data of the address check.

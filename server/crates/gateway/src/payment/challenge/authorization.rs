@@ -11,7 +11,6 @@ use tillgate_store::{Changes, RecordKeys};
 
 use crate::payment::asynchronous::page_not_found;
 use crate::payment::complete::CompletionResult;
-use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::{ConnectorRequest, PaymentIdentity};
 use crate::{Failure, Gateway};
@@ -45,7 +44,7 @@ impl Gateway {
         if payment.stage_to_hold() == Some(ReviewStage::NotExecuted) && !payment.is_abandoned() {
             return AfterThreeDs::Held;
         }
-        let order = account.and_then(|account| order::rebuild_order(payment, account, proof));
+        let order = account.and_then(|account| self.rebuild_order(payment, account, proof));
         // The shopper of an abandoned payment may have paid with another brand, and must not pay twice.
         let (Some(order), Some(route), false) = (order, self.route_of(payment), payment.is_abandoned()) else {
             return AfterThreeDs::Ended(codes::THREEDS_ABANDONED.into());

@@ -9,16 +9,17 @@ use jiff::civil::Date;
 use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use tillgate_domain::access::scope::TYPE_OF_BRAND;
+use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::{Payment, PaymentType, parse_requested_amount};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::three_ds::Proof;
-use tillgate_shared::brand::{AccountType, Brand};
+use tillgate_shared::brand::{AccountType, Brand, FormKind};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{
     Operation, ParameterError, Parameters, Presence, Requirements, check_complete, check_three_ds,
 };
 
-use crate::Failure;
+use crate::{Failure, Gateway};
 
 /// Parameter by which a sandbox merchant requests a result code.
 pub(crate) const FORCED_RESULT: &str = "customParameters[forceResultCode]";
@@ -87,6 +88,7 @@ pub fn order_for_account(
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: read_mandate_date(parameters),
+        creditor_id: None,
         shopper_present: presence == Presence::Cardholder,
         proof: Proof::from_parameters(parameters),
         accepts_any_number: false,
@@ -95,9 +97,25 @@ pub fn order_for_account(
     })
 }
 
+impl Gateway {
+    /// Rebuilds the order of a pending payment, with its account and the proof that its cardholder is authenticated.
+    /// Does not check the account again. Returns `None` if its brand is no longer known.
+    pub(crate) fn rebuild_order(&self, payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
+        let order = rebuild_order(payment, account, proof)?;
+        Some(Order { creditor_id: self.find_creditor_id(&payment.entity, &order), ..order })
+    }
+
+    /// Returns the identifier that the mandate of an order names as the creditor's. `None` for another brand than a
+    /// direct debit, and if the entity has none.
+    pub(crate) fn find_creditor_id(&self, entity: &EntityId, order: &Order) -> Option<String> {
+        let is_debit = order.brand.form == FormKind::DirectDebit;
+        is_debit.then(|| self.directory.creditor_id(entity)).flatten()
+    }
+}
+
 /// Rebuilds the order of a pending payment, with its account and the proof that its cardholder is authenticated. Does
 /// not check the account again. Returns `None` if its brand is no longer known.
-pub(crate) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
+fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
     let text = |name: &str| payment.parameters.get(name).map(str::to_owned);
     Some(Order {
         payment_type: payment.type_at_connector(),
@@ -106,6 +124,7 @@ pub(crate) fn rebuild_order(payment: &Payment, account: FullAccount, proof: Opti
         account,
         address: AvsAddress { street: text("billing.street1"), postcode: text("billing.postcode") },
         mandate_signed: read_mandate_date(&payment.parameters),
+        creditor_id: None,
         // The cardholder has just been authenticated in a browser.
         shopper_present: true,
         proof,

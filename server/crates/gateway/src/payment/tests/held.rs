@@ -61,7 +61,13 @@ impl TestShop {
         let number = Some(BankNumber::Iban(Iban::parse(IBAN).unwrap()));
         let account = FullAccount::Bank(FullBank { number, summary: BankSummary::default() });
         let card = self.gateway.seal_account(payment, &account).unwrap();
-        let effects = DeferredEffects { owner: payment.entity.clone(), registration: None, instruction: None, card };
+        let effects = DeferredEffects {
+            owner: payment.entity.clone(),
+            registration: None,
+            renewal: None,
+            instruction: None,
+            card,
+        };
         let (now, until) = (self.gateway.now(), payment.created + self.gateway.options.card_window);
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
         let held = self.gateway.store.update(keys, move |loaded| {

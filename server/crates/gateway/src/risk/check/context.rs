@@ -8,7 +8,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::defaults::format_order_time;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Account, Payment};
-use tillgate_domain::registration::Registration;
+use tillgate_domain::registration::{Registration, new_date};
 use tillgate_domain::risk::{PaymentRisk, RiskContext};
 use tillgate_domain::three_ds::Proof;
 use tillgate_risk::CheckInput;
@@ -16,7 +16,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_vault::AccountIndexKey;
 
 use crate::Gateway;
-use crate::access::sender::CLIENT_ADDRESS;
+use crate::access::sender::{CLIENT_ADDRESS, Sender};
 use crate::payment::PaymentContext;
 use crate::payment::account_parameters::StorableAccount;
 use crate::payment::account_parameters::is_account_parameter;
@@ -51,12 +51,13 @@ impl Gateway {
         from_gateway: Vec<String>,
         context: PaymentContext<'_>,
     ) -> Box<PaymentRisk> {
-        let used = context.credential_owner.used;
+        let renewed = renew_used(order, context);
+        let used = renewed.as_ref().or(context.credential_owner.used);
         let index = account.map(|account| self.account_index.index_account(&account.identity));
         let masked_index = index.and_then(|index| self.account_index.mask_index(payment, &index));
         let registered = used.map_or_else(Parameters::default, |used| select_registered(used, parameters));
         let from_gateway = complete_gateway_names(from_gateway, parameters, context);
-        let from_browser = find_browser_names(account, parameters, &registered, &from_gateway, context);
+        let from_browser = find_browser_names(account, (parameters, &registered), &from_gateway, context.sender, used);
         let card = card::describe_card(order, &self.directory.risk.operator_lists().bins);
         let age = used.map(|used| self.now_of(payer).duration_since(used.created).as_secs());
         let context = RiskContext {
@@ -73,6 +74,14 @@ impl Gateway {
         };
         Box::new(PaymentRisk { context, ..PaymentRisk::default() })
     }
+}
+
+/// Returns the registration that a payment uses, with the date that the payment has brought. `None` if it uses none, or
+/// brings no other date than the stored one.
+fn renew_used(order: &Order, context: PaymentContext<'_>) -> Option<Registration> {
+    let used = context.credential_owner.used?;
+    let date = used.find_new_date(&order.account.summary())?;
+    Some(used.with_new_date(date, context.sender.is_from_browser(new_date::MONTH)))
 }
 
 /// Selects the data about the shopper that a registration has and a request has not. The address and the browser were
@@ -104,14 +113,13 @@ fn complete_gateway_names(
 /// stored.
 fn find_browser_names(
     account: Option<&StorableAccount>,
-    parameters: &Parameters,
-    registered: &Parameters,
+    (parameters, registered): (&Parameters, &Parameters),
     from_gateway: &BTreeSet<String>,
-    context: PaymentContext<'_>,
+    sender: Sender<'_>,
+    used: Option<&Registration>,
 ) -> BTreeSet<String> {
-    let used = context.credential_owner.used;
     let may_add_holder = parameters.get("overrideHolder") == Some("true");
-    let is_sent = |name: &&str| !from_gateway.contains(*name) && context.sender.is_from_browser(name);
+    let is_sent = |name: &&str| !from_gateway.contains(*name) && sender.is_from_browser(name);
     let is_stored = |name: &&str| used.is_some_and(|used| used.is_from_browser(name));
     let of_request = parameters.iter().map(|(name, _)| name).filter(|name| !is_account_parameter(name));
     let of_account = account.into_iter().flat_map(StorableAccount::names).filter(|name| ACCOUNT_FACTS.contains(name));
