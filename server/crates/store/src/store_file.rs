@@ -22,8 +22,8 @@ const FILE: &str = "tillgate.db";
 /// Maximum time to wait for another process's transaction.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Number of compiled statements that a session caches.
-const CACHED_STATEMENTS: usize = 1024;
+/// Number of compiled statements that a session keeps: more than the writer or a reader uses.
+const KEPT_STATEMENTS: usize = 512;
 
 /// Largest size of the writer's page cache in KiB, negative as SQLite wants it. It grows with use.
 const WRITER_CACHE_KIB: i64 = -16_384;
@@ -103,8 +103,8 @@ pub(super) fn open_reader(folder: &Path) -> Result<SqliteSession, StoreError> {
 /// plans.
 fn configure_session(session: &SqliteSession) -> Result<(), StoreError> {
     session.set_lock_timeout(BUSY_TIMEOUT)?;
-    // The cache is larger than the number of statements, so that each is compiled once.
-    session.keep_statements(CACHED_STATEMENTS);
+    // Compiling a statement takes longer than running most of them, so none is dropped for another one.
+    session.keep_statements(KEPT_STATEMENTS);
     session.fix_query_plans()?;
     Ok(())
 }

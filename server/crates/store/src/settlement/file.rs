@@ -13,7 +13,7 @@ use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::ReconciliationRecord;
 use tillgate_engine::sqlite::SqliteSession;
-use tillgate_engine::{Session, Transaction, params};
+use tillgate_engine::{Session, params};
 
 use crate::admin::Act;
 use crate::document::{encode_document, read_document};
@@ -107,7 +107,7 @@ impl AdminStore {
     /// # Errors
     /// If `work` fails, or the transaction cannot commit. Nothing is written then.
     pub fn in_part<T, E: From<StoreError>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        let transaction: Transaction<'_> = begin_immediate(&*self.session)?;
+        let transaction = begin_immediate(&*self.session)?;
         let value = work(self)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(value)
