@@ -1,5 +1,5 @@
-//! The names of banks by the codes inside IBANs: `widget/debit/banks.toml` as the dense text that `widget/debit/bank.js`
-//! reads.
+//! The names of banks by the codes inside IBANs: `widget/debit/banks.toml` as the dense text that
+//! `widget/debit/bank.js` reads.
 
 use std::collections::BTreeMap;
 use std::fs;

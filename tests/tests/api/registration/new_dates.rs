@@ -48,6 +48,8 @@ async fn an_approved_payment_stores_the_date_that_it_has_brought() -> anyhow::Re
     assert_eq!(card_date(&pay_by_registration(shop, &id, &[]).await?.json), date("09", "2036"));
     assert_result(&pay_by_registration(shop, &id, &DATE).await?, 200, "000.100.110");
     assert_eq!(comparable_response(&read_registration(shop, &id).await?), comparable_response(&stored));
+    // The account that was sealed again is under the seal of the store.
+    scene.gateway.run_command(&["verify"])?;
     Ok(())
 }
 

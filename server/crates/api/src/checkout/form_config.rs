@@ -127,8 +127,8 @@ pub(crate) fn offers_registrations(checkout: &Checkout) -> bool {
 
 /// Returns the configuration that the relay frame of an open checkout gets in addition to that of every frame: the
 /// stored accounts, whether the shopper may delete them, and the data that the forms must ask for (holder of a stored
-/// account, names, security code of a stored card, mandate with its creditor, the creditor's identifier and the reference). All
-/// fields are always present.
+/// account, names, security code of a stored card, mandate with its creditor, the creditor's identifier and the
+/// reference). All fields are always present.
 pub(crate) fn relay_config(state: &AppState, checkout: &Checkout, shopper: &Shopper) -> Map<String, Value> {
     let is = |name: &str| checkout.parameters.get(name) == Some("true");
     let entity = state.gateway.directory.find_entity(&checkout.entity);

@@ -41,8 +41,8 @@ fn has_form(id: &str) -> bool {
         && national.iter().any(u8::is_ascii_alphanumeric)
 }
 
-/// Returns the remainder by which an identifier is judged (ISO 7064, MOD 97-10): 1 if it is right. The business code and
-/// special characters are left out.
+/// Returns the remainder by which an identifier is judged (ISO 7064, MOD 97-10): 1 if it is right. The business code
+/// and special characters are left out.
 fn find_remainder(id: &str) -> u32 {
     let (national, country) = (id.chars().skip(PREFIX), id.chars().take(4));
     national.chain(country).filter_map(|c| c.to_digit(36)).fold(0, |rest, digit| {

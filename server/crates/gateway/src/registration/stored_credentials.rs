@@ -68,9 +68,8 @@ struct InstructionChange {
 impl Gateway {
     /// Prepares the changes of a payment to stored credentials, for when it succeeds: a registration
     /// (`createRegistration`), the new date of a stored card, a new standing instruction, or a charge of one. Seals the
-    /// account. Returns
-    /// `None` if the payment changes none and uses none. Adds the `initialTransactionId` of a merchant-initiated charge to
-    /// `parameters`, which are all parameters of the request.
+    /// account. Returns `None` if the payment changes none and uses none. Adds the `initialTransactionId` of a
+    /// merchant-initiated charge to `parameters`, which are all parameters of the request.
     ///
     /// # Errors
     /// If a merchant-initiated charge names no initial transaction.

@@ -247,7 +247,8 @@ pub(crate) async fn a_renewed_account_takes_the_place_of_the_stored_one(backend:
     let renewed = Registration { retained_until: Some(sample_time(7200)), ..stored };
     let changes = Changes::default().with_registration(&renewed);
     write_changes(&store, changes.with_account_replaced(&renewed, sealed_record(2))).await.unwrap();
-    let found = store.load_registration_with_account(&[renewed.entity.clone()], &renewed.id).unwrap().unwrap();
+    let found =
+        store.load_registration_with_account(std::slice::from_ref(&renewed.entity), &renewed.id).unwrap().unwrap();
     assert_eq!(found, (renewed, Some(sealed_record(2))));
     assert!(!store.has_expired_registrations(sample_time(7199)).unwrap());
     assert!(store.has_expired_registrations(sample_time(7200)).unwrap(), "it is kept as long as its document says");
