@@ -51,9 +51,9 @@ const CLIENT_GENERATOR: PythonProgram =
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, servers for files, PostgreSQL, generators of clients, the packages
-/// of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with the paths of
-/// tools.
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, PostgreSQL, generators of clients,
+/// the packages of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with
+/// the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.

@@ -4,7 +4,7 @@ use super::{Error, ErrorKind, FromValue, OwnedValue, Params, Result, Row, Rows, 
 
 /// The way in which a query is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadExtent {
     /// To its end, or its first row only where the statement finds few.
     Whole,
     /// Until its reader has enough, which may be long before its end.
@@ -23,7 +23,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// If the database refuses or fails.
-    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], reading: Reading) -> Result<Rows<'_>>;
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], extent: ReadExtent) -> Result<Rows<'_>>;
 
     /// Runs several statements without parameters, separated by semicolons. They are not kept.
     ///
@@ -103,11 +103,11 @@ impl dyn Session + '_ {
     /// # Errors
     /// The same.
     pub fn query(&self, statement: &str, parameters: impl Params) -> Result<Rows<'_>> {
-        parameters.bind(|values| self.query_values(statement, values, Reading::Partly))
+        parameters.bind(|values| self.query_values(statement, values, ReadExtent::Partly))
     }
 
     fn query_whole(&self, statement: &str, parameters: impl Params) -> Result<Rows<'_>> {
-        parameters.bind(|values| self.query_values(statement, values, Reading::Whole))
+        parameters.bind(|values| self.query_values(statement, values, ReadExtent::Whole))
     }
 
     /// Reads the first row of a query.

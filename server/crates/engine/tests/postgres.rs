@@ -4,7 +4,9 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, SessionLimits, SessionPool, migrate};
+use tillgate_engine::postgres::{
+    ClusterMigration, PostgresAddress, PostgresSession, SessionLimits, SessionPool, migrate,
+};
 use tillgate_engine::{Error, ErrorKind, OwnedValue, Result, Session, params};
 use tillgate_test_cluster::Cluster;
 
@@ -213,8 +215,8 @@ fn a_session_that_does_nothing_in_a_transaction_loses_its_locks() {
     assert_eq!(insert(&stopped, 2).unwrap_err().kind(), ErrorKind::Unavailable);
 }
 
-const FIRST: Migration = Migration { version: 67, script: "CREATE TABLE number (n bigint PRIMARY KEY)" };
-const SECOND: Migration = Migration { version: 68, script: "ALTER TABLE number ADD COLUMN name text" };
+const FIRST: ClusterMigration = ClusterMigration { version: 67, script: "CREATE TABLE number (n bigint PRIMARY KEY)" };
+const SECOND: ClusterMigration = ClusterMigration { version: 68, script: "ALTER TABLE number ADD COLUMN name text" };
 
 #[test]
 fn of_several_nodes_that_start_at_once_one_migrates() {
@@ -232,7 +234,7 @@ fn of_several_nodes_that_start_at_once_one_migrates() {
 fn a_step_that_fails_leaves_the_earlier_schema_and_a_later_schema_is_refused() {
     let session = connect(&CLUSTER.create_database().unwrap(), SessionLimits::default());
     assert_eq!(migrate(&session, &[FIRST]).unwrap(), 0);
-    let failing = Migration { version: 69, script: "CREATE TABLE other (n bigint); SELECT 1 / 0" };
+    let failing = ClusterMigration { version: 69, script: "CREATE TABLE other (n bigint); SELECT 1 / 0" };
     assert!(migrate(&session, &[FIRST, SECOND, failing]).is_err());
     session.run_script("INSERT INTO number (n) VALUES (1)").unwrap();
     let columns: &dyn Session = &session;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
-use super::place::Place;
+use super::place::StorePlace;
 use super::store_file::store_path;
 use super::{AdminStore, Store, StoreError};
 
@@ -47,8 +47,8 @@ impl Store {
     /// If the file cannot be opened.
     pub fn open_admin(&self, vault: &Vault) -> Result<AdminStore, StoreError> {
         match &self.place {
-            Place::Folder(folder) => AdminStore::open_with_vault(&folder.path, Some(vault)),
-            Place::Cluster(address) => AdminStore::open_cluster(address, Some(vault)),
+            StorePlace::Folder(folder) => AdminStore::open_with_vault(&folder.path, Some(vault)),
+            StorePlace::Cluster(address) => AdminStore::open_cluster(address, Some(vault)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tillgate_vault::Keyring;
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
-use super::place::{DataFolder, Place};
+use super::place::{DataFolder, StorePlace};
 use super::readers::Readers;
 use super::store_file::make_folder;
 use super::writer::Writer;
@@ -85,7 +85,7 @@ impl Store {
         // Automatic checkpoints would delay the commit of a request.
         session.run_script("PRAGMA wal_autocheckpoint = 0")?;
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
-        let place = Place::Folder(DataFolder::new(folder, lock));
+        let place = StorePlace::Folder(DataFolder::new(folder, lock));
         Ok(Self::assemble(place, (readers, writer), (change_log, damage), directory, sources))
     }
 

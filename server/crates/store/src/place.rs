@@ -11,7 +11,7 @@ use super::StoreError;
 use super::store_file::open_reader;
 
 /// The place of a store's data.
-pub(super) enum Place {
+pub(super) enum StorePlace {
     /// The file of SQLite in a data folder.
     Folder(DataFolder),
     /// A database of PostgreSQL.
@@ -46,7 +46,7 @@ impl DataFolder {
     }
 }
 
-impl Place {
+impl StorePlace {
     /// Returns the data folder. `None` if the data is in a cluster.
     pub(super) fn folder(&self) -> Option<&DataFolder> {
         match self {

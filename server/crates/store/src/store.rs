@@ -11,7 +11,7 @@ use super::error::StoreError;
 use super::fault::Damage;
 use super::health::LatestCheck;
 use super::long_reads::LongReads;
-use super::place::Place;
+use super::place::StorePlace;
 use super::readers::Readers;
 use super::sources::Sources;
 use super::writer::Writer;
@@ -19,7 +19,7 @@ use super::writer::Writer;
 /// The gateway's data, in one SQLite file or in a database of a cluster. All threads share it.
 pub struct Store {
     /// The place of the data, to open further sessions.
-    pub(super) place: Place,
+    pub(super) place: StorePlace,
     /// Damage that was found. Shared with the writer, which then refuses all writes, and with the readers.
     pub(super) damage: Arc<Damage>,
     /// Result of the latest health check, guarded by its own lock.
@@ -43,7 +43,7 @@ pub struct Store {
 impl Store {
     /// Makes the store of its open parts.
     pub(super) fn assemble(
-        place: Place,
+        place: StorePlace,
         (readers, writer): (Arc<Readers>, Writer),
         (change_log, damage): (Arc<ChangeLog>, Arc<Damage>),
         directory: Arc<Directory>,
@@ -80,8 +80,8 @@ impl Store {
         self.message_written.notified().await;
     }
 
-    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it. A cluster
-    /// has no WAL of ours.
+    /// Records that the WAL contains deleted data, so that the next [`Store::scrub_wal`] has to checkpoint it. Does
+    /// nothing for a cluster, which has no WAL of ours.
     pub fn mark_wal_dirty(&self) {
         if let Some(folder) = self.place.folder() {
             folder.mark_wal_dirty();

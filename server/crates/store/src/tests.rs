@@ -1,5 +1,5 @@
-//! The conformance suite for SQLite, with a file in a temporary folder, and for PostgreSQL, with a database of a cluster
-//! that all tests share.
+//! The conformance suite for SQLite, with a file in a temporary folder, and for PostgreSQL, with a database of a
+//! cluster that all tests share.
 
 use std::sync::{Arc, LazyLock};
 

@@ -15,7 +15,8 @@ use tillgate_engine::sqlite::SqliteSession;
 use tillgate_store::AdminStore;
 use tillgate_test_cluster::Cluster;
 
-/// What only SQLite has: its file, its settings, its copies, the seal's own triggers, and the acquirer's separate file.
+/// Files about things that only SQLite has: its file, its settings, its copies, the seal's own triggers, and the
+/// acquirer's separate file.
 const SQLITE_ONLY: &[&str] = &[
     "acquirer_ledger.rs",
     "keys/table_seal.rs",

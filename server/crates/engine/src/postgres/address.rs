@@ -88,7 +88,7 @@ impl PostgresAddress {
         let (address, roots) = take_parameter(&address, ROOTS);
         let mut config = Config::from_str(&address).map_err(|error| AddressError::Form(error.to_string()))?;
         let is_encrypted = match encryption.as_deref() {
-            // What is encrypted is also checked: encryption with a stranger protects nothing.
+            // An encrypted connection is also checked: encryption with a stranger protects nothing.
             Some("require" | "verify-ca" | "verify-full") => true,
             Some("disable") => false,
             None | Some("") => !config.get_hosts().iter().all(is_local),

@@ -29,7 +29,8 @@ impl SessionPool {
         Self { address, limit, patience, state: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Runs work with a session on the calling thread. A transaction that the work leaves open is undone. A session whose connection is gone is not used again.
+    /// Runs work with a session on the calling thread. A transaction that the work leaves open is undone. A session
+    /// whose connection is gone is not used again.
     ///
     /// # Errors
     /// [`ErrorKind::Unavailable`] if all sessions stay in use, or no connection can be made. Otherwise the work's own.

@@ -11,7 +11,7 @@ const OLDEST: i64 = 140_000;
 
 /// A step of the schema.
 #[derive(Debug, Clone, Copy)]
-pub struct Migration {
+pub struct ClusterMigration {
     /// The version of the schema after it.
     pub version: i64,
     /// Its statements.
@@ -24,7 +24,7 @@ pub struct Migration {
 /// # Errors
 /// If the database is of the wrong kind ([`check_database`]), has a later version, or a step fails. The schema stays as
 /// it was.
-pub fn migrate(session: &PostgresSession, migrations: &[Migration]) -> Result<i64> {
+pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
     let session: &dyn Session = session;
     check_database(session)?;
     let transaction = session.begin()?;

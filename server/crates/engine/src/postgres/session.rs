@@ -12,7 +12,7 @@ use super::address::PostgresAddress;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
-use crate::{Error, ErrorKind, OwnedValue, Reading, Result, Rows, Session, ValueRef};
+use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
@@ -159,10 +159,10 @@ impl Session for PostgresSession {
         usize::try_from(changed).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
     }
 
-    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], reading: Reading) -> Result<Rows<'_>> {
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], extent: ReadExtent) -> Result<Rows<'_>> {
         // A cursor takes two answers of the database, so only a query that may end early has one. Outside of a
         // transaction there is none.
-        if reading == Reading::Whole || self.state.get() == State::Idle {
+        if extent == ReadExtent::Whole || self.state.get() == State::Idle {
             return Ok(Rows::new(PostgresCursor::of_rows(self.fetch_rows(statement, values)?)));
         }
         Ok(Rows::new(PostgresCursor::of_cursor(self.declare_cursor(statement, values)?)))

@@ -6,7 +6,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::cursor::SqliteCursor;
-use crate::{ErrorKind, OwnedValue, Reading, Result, Rows, Session, ValueRef};
+use crate::{ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
 
 /// A connection to a file of SQLite.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Session for SqliteSession {
         Ok(statement.execute(params_from_iter(values.iter().map(|value| SqlValue(*value))))?)
     }
 
-    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], _: Reading) -> Result<Rows<'_>> {
+    fn query_values(&self, statement: &str, values: &[ValueRef<'_>], _: ReadExtent) -> Result<Rows<'_>> {
         // SQLite reads a row when it is asked for, in any case.
         Ok(Rows::new(SqliteCursor::begin(self.0.prepare_cached(statement)?, values)?))
     }
@@ -51,7 +51,7 @@ impl Session for SqliteSession {
     fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>> {
         let places: Vec<String> = (1..=values.len()).map(|number| format!("?{number}")).collect();
         let query = format!("SELECT {name}({})", places.join(", "));
-        match self.query_values(&query, values, Reading::Whole) {
+        match self.query_values(&query, values, ReadExtent::Whole) {
             Ok(mut rows) => rows.next()?.map(|row| row.get(0)).transpose(),
             // The function is not registered.
             Err(error) if error.kind() == ErrorKind::InvalidStatement => Ok(None),

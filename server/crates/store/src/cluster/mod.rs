@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
-use tillgate_engine::postgres::{Migration, PostgresAddress, PostgresSession, migrate};
+use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSession, migrate};
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
 use self::hooks::ClusterHooks;
 use crate::entity_directory::Directory;
 use crate::open_for_writing::VaultAccess;
-use crate::place::Place;
+use crate::place::StorePlace;
 use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{AdminStore, ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
 
 /// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 67, script: include_str!("../postgres_migrations/0067_baseline.sql") }];
+const MIGRATIONS: &[ClusterMigration] =
+    &[ClusterMigration { version: 67, script: include_str!("../postgres_migrations/0067_baseline.sql") }];
 
 /// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
 /// opens it.
@@ -80,7 +80,7 @@ impl Store {
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
         Ok(Self::assemble(
-            Place::Cluster(Box::new(address.clone())),
+            StorePlace::Cluster(Box::new(address.clone())),
             (readers, writer),
             (change_log, damage),
             directory,

@@ -155,8 +155,8 @@ fn count_entries(
 }
 
 /// Finds the entries of a payment's values. The argument of the statement is a JSON array of entity, key, value, and
-/// 1 if only the browser states the value, else 0, so that the statement is compiled once. The order of the tables is fixed,
-/// so that each is one look-up in the primary key.
+/// 1 if only the browser states the value, else 0, so that the statement is compiled once. The order of the tables is
+/// fixed, so that each is one look-up in the primary key.
 pub(crate) const FIND_HITS: &str = "
     SELECT hit.entity, hit.list, hit.key, hit.reason
     FROM json_each(?1) AS wanted CROSS JOIN risk_list AS hit
