@@ -127,7 +127,6 @@ pub static NEW_EXPIRY_DATE: FormField = FormField {
     ..new_field("expiryDate", &["card.expiryMonth", "card.expiryYear"], Digits, "expiryMonthError")
         .with_autofill("cc-exp")
         .with_label("newExpiryDate")
-        .hosted_only()
 };
 /// The name on a card.
 pub static CARD_HOLDER: FormField =

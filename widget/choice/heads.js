@@ -8,7 +8,7 @@ const MARK = "data-tillgate";
 // Most emblems of cards in a head.
 const EMBLEMS = 4;
 // Styles that a head takes over from its container, which the page may have styled.
-const LOOK = ["--wpwl-accent", "--wpwl-radius", "--wpwl-scheme", "max-width"];
+const LOOK = ["--wpwl-accent", "--wpwl-radius", "--tillgate-scheme", "max-width"];
 
 function makeEmblems(group, way) {
   const emblems = way.brands.slice(0, EMBLEMS).map((code) => {

@@ -104,6 +104,11 @@ impl Cluster {
         Ok(self.address(&name))
     }
 
+    /// Returns the folder with the socket.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Returns the address of a database.
     pub fn address(&self, database: &str) -> String {
         format!("postgres:///{database}?user={USER}&host={}", self.folder.path().display())

@@ -374,10 +374,16 @@ async fn screen_readers_get_one_named_group_with_all_radio_buttons() -> anyhow::
 #[tokio::test]
 async fn an_expired_card_is_not_chosen_by_itself_and_asks_for_its_new_date() -> anyhow::Result<()> {
     let (stage, ids) = fixture_with_stored_accounts(&[]).await?;
+    // Both cards are valid until May 2034, so the bank account is the first that is chosen.
+    let passed = jiff::civil::date(2034, 7, 1).to_zoned(jiff::tz::TimeZone::UTC)?.timestamp() - jiff::Timestamp::now();
+    stage.merchant.advance_clock(&format!("{}s", passed.get_seconds())).await?;
+    let offered: Vec<(String, &str)> =
+        (0..).zip(&ids).map(|(at, id)| (format!("registrations[{at}].id"), id.as_str())).collect();
+    let offered: Vec<(&str, &str)> = offered.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+    let checkout = stage.merchant.create_checkout(&offered).await?;
     run_in_browser(move |browser| async move {
-        // Both cards are valid until May 2034, so the bank account is the first that is chosen.
         let later = "const now = Date.UTC(2034, 6, 1); Date.now = () => now;";
-        let page = MerchantPage::for_checkout(&stage.checkout)
+        let page = MerchantPage::for_checkout(&checkout)
             .with_brands("VISA IDEAL")
             .with_script(&format!("{later} var wpwlOptions = {{ {ACCORDION} }};"));
         browser.goto(stage.site.add_page(page)).await?;
@@ -405,7 +411,7 @@ async fn an_expired_card_is_not_chosen_by_itself_and_asks_for_its_new_date() -> 
         browser.save_screenshot("new-date").await?;
         click_element(&browser, ".wpwl-form-registrations .wpwl-button-pay").await?;
         browser.query(By::Id("result")).first().await?;
-        let status = stage.merchant.read_status(stage.checkout.id()).await?;
+        let status = stage.merchant.read_status(checkout.id()).await?;
         assert_eq!((status.result_code(), &status.json["registrationId"]), (APPROVED, &ids[0].as_str().into()));
         let stored = stage.merchant.get(&format!("v1/registrations/{}", ids[0])).await?;
         for paid in [&status, &stored] {

@@ -41,7 +41,7 @@ pub trait Session: Send {
     /// Begins a transaction that keeps all other writers out, so that nobody changes what it reads before it writes.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] if another one does not end in time.
+    /// [`ErrorKind::Busy`] if another one does not end in time. Also inside of a transaction.
     fn begin_write(&self) -> Result<()>;
 
     /// Begins a transaction that only reads, all of it from one state of the database.
@@ -50,23 +50,23 @@ pub trait Session: Send {
     /// If the database fails.
     fn begin_read(&self) -> Result<()>;
 
-    /// Sets the savepoint of the transaction. There is one at a time.
+    /// Sets a savepoint of the transaction. The name is a word of our own.
     ///
     /// # Errors
     /// If the database fails.
-    fn set_savepoint(&self) -> Result<()>;
+    fn set_savepoint(&self, name: &str) -> Result<()>;
 
-    /// Undoes what was written since the savepoint, which stays.
+    /// Undoes what was written since a savepoint, which stays.
     ///
     /// # Errors
     /// If the database fails. The transaction cannot be committed then.
-    fn return_to_savepoint(&self) -> Result<()>;
+    fn return_to_savepoint(&self, name: &str) -> Result<()>;
 
-    /// Ends the savepoint. What was written since stays.
+    /// Ends a savepoint. What was written since stays.
     ///
     /// # Errors
     /// If the database fails.
-    fn release_savepoint(&self) -> Result<()>;
+    fn release_savepoint(&self, name: &str) -> Result<()>;
 
     /// Makes what was written since [`Session::begin_write`] durable. After a failure the transaction has ended.
     ///

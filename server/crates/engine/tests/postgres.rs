@@ -112,12 +112,12 @@ fn what_a_request_undoes_is_gone_and_what_came_before_stays() {
     let session: &dyn Session = &open();
     let transaction = session.begin().unwrap();
     insert(&*transaction, 1).unwrap();
-    transaction.set_savepoint().unwrap();
+    transaction.set_savepoint("part").unwrap();
     insert(&*transaction, 2).unwrap();
     assert_eq!(insert(&*transaction, 1).unwrap_err().kind(), ErrorKind::Constraint);
-    transaction.return_to_savepoint().unwrap();
+    transaction.return_to_savepoint("part").unwrap();
     insert(&*transaction, 3).unwrap();
-    transaction.release_savepoint().unwrap();
+    transaction.release_savepoint("part").unwrap();
     transaction.commit().unwrap();
     assert_eq!(numbers(session), [1, 3]);
     drop(session.begin().unwrap());
@@ -150,37 +150,45 @@ fn a_reader_sees_one_state_however_many_statements_it_takes() {
 }
 
 #[test]
-fn a_lock_that_somebody_holds_for_too_long_is_busy() {
+fn a_writer_that_does_not_end_keeps_the_others_out_and_they_wait_no_longer_than_they_may() {
     let limits = SessionLimits { lock: Duration::from_millis(100), ..SessionLimits::default() };
     let (first, second) = open_twice(limits);
-    insert(&first, 1).unwrap();
     first.begin_write().unwrap();
-    lock(&first, 1).unwrap();
-    second.begin_write().unwrap();
-    assert_eq!(lock(&second, 1).unwrap_err().kind(), ErrorKind::Busy);
-    second.roll_back().unwrap();
+    assert_eq!(second.begin_write().unwrap_err().kind(), ErrorKind::Busy);
+    assert!(!second.is_in_transaction());
     first.roll_back().unwrap();
+    second.begin_write().unwrap();
+    second.roll_back().unwrap();
+}
+
+#[test]
+fn a_transaction_does_not_begin_inside_of_another_one() {
+    let session = open();
+    session.begin_write().unwrap();
+    assert!(session.begin_write().is_err() && session.begin_read().is_err());
+    insert(&session, 1).unwrap();
+    session.commit().unwrap();
+    assert_eq!(numbers(&session), [1]);
 }
 
 #[test]
 fn of_two_transactions_that_wait_for_each_other_one_can_be_repeated() {
     let (first, second) = open_twice(SessionLimits::default());
-    for session in [&first, &second] {
-        session.run_script("SET deadlock_timeout = '20ms'").unwrap();
-    }
     for (session, number) in [(&first, 1), (&second, 2)] {
+        // Without the writers' lock, as another program does.
+        session.run_script("SET deadlock_timeout = '20ms'").unwrap();
         insert(session, number).unwrap();
-        session.begin_write().unwrap();
+        session.run_script("BEGIN").unwrap();
         lock(session, number).unwrap();
     }
     let outcomes = std::thread::scope(|scope| {
-        let lock_and_commit = |session: PostgresSession, number| {
+        let lock_and_end = |session: PostgresSession, number| {
             let outcome = lock(&session, number);
-            session.roll_back().unwrap();
+            session.run_script("ROLLBACK").unwrap();
             outcome.map_err(|error| error.kind())
         };
         let threads =
-            [(first, 2), (second, 1)].map(|(session, number)| scope.spawn(move || lock_and_commit(session, number)));
+            [(first, 2), (second, 1)].map(|(session, number)| scope.spawn(move || lock_and_end(session, number)));
         threads.map(|thread| thread.join().unwrap())
     });
     assert!(outcomes.contains(&Ok(1)) && outcomes.contains(&Err(ErrorKind::Conflict)), "{outcomes:?}");

@@ -19,6 +19,9 @@ use crate::access::token;
 use crate::credential::HashKey;
 use crate::settlement::ledger;
 
+/// Name of the savepoint of an act inside of a transaction.
+const SAVEPOINT: &str = "act";
+
 /// An act of an administrator, for the audit log.
 pub(super) struct Act<'a> {
     /// The act, as two words: `token create`.
@@ -91,7 +94,6 @@ impl AdminStore {
         statement: &str,
         parameters: impl Params,
     ) -> Result<bool, StoreError> {
-        // The statement comes first, because it waits for the write lock. The entry then reads the end of the chain.
         self.in_savepoint(|session| {
             let is_changed = session.execute(statement, parameters)? > 0;
             // An act without an effect, such as a second revocation, gets no entry.
@@ -109,7 +111,6 @@ impl AdminStore {
         change: impl FnOnce(&dyn Session) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.in_savepoint(|session| {
-            // The change comes first, because it waits for the write lock before the end of the chain is read.
             change(session)?;
             self.write_act(session, act)
         })
@@ -124,10 +125,12 @@ impl AdminStore {
             return Ok(value);
         }
         // There are no nested transactions.
-        self.session.run_script("SAVEPOINT act")?;
+        self.session.set_savepoint(SAVEPOINT)?;
         let outcome = work(&*self.session);
-        let end = if outcome.is_ok() { "RELEASE act" } else { "ROLLBACK TO act; RELEASE act" };
-        self.session.run_script(end)?;
+        if outcome.is_err() {
+            self.session.return_to_savepoint(SAVEPOINT)?;
+        }
+        self.session.release_savepoint(SAVEPOINT)?;
         outcome
     }
 

@@ -216,7 +216,9 @@ fn load_page(session: &dyn Session, selection: &DisputeSelection) -> Result<Vec<
     let entities: Vec<&str> = selection.entities.iter().map(EntityId::as_str).collect();
     // A JSON array is one parameter, so the statement is compiled once for any number of entities.
     let query = "SELECT document FROM dispute
-         WHERE (?1 = '[]' OR entity IN (SELECT value FROM json_each(?1))) AND (CAST(?2 AS BOOLEAN) IS NULL OR open = ?2) AND (CAST(?3 AS TEXT) IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4";
+         WHERE (?1 = '[]' OR entity IN (SELECT value FROM json_each(?1)))
+             AND (CAST(?2 AS BOOLEAN) IS NULL OR open = ?2) AND (CAST(?3 AS TEXT) IS NULL OR id < ?3)
+                 ORDER BY id DESC LIMIT ?4";
     session.query_all(
         query,
         params![

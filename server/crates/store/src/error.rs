@@ -67,6 +67,8 @@ pub(super) enum Cause {
     RestoreInterrupted(PathBuf),
     #[error("the store is sealed: its migration needs the vault's key (--key-file)")]
     NeedsKey,
+    #[error("the entries of the audit log have a key: this needs the vault's key (--key-file)")]
+    NeedsAuditKey,
     #[error("{0}")]
     SealKey(Box<crate::keys::sealed_key::SealedKeyError>),
     #[error("migrating the store: {0}")]
@@ -91,8 +93,14 @@ impl StoreError {
             | Cause::File(..)
             | Cause::Random(_)
             | Cause::NeedsKey
+            | Cause::NeedsAuditKey
             | Cause::SealKey(_) => StoreErrorKind::Internal,
         }
+    }
+
+    /// Returns true if the answer to a commit was lost.
+    pub(super) fn is_commit_unknown(&self) -> bool {
+        matches!(&*self.0, Cause::Engine(error) if error.kind() == ErrorKind::UnknownCommit)
     }
 
     /// Returns the fault of the disk behind the failure, or `None` if there is none.

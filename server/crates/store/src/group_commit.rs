@@ -23,6 +23,11 @@ use super::{DiskFault, StoreError};
 /// Maximum number of requests in one commit.
 const MAX_GROUP: usize = 256;
 
+/// Time for which the outcome of a commit is asked for whose answer was lost, and the pause between two questions. The
+/// requests of the commit wait as long.
+const OUTCOME_PATIENCE: Duration = Duration::from_secs(30);
+const OUTCOME_PAUSE: Duration = Duration::from_millis(200);
+
 /// Work of the thread besides the requests.
 pub(super) trait CommitHooks: Send + 'static {
     /// Interval of [`CommitHooks::on_interval`].
@@ -36,6 +41,15 @@ pub(super) trait CommitHooks: Send + 'static {
     /// Opens another session in the place of one that is gone. `None` if a session is never gone.
     fn reopen(&mut self) -> Option<Result<Box<dyn Session>, StoreError>> {
         None
+    }
+
+    /// Returns true if the last transaction was committed, asked on a new session after the answer to its commit was
+    /// lost.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    fn was_committed(&mut self, _session: &dyn Session) -> Result<bool, StoreError> {
+        Ok(false)
     }
 
     /// Runs before each commit, inside the transaction.
@@ -159,6 +173,7 @@ impl<C: CommitHooks> CommitThread<C> {
             // Checked after each group as well, because the wait of a busy queue never times out.
             if last_interval.elapsed() >= C::INTERVAL {
                 last_interval = Instant::now();
+                self.replace_lost_session();
                 self.hooks.on_interval(&*self.session);
             }
         }
@@ -171,9 +186,13 @@ impl<C: CommitHooks> CommitThread<C> {
         if let Some(fault) = self.hooks.known_fault() {
             return waiting.refuse_all(first, Some(fault));
         }
-        self.replace_lost_session();
-        let mut transaction = match GroupTransaction::begin(&*self.session) {
-            Ok(transaction) => transaction,
+        let mut begun = self.session.begin_write();
+        if begun.is_err() && self.session.is_lost() {
+            self.replace_lost_session();
+            begun = self.session.begin_write();
+        }
+        let mut transaction = match begun {
+            Ok(()) => GroupTransaction::new(&*self.session),
             Err(error) => {
                 tracing::error!(%error, "beginning a transaction failed");
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
@@ -232,12 +251,38 @@ impl<C: CommitHooks> CommitThread<C> {
     fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
         let commit = || Ok(self.session.commit()?);
         let committed = self.hooks.before_commit(&*self.session).and_then(|()| commit());
-        committed.map_err(|error: StoreError| {
-            tracing::error!(%error, requests, "committing a transaction failed");
-            // The next group could not begin while this transaction is open.
-            let _ = self.session.roll_back();
-            error.disk_fault()
-        })
+        let Err(error) = committed else { return Ok(()) };
+        if error.is_commit_unknown() && self.find_lost_outcome() == Some(true) {
+            tracing::warn!(requests, "the answer to a commit was lost, and the commit was found done");
+            return Ok(());
+        }
+        tracing::error!(%error, requests, "committing a transaction failed");
+        // The next group could not begin while this transaction is open.
+        let _ = self.session.roll_back();
+        Err(error.disk_fault())
+    }
+
+    /// Connects anew after the answer to a commit was lost, and finds out if it was done. `None` if the database gives
+    /// no answer for [`OUTCOME_PATIENCE`].
+    fn find_lost_outcome(&mut self) -> Option<bool> {
+        let began = Instant::now();
+        loop {
+            match self.hooks.reopen()? {
+                Ok(session) => {
+                    self.session = session;
+                    match self.hooks.was_committed(&*self.session) {
+                        Ok(outcome) => return Some(outcome),
+                        Err(error) => tracing::error!(%error, "asking for the outcome of a commit failed"),
+                    }
+                }
+                Err(error) => tracing::error!(%error, "connecting to the database failed"),
+            }
+            if began.elapsed() > OUTCOME_PATIENCE {
+                return None;
+            }
+            // A database that restarts takes a moment, and nothing tells when it is back.
+            std::thread::sleep(OUTCOME_PAUSE);
+        }
     }
 }
 

@@ -8,6 +8,9 @@ use tillgate_engine::Session;
 
 use super::StoreError;
 
+/// Name of the savepoint that requests share.
+const SAVEPOINT: &str = "requests";
+
 /// Writes the rows of a request again. In an unchanged store it writes the same as the first time.
 pub(super) type RepeatWrite = Box<dyn Fn(&dyn Session) -> Result<(), StoreError> + Send>;
 
@@ -32,10 +35,9 @@ pub(super) struct GroupTransaction<'a> {
 }
 
 impl<'a> GroupTransaction<'a> {
-    /// Begins a transaction with the write lock.
-    pub(super) fn begin(session: &'a dyn Session) -> tillgate_engine::Result<Self> {
-        session.begin_write()?;
-        Ok(Self { session, is_empty: true, has_savepoint: false, repeats: Vec::new() })
+    /// Takes over the transaction that a session has just begun, with the write lock.
+    pub(super) fn new(session: &'a dyn Session) -> Self {
+        Self { session, is_empty: true, has_savepoint: false, repeats: Vec::new() }
     }
 
     /// Runs a request. Nothing of it stays if it fails.
@@ -48,7 +50,7 @@ impl<'a> GroupTransaction<'a> {
         write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError>,
     ) -> Result<T, StoreError> {
         if !self.is_empty && !self.has_savepoint {
-            self.session.set_savepoint()?;
+            self.session.set_savepoint(SAVEPOINT)?;
             self.has_savepoint = true;
         }
         let error = match write(self.session).and_then(|(value, written)| self.keep_rows(written).map(|()| value)) {
@@ -90,7 +92,7 @@ impl<'a> GroupTransaction<'a> {
             self.session.roll_back()?;
             return Ok(self.session.begin_write()?);
         }
-        self.session.return_to_savepoint()?;
+        self.session.return_to_savepoint(SAVEPOINT)?;
         for repeat in &self.repeats {
             repeat(self.session)?;
         }
@@ -101,7 +103,7 @@ impl<'a> GroupTransaction<'a> {
     /// Ends the savepoint, so that the requests since then stay whatever fails later.
     fn release_savepoint(&mut self) -> Result<(), StoreError> {
         if self.has_savepoint {
-            self.session.release_savepoint()?;
+            self.session.release_savepoint(SAVEPOINT)?;
             self.has_savepoint = false;
             self.repeats.clear();
         }
@@ -125,6 +127,11 @@ mod tests {
         let session = SqliteSession::open_in_memory().unwrap();
         session.run_script("CREATE TABLE number (n INTEGER PRIMARY KEY)").unwrap();
         session
+    }
+
+    fn begin(session: &dyn Session) -> GroupTransaction<'_> {
+        session.begin_write().unwrap();
+        GroupTransaction::new(session)
     }
 
     /// Inserts a number. Fails if the table has it.
@@ -169,7 +176,7 @@ mod tests {
     #[test]
     fn requests_that_fail_leave_nothing_wherever_they_are_in_the_group() {
         let session = create_table();
-        let mut transaction = GroupTransaction::begin(&session).unwrap();
+        let mut transaction = begin(&session);
         fail(&mut transaction, 100);
         add_repeatable(&mut transaction, 1);
         fail(&mut transaction, 100);
@@ -190,7 +197,7 @@ mod tests {
     #[test]
     fn a_request_runs_again_once_however_many_fail_after_it() {
         let session = create_table();
-        let mut transaction = GroupTransaction::begin(&session).unwrap();
+        let mut transaction = begin(&session);
         add_repeatable(&mut transaction, 1);
         let runs = Arc::new(AtomicU8::new(0));
         let counted = Arc::clone(&runs);
@@ -213,7 +220,7 @@ mod tests {
     #[test]
     fn the_whole_transaction_is_undone_if_a_request_cannot_run_again() {
         let session = create_table();
-        let mut transaction = GroupTransaction::begin(&session).unwrap();
+        let mut transaction = begin(&session);
         add_repeatable(&mut transaction, 1);
         let insert_same = |session: &dyn Session| insert_number(session, 1);
         let write = |session: &dyn Session| {

@@ -235,7 +235,8 @@ impl PaymentHistory {
     ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
         // The comparison has the order of the index, so that each page begins with one search.
         let query = "SELECT entity, document FROM settlement_batch
-             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2) AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
+             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2)
+                 AND (day, entity, currency) > (?3, ?4, ?5) AND day <= ?6
              ORDER BY day, entity, currency LIMIT ?7";
         let (day, entity, currency) = after;
         let only = only.map(EntityId::as_str);

@@ -153,6 +153,29 @@ async fn only_the_owner_of_a_stored_card_brings_its_date_and_no_other_account_ha
 }
 
 #[tokio::test]
+async fn a_browser_does_not_change_the_date_of_a_card_that_is_valid() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let stored = register_card(&shop, &[]).await?;
+    let made = shop.create_checkout(&[("registrations[0].id", stored.id())]).await?;
+    let path = format!("v1/checkouts/{}/payment", made.id());
+    let sent = [&DATE[..], &[("registrationId", stored.id())]].concat();
+    assert_result(&shop.post_as_browser(&path, &sent).await?, 200, "000.000.100");
+    assert_eq!(card_date(&shop.read_status(made.id()).await?.json), date("05", "2034"));
+    assert_eq!(card_date(&read_registration(&shop, stored.id()).await?.json), date("05", "2034"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_credit_shows_nothing_about_a_date_and_stores_none() -> anyhow::Result<()> {
+    let shop = sandbox_shop();
+    let made = register_card(&shop, &[]).await?;
+    let paid = pay_by_registration(&shop, made.id(), &[&DATE[..], &[("paymentType", "CD")]].concat()).await?;
+    assert_result(&paid, 200, "000.100.110");
+    assert_eq!(card_date(&read_registration(&shop, made.id()).await?.json), date("05", "2034"));
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_shopper_brings_the_new_date_of_a_card_that_the_checkout_offers() -> anyhow::Result<()> {
     let shop = TestGateway::shared().create_merchant()?;
     let id = register_expired_card(&shop).await?;

@@ -3,7 +3,7 @@
 //! Classes that are put together are set as `~className`, one text: yew keeps `class` as an ordered set, whose code
 //! weighs 2 kB on the wire.
 
-use tillgate_shared::field::{FormField, Input};
+use tillgate_shared::field::{self, FormField, Input};
 use tillgate_shared::frame_messages::Source;
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, HtmlElement};
@@ -55,6 +55,8 @@ impl Form {
         let placeholder = (!is_box && (options.show_placeholders || label.is_none())).then_some(caption);
         let class = if is_box { "wpwl-tick wpwl-control-" } else { "wpwl-control wpwl-control-" };
         let is_card_field = field.name.starts_with("card.") && label.is_some();
+        // Merchants' scripts know the markup of card fields, but for the new date of a stored card, which is ours.
+        let is_known = is_card_field && !std::ptr::eq(row, &field::NEW_EXPIRY_DATE);
         html! {
             <input ref={node.clone()} type={kind} name={field.name}
                 ~className={[class, &field.class, extra_class(row.key)].concat()}
@@ -65,7 +67,7 @@ impl Form {
                 spellcheck={row.input.is_code().then_some("false")}
                 autocapitalize={(row.input == Input::Code).then_some("characters")}
                 translate={UNTRANSLATED.contains(&row.key).then_some("no")}
-                aria-invalid="false" aria-required={(!field.optional && !is_card_field).then_some("true")}
+                aria-invalid="false" aria-required={(!field.optional && !is_known).then_some("true")}
                 aria-labelledby={label.map(ToOwned::to_owned)}
                 aria-label={(!is_box).then_some(name)}
                 {placeholder}

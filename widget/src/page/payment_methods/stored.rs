@@ -9,11 +9,12 @@ use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use crate::page::bridge::{document, format_number};
+use crate::page::bridge::{Value, document, format_number};
 use crate::page::engine::check;
 use crate::page::engine::field::Field;
 use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
 use crate::page::handle::{FormHandle, HandleKind};
+use crate::page::options::Options;
 use crate::page::session::Session;
 use crate::page::text::keys;
 use crate::page::{dom, frames};
@@ -25,7 +26,9 @@ pub struct StoredEntry {
     pub account: StoredAccount,
     /// Position of the field for its holder, if it has none and needs one.
     pub holder: Option<usize>,
-    /// Position of the field for its new date, if it is a card that has expired.
+    /// True if it is a card that has expired, and the form does not leave that to the issuer.
+    pub(super) is_expired: bool,
+    /// Position of the field for the new date of an expired card. `None` if the page may not have such a field.
     pub(super) date: Option<usize>,
     /// Its group.
     pub(super) group: NodeRef,
@@ -52,6 +55,13 @@ pub struct StoredPart {
     pub(super) requires_code: bool,
 }
 
+impl StoredEntry {
+    /// Returns true if it cannot be chosen: it has expired, and the form may not ask for its new date.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.is_expired && self.date.is_none()
+    }
+}
+
 impl StoredPart {
     /// Returns the chosen account.
     pub fn chosen_account(&self) -> Option<&StoredAccount> {
@@ -71,7 +81,7 @@ impl StoredPart {
     /// Returns the position of the first account that is offered and has not expired. An expired card needs its new
     /// date, so shoppers may choose one, but the form does not.
     fn first_valid(&self) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.is_offered && entry.date.is_none())
+        self.entries.iter().position(|entry| entry.is_offered && !entry.is_expired)
     }
 }
 
@@ -87,7 +97,7 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     let Some(first) = first_place(session) else { return };
     let container = dom::make("div", "wpwl-container wpwl-container-registration wpwl-clearfix", &[], "");
     // The same number twice would need two pages in one millisecond.
-    let now = crate::page::bridge::Value(js_sys::Date::now().into());
+    let now = Value(js_sys::Date::now().into());
     container.set_id(&["registration_", &now.display()].concat());
     // The mark of the loader's own nodes.
     let mark = first.get_attribute("data-tillgate").unwrap_or_default();
@@ -101,7 +111,9 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     form.key.replace("wpwl-container-registration".to_owned());
     session.forms.borrow_mut().push(form.clone());
     let mut fields = Vec::new();
-    let entries = config.registrations.iter().map(|account| make_entry(account, config, &mut fields)).collect();
+    let options = session.options();
+    let make = |account| make_entry(account, (config, &options), &mut fields);
+    let entries = config.registrations.iter().map(make).collect();
     let part = StoredPart { entries, chosen: None, is_deletable: config.deletable, requires_code: config.require_code };
     session.mount(&form, Setup { fields, part: Part::Stored(Box::new(part)) }, &form.container);
     if session.options().hide_initial_forms {
@@ -119,7 +131,11 @@ fn first_place(session: &Session) -> Option<HtmlElement> {
 }
 
 /// Creates the entry of an account, and the fields for what it lacks: its holder, and the new date of an expired card.
-fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>) -> StoredEntry {
+fn make_entry(
+    account: &StoredAccount,
+    (config, options): (&Config, &Options<Value>),
+    fields: &mut Vec<Field>,
+) -> StoredEntry {
     let mut add_field = |row: &'static FormField, is_needed: bool| {
         if !is_needed {
             return None;
@@ -135,10 +151,13 @@ fn make_entry(account: &StoredAccount, config: &Config, fields: &mut Vec<Field>)
     let holder = add_field(if account.is_card { &field::CARD_HOLDER } else { &field::ACCOUNT_HOLDER }, needs_holder);
     let month = check::card_month();
     let expiry = Expiry::parse_text(&account.expiry, month.0);
-    let is_expired = account.is_card && expiry.is_some_and(|expiry| expiry.is_past(month));
+    let has_passed = account.is_card && expiry.is_some_and(|expiry| expiry.is_past(month));
+    let is_expired = has_passed && !options.accepts_expired;
     StoredEntry {
         account: account.clone(),
-        date: add_field(&field::NEW_EXPIRY_DATE, is_expired),
+        is_expired,
+        // If the page may see no part of a card, its date is not typed into the page either.
+        date: add_field(&field::NEW_EXPIRY_DATE, is_expired && !options.frames_only),
         question: NodeRef::default(),
         holder,
         group: NodeRef::default(),
@@ -234,7 +253,9 @@ impl Form {
         let options = self.session.options();
         let (session, handle) = (self.session.clone(), self.handle.clone());
         let Some(part) = self.stored_part().filter(|part| part.chosen != Some(at)) else { return };
-        let Some(entry) = part.entries.get(at).filter(|entry| entry.is_offered).cloned() else { return };
+        let Some(entry) = part.entries.get(at).filter(|entry| entry.is_offered && !entry.is_blocked()).cloned() else {
+            return;
+        };
         part.chosen = Some(at);
         let requires_code = part.requires_code || options.require_stored_code;
         for (other, entry) in part.entries.iter().enumerate() {
@@ -294,12 +315,21 @@ impl Form {
         let radio = part.entries.get(next).map(|entry| entry.radio.clone());
         let is_valid = part.first_valid().is_some();
         part.chosen = None;
+        self.disable_fields();
         self.announcement = session.text(keys::REMOVED);
         if is_valid {
             self.choose_account(next);
         }
         if let Some(radio) = radio.and_then(|radio| radio.cast::<HtmlElement>()) {
             let _ = radio.focus();
+        }
+    }
+
+    /// Disables all fields, because no account is chosen that needs one.
+    fn disable_fields(&mut self) {
+        for field in &mut self.fields {
+            field.fault = None;
+            field.enabled = false;
         }
     }
 
@@ -315,7 +345,7 @@ impl Form {
                 dom::set_visible(&group, is_offered);
             }
             if let Some(radio) = entry.radio.cast::<HtmlInputElement>() {
-                radio.set_disabled(!is_offered);
+                radio.set_disabled(!is_offered || entry.is_blocked());
             }
         }
         let first = part.first_offered();
@@ -327,6 +357,7 @@ impl Form {
         }
         if !is_chosen_offered && valid.is_none() {
             part.chosen = None;
+            self.disable_fields();
         }
         match first {
             None => self.notice = Some(Notice::error(self.session.text_about(keys::UNAVAILABLE, &name))),

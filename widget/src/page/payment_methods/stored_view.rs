@@ -45,7 +45,7 @@ impl Form {
             Some(at) => html! { <div class="wpwl-registration-holder">{ self.view_control(at, None) }</div> },
             None => detail("holder", &account.holder, false),
         };
-        let expired = entry.date.map(|_| self.session.text(keys::EXPIRED)).unwrap_or_default();
+        let expired = if entry.is_expired { self.session.text(keys::EXPIRED) } else { String::new() };
         let wrapper = |key: &str, content: Html| {
             html! { <div ~className={["wpwl-wrapper-registration wpwl-wrapper-registration-", key].concat()}>{ content }</div> }
         };
@@ -54,10 +54,10 @@ impl Form {
         };
         let code = self.fields.iter().position(|field| field.frame().is_some()).filter(|_| part.chosen == Some(at));
         html! {
-            <div ref={entry.group.clone()} ~className={if entry.date.is_some() { EXPIRED_GROUP } else { GROUP }}>
+            <div ref={entry.group.clone()} ~className={if entry.is_expired { EXPIRED_GROUP } else { GROUP }}>
                 <label class="wpwl-registration">
                     { wrapper("registrationId", html! {
-                        <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} data-action="change-registration" />
+                        <input ref={entry.radio.clone()} type="radio" name="registrationId" value={account.id.clone()} disabled={entry.is_blocked()} data-action="change-registration" />
                     }) }
                     { wrapper("brand", mark::view_mark(&self.session, account.is_card, &account.brand, &account.name)) }
                     { wrapper("details", details) }

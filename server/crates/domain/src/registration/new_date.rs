@@ -27,7 +27,7 @@ pub fn read_new_date(parameters: &Parameters, now: Timestamp) -> Result<Option<E
     let date = Expiry::parse(month, year)
         .map_err(|_| Refusal::invalid_parameter(MONTH, Some(month), "must be a month, with card.expiryYear"))?;
     if date.is_past(last_month(now.as_second())) {
-        let message = "is a month that has passed: the new date of a stored card is the one that it is valid until";
+        let message = "has passed; send the date of the new card";
         return Err(Refusal::invalid_parameter(MONTH, Some(month), message));
     }
     Ok(Some(date))
@@ -49,15 +49,44 @@ impl Registration {
         (!is_known).then_some(date)
     }
 
-    /// Returns it with another date of its card, and with its retention extended to the end that follows from the date.
+    /// Returns true if the account is a card whose date has passed.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        let date = self.account.as_card().and_then(|card| Expiry::parse(&card.expiry_month, &card.expiry_year).ok());
+        date.is_some_and(|date| date.is_past(last_month(now.as_second())))
+    }
+
+    /// Returns the renewed registration as it is kept until the outcome of its payment: without the shopper's data,
+    /// and with the date that it replaces.
+    #[must_use]
+    pub fn as_renewal_of(self, used: &Self) -> Self {
+        let mut parameters = Parameters::default();
+        if let Some(card) = used.account.as_card() {
+            parameters.set(MONTH, card.expiry_month.as_str());
+            parameters.set(YEAR, card.expiry_year.as_str());
+        }
+        Self { parameters, ..self }
+    }
+
+    /// Returns true if a kept renewal replaces the date that this stored card has. Otherwise another payment has
+    /// renewed the card since.
+    pub fn is_replaced_by(&self, renewal: &Self) -> bool {
+        self.account.as_card().is_some_and(|card| {
+            renewal.parameters.get(MONTH) == Some(card.expiry_month.as_str())
+                && renewal.parameters.get(YEAR) == Some(card.expiry_year.as_str())
+        })
+    }
+
+    /// Returns the registration with another date of its card, and with its retention extended to the end that follows
+    /// from the date.
     /// `is_from_browser` is true if the shopper's browser sent the date. Another account than a card stays as it is.
     #[must_use]
     pub fn with_new_date(&self, date: Expiry, is_from_browser: bool) -> Self {
         let Account::Card(card) = &self.account else { return self.clone() };
         let (expiry_month, expiry_year) = (date.month_text(), date.year_text());
         let account = Account::Card(CardSummary { expiry_month, expiry_year, ..card.clone() });
-        // An end that is later stays: the merchant has extended it.
-        let retained_until = self.retained_until.max(account_retention_end(&account));
+        // An end that is later stays: the merchant has extended it. Without an end there is still none.
+        let retained_until =
+            self.retained_until.map(|end| account_retention_end(&account).map_or(end, |new| end.max(new)));
         let from_browser = match &self.from_browser {
             // Everything counts as the browser's in a registration from before the names were stored.
             None if self.checkout.is_some() => None,
@@ -157,6 +186,24 @@ mod tests {
         let longer = Registration { retained_until: Some(parse_timestamp("2033-01-01T00:00:00Z")), ..stored };
         let renewed = longer.with_new_date(Expiry { year: 2030, month: 5 }, false);
         assert_eq!(renewed.retained_until, longer.retained_until, "the merchant has extended it further");
+    }
+
+    #[test]
+    fn a_renewal_is_taken_over_only_where_the_date_is_still_the_one_that_it_replaces() {
+        let stored = create_registration(Some(&["card.holder"]));
+        let stored =
+            Registration { parameters: [("customer.email", "jane@example.com")].into_iter().collect(), ..stored };
+        let (first, second) = (Expiry { year: 2063, month: 9 }, Expiry { year: 2036, month: 9 });
+        let kept = stored.with_new_date(first, true).as_renewal_of(&stored);
+        assert!(kept.parameters.get("customer.email").is_none(), "the shopper's data are not kept twice");
+        assert!(stored.is_replaced_by(&kept));
+        assert!(!stored.with_new_date(second, true).is_replaced_by(&kept));
+    }
+
+    #[test]
+    fn a_card_without_an_end_of_its_retention_gets_none_from_a_date() {
+        let endless = Registration { retained_until: None, ..create_registration(None) };
+        assert_eq!(endless.with_new_date(Expiry { year: 2036, month: 9 }, false).retained_until, None);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The address of a cluster, and the limits of its sessions.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
+use percent_encoding::percent_decode_str;
+use postgres::config::{Host, SslMode, TargetSessionAttrs};
 use postgres::{Client, Config, NoTls};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -21,8 +23,12 @@ const ROOTS: &str = "sslrootcert";
 /// Parameter of the address with the rule of encryption.
 const ENCRYPTION: &str = "sslmode";
 
-/// Maximum time until a connection is made.
+/// Maximum time until the server takes a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Interval and number of the probes of a connection on which nothing has come for a while.
+const PROBE_INTERVAL: Duration = Duration::from_secs(2);
+const PROBES: u32 = 3;
 
 /// Limits of a session, which the database keeps.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +40,8 @@ pub struct SessionLimits {
     /// Maximum time in which an open transaction does nothing. The database ends the session of one that takes longer,
     /// so that a process that was stopped holds no lock for ever.
     pub idle_transaction: Duration,
-    /// Maximum time in which sent data is not confirmed. The connection is lost after that.
+    /// Maximum time in which sent data is not confirmed, and time without an answer after which the connection is
+    /// probed. It is lost after that.
     pub network: Duration,
 }
 
@@ -91,7 +98,7 @@ impl PostgresAddress {
             // An encrypted connection is also checked: encryption with a stranger protects nothing.
             Some("require" | "verify-ca" | "verify-full") => true,
             Some("disable") => false,
-            None | Some("") => !config.get_hosts().iter().all(is_local),
+            None | Some("") => !is_on_this_machine(&config),
             Some(_) => return Err(AddressError::Encryption),
         };
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
@@ -130,6 +137,10 @@ fn set_limits(config: &mut Config, application: &str, limits: SessionLimits) {
     );
     config.options(&options);
     config.application_name(application).connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(limits.network);
+    // A server that vanishes while its answer is awaited sends nothing that could be late.
+    config.keepalives_idle(limits.network).keepalives_interval(PROBE_INTERVAL).keepalives_retries(PROBES);
+    // After a failover, another one of the hosts takes the writes.
+    config.target_session_attrs(TargetSessionAttrs::ReadWrite);
 }
 
 /// Takes a parameter out of an address, because the library does not know all values. Returns the address without it.
@@ -138,7 +149,7 @@ fn take_parameter(address: &str, name: &str) -> (String, Option<String>) {
     let mut found = None;
     let is_other = |parameter: &&str| match parameter.split_once('=') {
         Some((key, value)) if key == name => {
-            found = Some(value.to_owned());
+            found = Some(percent_decode_str(value).decode_utf8_lossy().into_owned());
             false
         }
         _ => true,
@@ -147,11 +158,21 @@ fn take_parameter(address: &str, name: &str) -> (String, Option<String>) {
     (format!("{base}?{}", others.join("&")), found)
 }
 
+/// Returns true if no connection to an address leaves this machine.
+fn is_on_this_machine(config: &Config) -> bool {
+    // With `hostaddr`, the names say nothing about where the connection goes.
+    let addresses = config.get_hostaddrs();
+    let hosts = config.get_hosts();
+    addresses.iter().all(IpAddr::is_loopback)
+        && hosts.iter().all(is_local)
+        && !(hosts.is_empty() && addresses.is_empty())
+}
+
 /// Returns true if a connection to the host does not leave this machine.
 fn is_local(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
-        Host::Tcp(name) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
     }
 }
 
@@ -194,6 +215,9 @@ mod tests {
             ("postgres://a:b@localhost/db", false),
             ("postgres://a:b@127.0.0.1/db", false),
             ("postgres:///db?host=/run/postgresql", false),
+            ("postgres://a:b@localhost/db?hostaddr=10.0.0.1", true),
+            ("postgres:///db?user=a&hostaddr=10.0.0.1", true),
+            ("postgres://a:b@db.example/db?hostaddr=127.0.0.1", true),
             ("postgres://a:b@10.0.0.1/db", true),
             ("postgres://a:b@one,two:5433/db", true),
             ("postgres://a:b@localhost,two/db", true),
@@ -208,7 +232,7 @@ mod tests {
     fn an_address_that_cannot_be_used_is_refused_without_its_password() {
         for (address, expected) in [
             ("postgres://a:secret@two/db?sslmode=prefer", "sslmode must be"),
-            ("postgres://a:secret@two/db?sslrootcert=/absent", "sslrootcert: /absent"),
+            ("postgres://a:secret@two/db?sslrootcert=%2Fabsent", "sslrootcert: /absent"),
             ("postgres://a:secret@two:port/db", "not valid"),
             ("mysql://a:secret@two/db", "not valid"),
         ] {

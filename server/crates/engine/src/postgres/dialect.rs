@@ -12,8 +12,7 @@ const NAMES: [(&str, &str); 2] = [
 
 /// Translates a statement: `?1` becomes `$1`, `x'00'` a literal of PostgreSQL, [`NAMES`] their other name, and the
 /// text of a document, `CAST(document AS TEXT)`, a call of the schema's function `utf8`, because PostgreSQL's own cast
-/// escapes the bytes. Texts, comments and quoted names
-/// stay as they are.
+/// escapes the bytes. Texts, comments and quoted names stay as they are.
 pub(super) fn translate(statement: &str) -> String {
     let mut translated = String::with_capacity(statement.len() + 16);
     let mut rest = statement;

@@ -51,6 +51,7 @@ fn find_kind_of_code(code: &SqlState) -> ErrorKind {
         other => match other.get(..2) {
             Some("23") => ErrorKind::Constraint,
             Some("08") => ErrorKind::Unavailable,
+            Some("42") => ErrorKind::InvalidStatement,
             Some("58") => ErrorKind::DiskFailing,
             _ => ErrorKind::Other,
         },
@@ -75,7 +76,8 @@ mod tests {
             ("25006", ErrorKind::Unavailable),
             ("58030", ErrorKind::DiskFailing),
             ("XX001", ErrorKind::Damaged),
-            ("42601", ErrorKind::Other),
+            ("42883", ErrorKind::InvalidStatement),
+            ("22012", ErrorKind::Other),
         ] {
             assert_eq!(find_kind_of_code(&SqlState::from_code(code)), expected, "{code}");
         }

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use super::{PostgresAddress, PostgresSession};
 use crate::{Error, ErrorKind, Result, Session};
 
+/// Time for which an idle session needs no sign of life.
+const FRESH: Duration = Duration::from_secs(1);
+
 /// A pool of sessions. It grows to its limit as they are needed at the same time.
 pub struct SessionPool {
     address: PostgresAddress,
@@ -18,7 +21,8 @@ pub struct SessionPool {
 
 #[derive(Default)]
 struct PoolState {
-    idle: Vec<PostgresSession>,
+    /// The sessions that nobody uses, with the time since which they are idle.
+    idle: Vec<(PostgresSession, Instant)>,
     /// Sessions that are idle or in use.
     open: usize,
 }
@@ -47,8 +51,15 @@ impl SessionPool {
         let until = Instant::now() + self.patience;
         let mut state = self.lock_state();
         loop {
-            if let Some(session) = state.idle.pop() {
-                return Ok(session);
+            if let Some((session, since)) = state.idle.pop() {
+                // Asked without the lock, because the answer comes over the network.
+                drop(state);
+                if since.elapsed() < FRESH || session.is_alive() {
+                    return Ok(session);
+                }
+                self.count_lost();
+                state = self.lock_state();
+                continue;
             }
             if state.open < self.limit {
                 state.open += 1;
@@ -67,7 +78,7 @@ impl SessionPool {
         if session.roll_back().is_err() || session.is_lost() {
             return self.count_lost();
         }
-        self.lock_state().idle.push(session);
+        self.lock_state().idle.push((session, Instant::now()));
         self.returned.notify_one();
     }
 

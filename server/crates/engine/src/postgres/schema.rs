@@ -3,9 +3,6 @@
 use super::session::PostgresSession;
 use crate::{Error, ErrorKind, Result, Session};
 
-/// Key of the lock that only one node has while it migrates. Any number that nobody else uses.
-const LOCK: i64 = 0x7469_6c6c_6761_7465;
-
 /// Oldest version of PostgreSQL that takes the statements: 14, which has functions in standard SQL.
 const OLDEST: i64 = 140_000;
 
@@ -27,24 +24,44 @@ pub struct ClusterMigration {
 pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
     let session: &dyn Session = session;
     check_database(session)?;
-    let transaction = session.begin()?;
-    // A step may take as long as it needs, and so may the wait for the node that takes it.
-    transaction.run_script("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")?;
-    transaction.query_one("SELECT pg_advisory_xact_lock(?1)::text", [LOCK], |_| Ok::<_, Error>(()))?;
-    transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
-    let before: i64 =
-        transaction.query_one("SELECT coalesce(max(version), 0) FROM schema_version", (), |row| row.get(0))?;
     let newest = migrations.last().map_or(0, |migration| migration.version);
-    if before > newest {
-        let text = format!("the database has version {before} of the schema, and this program knows {newest}");
-        return Err(Error::new(ErrorKind::Other, text));
+    // A database that is up to date takes no lock: every opening of a session would wait for the writers.
+    if find_version(session, newest)? == newest {
+        return Ok(newest);
     }
+    // A step may take as long as it needs, and so may the wait for the node that takes it.
+    session.run_script("SET statement_timeout = 0; SET lock_timeout = 0")?;
+    let transaction = session.begin()?;
+    transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
+    // Another node may have migrated the database before this one got the lock.
+    let before = find_version(&*transaction, newest)?;
     for migration in migrations.iter().filter(|migration| migration.version > before) {
         transaction.run_script(migration.script)?;
         transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [migration.version])?;
     }
     transaction.commit()?;
+    // The limits of the session's address again.
+    session.run_script("RESET statement_timeout; RESET lock_timeout")?;
     Ok(before)
+}
+
+/// Returns the version of a database's schema, 0 for an empty one.
+///
+/// # Errors
+/// If it is later than the newest known.
+fn find_version(session: &dyn Session, newest: i64) -> Result<i64> {
+    if !session
+        .has_row("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'", ())?
+    {
+        return Ok(0);
+    }
+    let version: i64 =
+        session.query_one("SELECT coalesce(max(version), 0) FROM schema_version", (), |row| row.get(0))?;
+    if version > newest {
+        let text = format!("the database has version {version} of the schema, and this program knows {newest}");
+        return Err(Error::new(ErrorKind::Other, text));
+    }
+    Ok(version)
 }
 
 /// Checks what the statements rely on and a migration cannot set.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::time::Duration;
 
 use postgres::types::ToSql;
 use postgres::{Client, Statement};
@@ -13,6 +14,9 @@ use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
+
+/// Maximum wait for a sign of life.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
@@ -31,6 +35,8 @@ pub struct PostgresSession {
     /// The compiled statements by their text before the translation.
     statements: RefCell<HashMap<String, Statement>>,
     state: Cell<State>,
+    /// True once the database could not be reached, or has become one that takes no writes.
+    is_lost: Cell<bool>,
     cursors: RefCell<CursorNames>,
     functions: HashMap<&'static str, SessionFunction>,
 }
@@ -57,6 +63,7 @@ impl PostgresSession {
             client: Some(RefCell::new(leave_runtime(|| address.connect())?)),
             statements: RefCell::default(),
             state: Cell::new(State::Idle),
+            is_lost: Cell::new(false),
             cursors: RefCell::default(),
             functions: HashMap::new(),
         })
@@ -69,6 +76,12 @@ impl PostgresSession {
         function: impl Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send + 'static,
     ) {
         self.functions.insert(name, Box::new(function));
+    }
+
+    /// Asks the database for a sign of life. Returns false if it gives none within a second: an idle session does not
+    /// notice by itself that its connection is gone.
+    pub fn is_alive(&self) -> bool {
+        !self.is_lost() && self.ask(|client| client.is_valid(SIGN_OF_LIFE)).is_ok()
     }
 
     /// Compiles a statement without running it, and checks the types of its parameters and columns.
@@ -136,7 +149,21 @@ impl PostgresSession {
         if self.state.get() == State::Open {
             self.state.set(State::Failed);
         }
-        error.into()
+        let error = Error::from(error);
+        if error.kind() == ErrorKind::Unavailable {
+            self.is_lost.set(true);
+        }
+        error
+    }
+
+    /// Refuses to begin a transaction inside of another one, which the database would join silently.
+    fn check_idle(&self) -> Result<()> {
+        match self.state.get() {
+            State::Idle => Ok(()),
+            State::Open | State::Failed => {
+                Err(Error::new(ErrorKind::Other, "a transaction cannot begin inside of another one"))
+            }
+        }
     }
 
     /// Runs statements that begin or end a transaction.
@@ -177,6 +204,7 @@ impl Session for PostgresSession {
     }
 
     fn begin_write(&self) -> Result<()> {
+        self.check_idle()?;
         // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
         let begin = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS})");
@@ -186,23 +214,27 @@ impl Session for PostgresSession {
     }
 
     fn begin_read(&self) -> Result<()> {
-        self.run_control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        self.check_idle()?;
+        // A reader holds nobody up, so it may take its time between two statements.
+        self.run_control(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '10min'",
+        )?;
         self.state.set(State::Open);
         Ok(())
     }
 
-    fn set_savepoint(&self) -> Result<()> {
-        self.run_control("SAVEPOINT requests")
+    fn set_savepoint(&self, name: &str) -> Result<()> {
+        self.run_control(&format!("SAVEPOINT {name}"))
     }
 
-    fn return_to_savepoint(&self) -> Result<()> {
-        self.run_control("ROLLBACK TO requests")?;
+    fn return_to_savepoint(&self, name: &str) -> Result<()> {
+        self.run_control(&format!("ROLLBACK TO {name}"))?;
         self.state.set(State::Open);
         Ok(())
     }
 
-    fn release_savepoint(&self) -> Result<()> {
-        self.run_control("RELEASE requests")
+    fn release_savepoint(&self, name: &str) -> Result<()> {
+        self.run_control(&format!("RELEASE {name}"))
     }
 
     fn commit(&self) -> Result<()> {
@@ -213,7 +245,7 @@ impl Session for PostgresSession {
             return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
         }
         self.run_control("COMMIT").map_err(|error| match error.kind() {
-            // The answer is lost, or the wait for a copy of the data was cut short. Both leave the commit in doubt.
+            // The answer is lost, which leaves the commit in doubt.
             ErrorKind::Unavailable | ErrorKind::Busy => Error::new(ErrorKind::UnknownCommit, error.to_string()),
             _ => error,
         })
@@ -227,7 +259,7 @@ impl Session for PostgresSession {
     }
 
     fn is_lost(&self) -> bool {
-        self.client.as_ref().is_none_or(|client| client.borrow().is_closed())
+        self.is_lost.get() || self.client.as_ref().is_none_or(|client| client.borrow().is_closed())
     }
 
     fn is_in_transaction(&self) -> bool {

@@ -69,16 +69,16 @@ impl Session for SqliteSession {
         self.execute_values("BEGIN", &[]).map(drop)
     }
 
-    fn set_savepoint(&self) -> Result<()> {
-        self.execute_values("SAVEPOINT requests", &[]).map(drop)
+    fn set_savepoint(&self, name: &str) -> Result<()> {
+        self.execute_values(&format!("SAVEPOINT {name}"), &[]).map(drop)
     }
 
-    fn return_to_savepoint(&self) -> Result<()> {
-        self.execute_values("ROLLBACK TO requests", &[]).map(drop)
+    fn return_to_savepoint(&self, name: &str) -> Result<()> {
+        self.execute_values(&format!("ROLLBACK TO {name}"), &[]).map(drop)
     }
 
-    fn release_savepoint(&self) -> Result<()> {
-        self.execute_values("RELEASE requests", &[]).map(drop)
+    fn release_savepoint(&self, name: &str) -> Result<()> {
+        self.execute_values(&format!("RELEASE {name}"), &[]).map(drop)
     }
 
     fn commit(&self) -> Result<()> {

@@ -51,9 +51,10 @@ pub(crate) fn apply_on_success(
         return changes;
     }
     let mut is_changed = false;
-    if let (Some(renewal), Some(current)) = (effects.renewal, &mut registration) {
-        // The registration may have changed since the payment was made, so only the date is taken over.
-        renew(current, &renewal.registration);
+    if let (Some(renewal), Some(current)) = (effects.renewal, &mut registration)
+        && let Some(renewed) = renew(current, &renewal.registration)
+    {
+        *current = renewed;
         changes = changes.with_account_replaced(current, renewal.account);
         is_changed = true;
     }
@@ -73,11 +74,11 @@ pub(crate) fn apply_on_success(
     }
 }
 
-/// Sets the date of a stored card, and everything that depends on it, to that of its renewed version.
-fn renew(current: &mut Registration, renewed: &Registration) {
-    if let Some(date) = current.find_new_date(&renewed.account) {
-        *current = current.with_new_date(date, renewed.is_from_browser(new_date::MONTH));
-    }
+/// Returns a stored card with the date of its renewed version. The registration may have changed since the payment was
+/// made, so only the date is taken over. `None` if another payment has renewed the card since.
+fn renew(current: &Registration, renewed: &Registration) -> Option<Registration> {
+    let date = current.find_new_date(&renewed.account).filter(|_| current.is_replaced_by(renewed))?;
+    Some(current.with_new_date(date, renewed.is_from_browser(new_date::MONTH)))
 }
 
 /// Returns the changes that remove the charge of a failed payment from its standing instruction. Returns none if the

@@ -95,7 +95,9 @@ impl Gateway {
             Ok(card)
         })?;
         order.accepts_any_number = payer.settings.sandbox_any_number;
-        order.creditor_id = self.find_creditor_id(&payer.id, &order);
+        // The shopper has read the mandate of the checkout's entity, whichever channel pays.
+        let creditor = sender.checkout().map_or(&payer.id, |checkout| &checkout.entity);
+        order.creditor_id = self.find_creditor_id(creditor, &order);
         let mut from_gateway = Vec::new();
         if let (Some(_), FullAccount::Card(card)) = (&wallet_token, &order.account) {
             // A registration stores the parameters of its account, so the data of a decrypted card are added to them.

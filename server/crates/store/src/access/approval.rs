@@ -19,7 +19,7 @@ fn waiting(kind: ApprovalKind) -> &'static str {
     match kind {
         ApprovalKind::Refund | ApprovalKind::Rules => "(state = 'open' AND created > ?2)",
         ApprovalKind::Credential | ApprovalKind::Receiver => {
-            "(state IN ('open', 'approved') AND iif(state = 'open', created, decided) > ?2)"
+            "(state IN ('open', 'approved') AND CASE state WHEN 'open' THEN created ELSE decided END > ?2)"
         }
     }
 }

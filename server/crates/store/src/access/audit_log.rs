@@ -139,7 +139,7 @@ impl Store {
     ) -> Result<Option<AuditEntry>, StoreError> {
         let index = AuditIndex::ActsOn(entry.content.subject.clone());
         let owner = entry.entity.as_ref().map_or(GATEWAY, EntityId::as_str);
-        self.run_read(|session| {
+        self.readers.in_snapshot(|session| {
             let (query, argument) = index.query();
             let mut rows = session.query(query, params![owner, entry.number, argument])?;
             for _ in 0..limit {

@@ -196,7 +196,8 @@ impl UserChange {
                 run(statement, &params![user, number, milliseconds(*now)])
             }
             Self::EndSessions { kept, now } => {
-                let statement = "UPDATE user_session SET ended = ?3 WHERE user = ?1 AND number IS DISTINCT FROM ?2 AND ended IS NULL";
+                let statement = "UPDATE user_session SET ended = ?3
+                    WHERE user = ?1 AND number IS DISTINCT FROM ?2 AND ended IS NULL";
                 run(statement, &params![user, kept, milliseconds(*now)])
             }
             Self::Invite { hash, now, expires, inviter } => {

@@ -8,18 +8,25 @@ use tillgate_engine::Session;
 use tillgate_engine::postgres::PostgresAddress;
 use tillgate_vault::Keyring;
 
+use super::commit_mark::CommitMark;
 use super::open_writer;
-use crate::StoreError;
 use crate::access::entity;
 use crate::entity_directory::Directory;
 use crate::group_commit::CommitHooks;
 use crate::keys::vault_keys;
 use crate::open_for_writing::VaultAccess;
+use crate::{Damage, DiskFault, Sources, StoreError};
 
 /// Other work of the writer's thread.
 pub(super) struct ClusterHooks {
     address: PostgresAddress,
+    /// The longest wait for another writer.
+    lock_timeout: Duration,
+    /// The name of this writer, which no other one has ever had, and the number of its last commit.
+    mark: CommitMark,
     directory: Arc<Directory>,
+    /// Set by the first thread that finds a damaged page. After that, the thread refuses all writes.
+    damage: Arc<Damage>,
     /// Reloaded when another process has changed the vault's keys.
     keys: Option<Keyring>,
     /// The number of changes at the last reload. `None` before.
@@ -27,8 +34,17 @@ pub(super) struct ClusterHooks {
 }
 
 impl ClusterHooks {
-    pub(super) fn new(address: PostgresAddress, directory: Arc<Directory>, keys: Option<Keyring>) -> Self {
-        Self { address, directory, keys, revision: None }
+    /// Makes the hooks of a writer, whose row in the table of commits is there from now on.
+    pub(super) fn start(
+        session: &dyn Session,
+        (address, lock_timeout): (PostgresAddress, Duration),
+        (directory, damage): (Arc<Directory>, Arc<Damage>),
+        keys: Option<Keyring>,
+        sources: &Sources,
+    ) -> Result<Self, StoreError> {
+        let mark = CommitMark { writer: sources.random_bytes()?, number: 0 };
+        mark.insert(session, sources.now())?;
+        Ok(Self { address, lock_timeout, mark, directory, damage, keys, revision: None })
     }
 
     /// Reloads entities, tokens, risk rules and the vault's keys if one of them was changed since the last reload, and
@@ -58,8 +74,20 @@ impl CommitHooks for ClusterHooks {
         }
     }
 
+    fn known_fault(&self) -> Option<DiskFault> {
+        self.damage.is_found().then_some(DiskFault::Damaged)
+    }
+
+    fn before_commit(&mut self, session: &dyn Session) -> Result<(), StoreError> {
+        self.mark.advance(session)
+    }
+
+    fn was_committed(&mut self, session: &dyn Session) -> Result<bool, StoreError> {
+        self.mark.is_stored(session)
+    }
+
     fn reopen(&mut self) -> Option<Result<Box<dyn Session>, StoreError>> {
         let access = self.keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
-        Some(open_writer(&self.address, access).map(|session| Box::new(session) as Box<dyn Session>))
+        Some(open_writer(&self.address, access, self.lock_timeout).map(|session| Box::new(session) as Box<dyn Session>))
     }
 }

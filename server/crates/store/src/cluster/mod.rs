@@ -1,8 +1,13 @@
 //! The store in a database of PostgreSQL: its opening, and what only this place has.
 
+mod commit_mark;
 mod hooks;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
@@ -15,6 +20,7 @@ use crate::entity_directory::Directory;
 use crate::open_for_writing::VaultAccess;
 use crate::place::StorePlace;
 use crate::readers::Readers;
+use crate::store_file::BUSY_TIMEOUT;
 use crate::writer::Writer;
 use crate::{AdminStore, ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
 
@@ -24,9 +30,14 @@ const MIGRATIONS: &[ClusterMigration] =
 
 /// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
 /// opens it.
-pub(super) fn open_writer(address: &PostgresAddress, access: VaultAccess<'_>) -> Result<PostgresSession, StoreError> {
+pub(super) fn open_writer(
+    address: &PostgresAddress,
+    access: VaultAccess<'_>,
+    lock_timeout: Duration,
+) -> Result<PostgresSession, StoreError> {
     let mut session = PostgresSession::connect(address)?;
     migrate(&session, MIGRATIONS)?;
+    session.run_script(&format!("SET lock_timeout = {}", lock_timeout.as_millis()))?;
     if let Some(key) = access.open_audit_key(&session)? {
         add_audit_functions(&mut session, &key);
     }
@@ -67,7 +78,7 @@ impl Store {
         (limits, sources): (WriteLimits, Sources),
     ) -> Result<Self, StoreError> {
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
-        let session = open_writer(address, access)?;
+        let session = open_writer(address, access, limits.lock_timeout)?;
         if let Some(keys) = &keys {
             keys.vault.refuse_first_format();
             keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
@@ -76,7 +87,9 @@ impl Store {
         let (damage, change_log) = (Arc::new(Damage::default()), Arc::new(ChangeLog::default()));
         // Another node may have changed any payment since a response was made.
         change_log.stop_caching();
-        let hooks = ClusterHooks::new(address.clone(), Arc::clone(&directory), keys);
+        let place = (address.clone(), limits.lock_timeout);
+        let hooks =
+            ClusterHooks::start(&session, place, (Arc::clone(&directory), Arc::clone(&damage)), keys, &sources)?;
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
         Ok(Self::assemble(
@@ -95,7 +108,7 @@ impl AdminStore {
     /// # Errors
     /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
     pub fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin))?;
+        let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin), BUSY_TIMEOUT)?;
         Ok(Self::new(Box::new(session), vault))
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn sample_entity(number: u8) -> Entity {
 }
 
 /// Returns an open checkout of the first entity, without attempts.
-pub(super) fn sample_checkout(number: u8) -> Checkout {
+pub(crate) fn sample_checkout(number: u8) -> Checkout {
     let id = CheckoutId::new(sample_time(0), [number; 10], "tx01");
     Checkout::new(id, sample_entity(1).id, sample_time(0), "build".to_owned(), Parameters::default())
 }

@@ -95,7 +95,7 @@ impl Store {
     /// `limit`. A file waits for all files of earlier days.
     pub fn find_due_pushes(&self, now: Timestamp, limit: usize) -> Result<Vec<EntityId>, StoreError> {
         self.run_read(|session| {
-            // With `min`, the other columns are those of the row of the minimum. The index has waiting files only.
+            // The index has waiting files only.
             let query = "SELECT head.entity FROM
                      (SELECT entity, min(day) AS day FROM file_delivery WHERE due IS NOT NULL GROUP BY entity) AS first
                      JOIN file_delivery AS head ON head.entity = first.entity AND head.day = first.day
@@ -166,7 +166,8 @@ impl Store {
             };
             session.execute(
                 "UPDATE file_delivery SET tried = ?3, sent = ?4, due = ?5, fault = ?6,
-                         failures = failures + CASE WHEN CAST(?6 AS TEXT) IS NULL THEN 0 ELSE 1 END WHERE entity = ?1 AND day = ?2",
+                         failures = failures + CASE WHEN CAST(?6 AS TEXT) IS NULL THEN 0 ELSE 1 END
+                             WHERE entity = ?1 AND day = ?2",
                 params![claim.target.entity.as_str(), claim.day.to_string(), tried, sent, due, fault],
             )?;
             Ok(true)

@@ -220,7 +220,8 @@ impl Store {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             session.execute(
-                "UPDATE message SET due = ?2, leased = 0, failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END WHERE id = ?1",
+                "UPDATE message SET due = ?2, leased = 0,
+                    failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END WHERE id = ?1",
                 params![id.as_str(), due],
             )?;
             session.execute(

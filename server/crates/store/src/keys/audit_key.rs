@@ -13,6 +13,12 @@ use crate::keys::table_seal;
 /// The name of the key, both of its row and of its record in the vault.
 const AUDIT_KEY: &str = "audit key";
 
+/// Returns true if the audit log has a key.
+pub(crate) fn is_made(session: &dyn Session) -> Result<bool, StoreError> {
+    Ok(table_seal::has_table(session, "sealed_key")?
+        && session.has_row("SELECT 1 FROM sealed_key WHERE name = ?1", [AUDIT_KEY])?)
+}
+
 /// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
 pub(crate) fn open_audit_key(session: &dyn Session, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {
     // A store of an early version has no such table before it is migrated.

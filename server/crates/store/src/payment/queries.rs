@@ -76,7 +76,8 @@ impl Store {
         self.readers.in_snapshot(|session| {
             let mut found = BTreeSet::new();
             for entity in entities {
-                let query = "SELECT payment FROM payment_reference WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3";
+                let query = "SELECT payment FROM payment_reference
+                    WHERE entity = ?1 AND reference = ?2 ORDER BY payment LIMIT ?3";
                 let mut rows = session.query(query, params![entity.as_str(), reference, limit])?;
                 while let Some(row) = rows.next()? {
                     let id: String = row.get(0)?;

@@ -1,11 +1,12 @@
--- The whole schema of version 67 on PostgreSQL. It says what the migrations 1 to 67 say for SQLite, table by table and rule
--- by rule; their files have the reasons. Every later migration has a variant for each database.
+-- The whole schema of version 67 on PostgreSQL. It says what the migrations 1 to 67 say for SQLite, table by table and
+-- rule by rule; their files have the reasons. Every later migration has a variant for each database.
 --
--- A truth value is a boolean, which a statement may compare with TRUE and FALSE on both; a time is a bigint in milliseconds since 1970, a document a bytea of JSON in UTF-8. Texts are
--- compared by their bytes, as ids have to be: the database has the collation C.
+-- A truth value is a boolean, which a statement may compare with TRUE and FALSE on both; a time is a bigint in
+-- milliseconds since 1970, a document a bytea of JSON in UTF-8. Texts are compared by their bytes, as ids have to be: the
+-- database has the collation C.
 
--- The text of a document. PostgreSQL's own function may not be part of an index, because it could change with the encoding of
--- the database, which is UTF-8.
+-- The text of a document. PostgreSQL's own function may not be part of an index, because it could change with the
+-- encoding of the database, which is UTF-8.
 CREATE FUNCTION utf8(document bytea) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN convert_from(document, 'UTF8');
 
@@ -349,7 +350,7 @@ CREATE INDEX timer_since ON timer (kind, since) WHERE waits = 0;
 CREATE TABLE token (
     user_id text PRIMARY KEY, entity text NOT NULL REFERENCES entity (id), hash bytea NOT NULL, label text NOT NULL,
     created bigint NOT NULL, revoked bigint, keyed boolean NOT NULL DEFAULT false, expires bigint,
-    networks text NOT NULL DEFAULT '', scopes text NOT NULL DEFAULT 'read, pay, refund, admin', used bigint
+    networks text NOT NULL DEFAULT '', scopes text NOT NULL DEFAULT 'read,pay,refund,admin', used bigint
 );
 
 CREATE TABLE unmasked_index (entity text NOT NULL, payment text NOT NULL, PRIMARY KEY (entity, payment));
@@ -422,8 +423,8 @@ CREATE INDEX webhook_entity ON webhook (entity);
 INSERT INTO entity_level (level, parent) VALUES
     ('channel', 'merchant'), ('division', 'psp'), ('merchant', 'division'), ('merchant', 'psp');
 
--- The number of changes that every node has to load: entities, tokens, rules, keys. A node that finds another number loads
--- them again. Payments change none of them, so the row is quiet.
+-- The number of changes that every node has to load: entities, tokens, rules, keys. A node that finds another number
+-- loads them again. Payments change none of them, so the row is quiet.
 CREATE TABLE revision (id bigint PRIMARY KEY CHECK (id = 1), number bigint NOT NULL);
 INSERT INTO revision (id, number) VALUES (1, 0);
 CREATE FUNCTION count_revision() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -436,7 +437,14 @@ CREATE TRIGGER token_revision AFTER INSERT OR DELETE OR UPDATE OF hash, revoked,
     EXECUTE FUNCTION count_revision();
 CREATE TRIGGER risk_entity_revision AFTER INSERT OR DELETE OR UPDATE OF active, shadow ON risk_entity
     EXECUTE FUNCTION count_revision();
-CREATE TRIGGER vault_key_revision AFTER INSERT OR UPDATE OR DELETE ON vault_key EXECUTE FUNCTION count_revision();
+-- Each node notes in `loaded` what it has, which is no change for the others.
+CREATE TRIGGER vault_key_revision AFTER INSERT OR DELETE OR UPDATE OF created, retired ON vault_key
+    EXECUTE FUNCTION count_revision();
+
+-- The number of each writer's last commit, which tells whether a commit was done whose answer was lost. A writer is a
+-- start of a node.
+CREATE TABLE commit_mark (writer bytea PRIMARY KEY, number bigint NOT NULL, began bigint NOT NULL);
+CREATE INDEX commit_mark_began ON commit_mark (began);
 
 -- Rules that a faulty program cannot break either.
 

@@ -24,7 +24,7 @@ impl Store {
     ) -> Result<(Vec<Registration>, Option<RegistrationId>), StoreError> {
         let before = (0, before.map_or(MAX_ID, RegistrationId::as_str));
         let read_key = |row: &Row<'_>| Ok((Reverse(row.get::<String>(0)?), row.get::<String>(1)?));
-        self.run_read(|session| {
+        self.readers.in_snapshot(|session| {
             let keys = collect_first(session, NEWEST, entities, before, limit + 1, read_key)?;
             let last = (keys.len() > limit).then(|| keys.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|(Reverse(id), _)| RegistrationId::parse(id));

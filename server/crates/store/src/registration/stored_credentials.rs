@@ -143,7 +143,8 @@ impl Change for StandingInstruction {
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         context.session.execute(
             "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (entity, initial) DO UPDATE SET registration = coalesce(?3, standing_instruction.registration), document = ?4",
+                 ON CONFLICT (entity, initial) DO UPDATE
+                     SET registration = coalesce(?3, standing_instruction.registration), document = ?4",
             params![
                 self.entity.as_str(),
                 self.initial,
@@ -324,8 +325,12 @@ fn load_readable_registration(
     }
 }
 
-/// Deletes the sealed account and the standing instructions of a registration.
+/// Deletes the sealed account and the standing instructions of a registration, and its account in payments that would
+/// renew it.
 fn delete_account(session: &dyn Session, registration: &str) -> Result<(), StoreError> {
+    let query = "UPDATE promise SET sealed = NULL
+         WHERE sealed IS NOT NULL AND json_extract(CAST(document AS TEXT), '$[0].id') = ?1";
+    session.execute(query, [registration])?;
     session.execute("DELETE FROM registration_account WHERE registration = ?1", [registration])?;
     session.execute("DELETE FROM standing_instruction WHERE registration = ?1", [registration])?;
     Ok(())

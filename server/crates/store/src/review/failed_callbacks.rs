@@ -75,7 +75,7 @@ const FAILED_CALLBACKS: &str = "SELECT message.id, callback, entity,
          (SELECT fault FROM delivery WHERE delivery.message = message.id ORDER BY at DESC LIMIT 1)
      FROM message WHERE callback IS NOT NULL AND failed IS NOT NULL";
 
-/// A limit that leaves nothing out (SQLite).
+/// A limit that leaves nothing out.
 const NO_LIMIT: i64 = i64::MAX;
 
 impl Store {

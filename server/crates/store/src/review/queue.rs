@@ -319,6 +319,7 @@ impl AdminStore {
         selection: &ReviewSelection,
         matches: impl Fn(&QueuedReview, &Payment) -> bool,
     ) -> Result<Option<ReviewPage>, StoreError> {
+        let _snapshot = self.session.begin_snapshot()?;
         load_page(&*self.session, selection, matches)
     }
 

@@ -123,7 +123,8 @@ fn load_entries(
 ) -> Result<Vec<RiskListEntry>, StoreError> {
     let query = format!(
         "SELECT {COLUMNS} FROM risk_list
-         WHERE entity = ?1 AND (CAST(?2 AS TEXT) IS NULL OR list = ?2) AND key = coalesce(?3, key) AND value = coalesce(?4, value)
+         WHERE entity = ?1 AND (CAST(?2 AS TEXT) IS NULL OR list = ?2)
+             AND key = coalesce(?3, key) AND value = coalesce(?4, value)
          AND (key, value, list) > (?5, ?6, ?7) ORDER BY key, value, list LIMIT ?8"
     );
     let after = selection.after.as_ref();
@@ -162,7 +163,8 @@ pub(crate) const FIND_HITS: &str = "
     FROM json_each(?1) AS wanted CROSS JOIN risk_list AS hit
     WHERE hit.entity = json_extract(wanted.value, '$[0]') AND hit.key = json_extract(wanted.value, '$[1]')
     AND hit.value = json_extract(wanted.value, '$[2]')
-    AND (hit.source = 'any' OR CAST(json_extract(wanted.value, '$[3]') AS BIGINT) = 0) AND (hit.expires IS NULL OR hit.expires > ?2)";
+    AND (hit.source = 'any' OR CAST(json_extract(wanted.value, '$[3]') AS BIGINT) = 0)
+        AND (hit.expires IS NULL OR hit.expires > ?2)";
 
 /// Finds the entries for a payment's values, as [`Store::find_list_hits`] describes.
 pub(crate) fn find_hits(

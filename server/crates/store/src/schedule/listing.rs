@@ -31,7 +31,7 @@ impl Store {
     ) -> Result<(Vec<Schedule>, Option<DuePlace>), StoreError> {
         let after = after.map_or((i64::MIN, ""), |(due, id)| (due.as_millisecond(), id.as_str()));
         let read_key = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?));
-        self.run_read(|session| {
+        self.readers.in_snapshot(|session| {
             let places = collect_first(session, ACTIVE, entities, after, limit + 1, read_key)?;
             let last = (places.len() > limit).then(|| places.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|(due, id)| Timestamp::from_millisecond(*due).ok().zip(ScheduleId::parse(id)));
@@ -50,7 +50,7 @@ impl Store {
     ) -> Result<(Vec<Schedule>, Option<ScheduleId>), StoreError> {
         let before = (0, before.map_or(MAX_ID, ScheduleId::as_str));
         let read_key = |row: &Row<'_>| Ok(Reverse(row.get::<String>(0)?));
-        self.run_read(|session| {
+        self.readers.in_snapshot(|session| {
             let ids = collect_first(session, ENDED, entities, before, limit + 1, read_key)?;
             let last = (ids.len() > limit).then(|| ids.iter().nth(limit - 1)).flatten();
             let place = last.and_then(|Reverse(id)| ScheduleId::parse(id));

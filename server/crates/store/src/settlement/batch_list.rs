@@ -70,7 +70,8 @@ impl PaymentHistory {
     ) -> Result<Vec<(EntityId, StoredBatch)>, StoreError> {
         // The comparison has the order of the index, so that each page begins with one search.
         let query = "SELECT entity, document FROM settlement_batch
-             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2) AND (day, entity, currency) < (?3, ?4, ?5)
+             WHERE merchant = ?1 AND (CAST(?2 AS TEXT) IS NULL OR entity = ?2)
+                 AND (day, entity, currency) < (?3, ?4, ?5)
              ORDER BY day DESC, entity DESC, currency DESC LIMIT ?6";
         let (day, entity, currency) = match before {
             Some(key) => (key.day.to_string(), key.entity.as_str(), key.currency.as_str()),

@@ -15,6 +15,8 @@ use tillgate_engine::{Error, ErrorKind, Session, params};
 use tillgate_shared::result::ResultCode;
 
 use crate::document::{decode_document, encode_document};
+use crate::error::Cause;
+use crate::keys::audit_key;
 use crate::settlement::record_digest;
 use crate::timer::start_settlement_timer;
 use crate::{Sources, StoreError};
@@ -108,10 +110,17 @@ pub(crate) fn write_entry(
     Ok(())
 }
 
-/// Returns the id of the key that this session has. `None` if it has none: the store is not sealed then, or the
-/// session cannot write.
+/// Returns the id of the key that this session has. `None` if the log has no key yet.
+///
+/// # Errors
+/// If the log has a key and the session has not.
 fn load_key_id(session: &dyn Session) -> Result<Option<String>, StoreError> {
-    Ok(session.call("audit_key_id", ())?)
+    let id = session.call("audit_key_id", ())?;
+    // An entry without a key in a chain with keys could be anybody's.
+    if id.is_none() && audit_key::is_made(session)? {
+        return Err(Cause::NeedsAuditKey.into());
+    }
+    Ok(id)
 }
 
 /// Computes the hash of an entry with the key of this session.

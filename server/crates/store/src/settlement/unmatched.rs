@@ -70,7 +70,8 @@ impl Store {
         limit: u32,
     ) -> Result<u64, StoreError> {
         let query = "SELECT count(*) FROM (SELECT 1 FROM settlement_unmatched
-             WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2 AND (CAST(?3 AS TEXT) IS NULL OR record < ?3) LIMIT ?4) AS found";
+             WHERE entity IN (SELECT value FROM json_each(?1)) AND record >= ?2
+                 AND (CAST(?3 AS TEXT) IS NULL OR record < ?3) LIMIT ?4) AS found";
         self.run_read(|session| {
             let (from, until) = (from.map_or("", RecordId::as_str), until.map(RecordId::as_str));
             let count: i64 =
