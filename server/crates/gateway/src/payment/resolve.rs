@@ -2,6 +2,7 @@
 //! safe. A payment that the connector does not know is reversed there, so that it cannot succeed later.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jiff::SignedDuration;
 use tillgate_connector::messages::collect_messages;
@@ -13,7 +14,7 @@ use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
-use super::connector_request::{CONNECTOR_TIMEOUT, ConnectorAnswer, InFlightPayment, wait_for_outcome};
+use super::connector_request::{CONNECTOR_TIMEOUT, ConnectorAnswer, InFlightPayment, NextAnswer, wait_for_outcome};
 use super::debit_steps::capture_debit;
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
@@ -47,11 +48,20 @@ impl Gateway {
     pub(super) async fn resolve_payment_afresh(&self, entity: &EntityId, id: &PaymentId) -> Result<(), Failure> {
         // The inquiry under way may have begun before this call. One that another caller begins after it is as good as
         // our own.
+        let mut next: Option<NextAnswer> = None;
         for _ in 0..2 {
-            if let Some(guard) = self.payments_in_flight.mark_payment(id) {
-                return self.resolve_in_flight(entity, id, guard).await;
+            // It may have ended before this caller went on.
+            if next.as_ref().is_some_and(|next| next.load(Ordering::Acquire)) {
+                break;
             }
-            self.payments_in_flight.wait_for_end(id).await;
+            if let Some(guard) = self.payments_in_flight.mark_payment(id) {
+                self.resolve_in_flight(entity, id, guard).await?;
+                if let Some(next) = next {
+                    next.store(true, Ordering::Release);
+                }
+                break;
+            }
+            next = self.payments_in_flight.wait_for_end(id).await;
         }
         Ok(())
     }
