@@ -372,6 +372,32 @@ async fn screen_readers_get_one_named_group_with_all_radio_buttons() -> anyhow::
 }
 
 #[tokio::test]
+async fn no_date_is_typed_into_a_page_that_may_see_no_card_data_and_none_is_needed_where_the_issuer_decides()
+-> anyhow::Result<()> {
+    let (stage, ids) = fixture_with_stored_accounts(&[]).await?;
+    run_in_browser(move |browser| async move {
+        let later = "const now = Date.UTC(2034, 6, 1); Date.now = () => now;";
+        for (option, cards) in
+            [("enableSAQACompliance", "Expired:disabled,Expired:disabled"), ("disableCardExpiryDateValidation", "")]
+        {
+            let page = MerchantPage::for_checkout(&stage.checkout)
+                .with_brands("VISA IDEAL")
+                .with_script(&format!("{later} var wpwlOptions = {{ {ACCORDION}, {option}: true }};"));
+            browser.goto(stage.site.add_page(page)).await?;
+            browser.wait_until(&format!("document.querySelector(\"input[value='{}']\")", ids[0])).await?;
+            let marked = "[...document.querySelectorAll('.wpwl-expired')].map(it =>
+                it.querySelector('.wpwl-registration-expired').textContent + ':'
+                    + (it.querySelector('[name=registrationId]').disabled ? 'disabled' : 'free')).join()";
+            assert_eq!(browser.evaluate(marked).await?, cards, "{option}");
+            let dates = "document.querySelectorAll('.wpwl-form-registrations [name=\"card.expiry\"]').length";
+            assert_eq!(browser.evaluate(dates).await?, 0, "{option}");
+        }
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
 async fn an_expired_card_is_not_chosen_by_itself_and_asks_for_its_new_date() -> anyhow::Result<()> {
     let (stage, ids) = fixture_with_stored_accounts(&[]).await?;
     // Both cards are valid until May 2034, so the bank account is the first that is chosen.
