@@ -2,6 +2,7 @@
 //! process, however that ends.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,8 +22,13 @@ const NOBODY: u32 = 65534;
 /// The database's own user. Sockets of a cluster are in a folder that only the test's user can enter.
 const USER: &str = "tester";
 
-/// Runs the server, and ends it when the pipe of its input is closed, as it is when the test's process ends.
-const SUPERVISE: &str = r#""$@" & server=$!; read -r _; kill -INT $server 2>/dev/null; wait $server"#;
+/// Runs the server, and ends it when the pipe of its input is closed, as it is when the test's process ends. Then
+/// removes the folder, which nobody else does if the test's process was killed or keeps the cluster to its end, unless a
+/// word has asked to keep it.
+const SUPERVISE: &str = r#""$@" & server=$!; read -r word; kill -INT $server 2>/dev/null; wait $server
+[ "$word" = keep ] || rm -rf "$PWD""#;
+/// The line that asks to keep the folder.
+const KEEP: &[u8] = b"keep\n";
 
 /// A running cluster.
 pub struct Cluster {
@@ -134,7 +140,9 @@ impl Cluster {
         self.stop("immediate")?;
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         // The supervisor ends with the server that it waits for, once its input is closed.
-        drop(server.stdin.take());
+        if let Some(mut input) = server.stdin.take() {
+            input.write_all(KEEP)?;
+        }
         server.wait()?;
         *server = start_server(&self.programs, self.folder.path(), &[])?;
         drop(server);
