@@ -23,8 +23,8 @@ const NOBODY: u32 = 65534;
 const USER: &str = "tester";
 
 /// Runs the server, and ends it when the pipe of its input is closed, as it is when the test's process ends. Then
-/// removes the folder, which nobody else does if the test's process was killed or keeps the cluster to its end, unless a
-/// word has asked to keep it.
+/// removes the folder, unless a word has asked to keep it: nobody else does that if the test's process was killed, or
+/// keeps the cluster to its end.
 const SUPERVISE: &str = r#""$@" & server=$!; read -r word; kill -INT $server 2>/dev/null; wait $server
 [ "$word" = keep ] || rm -rf "$PWD""#;
 /// The line that asks to keep the folder.
