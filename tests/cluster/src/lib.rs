@@ -64,7 +64,7 @@ impl Cluster {
     /// nobody else and names its address. The file is that of [`Self::certificate`].
     ///
     /// # Errors
-    /// As [`Self::start`], or if openssl is not installed.
+    /// Same as [`Self::start`], or if openssl is not installed.
     pub fn start_encrypted() -> Result<Self> {
         let certificate = tempfile::tempdir()?;
         let host = own_host();

@@ -165,12 +165,12 @@ impl dyn Session + '_ {
         value.map(|value| T::from_value(value.to_value()?)).transpose()
     }
 
-    /// Returns true if a query finds a row.
+    /// Returns true if a query finds a row. The statement finds few.
     ///
     /// # Errors
     /// If the database refuses or fails.
     pub fn has_row(&self, statement: &str, parameters: impl Params) -> Result<bool> {
-        Ok(self.query(statement, parameters)?.next()?.is_some())
+        Ok(self.query_whole(statement, parameters)?.next()?.is_some())
     }
 
     /// Begins a transaction that keeps all other writers out. It is undone when it is dropped before its commit.

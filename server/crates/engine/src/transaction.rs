@@ -18,7 +18,7 @@ impl<'a> Transaction<'a> {
     /// Commits.
     ///
     /// # Errors
-    /// As [`Session::commit`].
+    /// Same as [`Session::commit`].
     pub fn commit(self) -> Result<()> {
         self.session.commit()
     }

@@ -249,8 +249,7 @@ impl<C: CommitHooks> CommitThread<C> {
     /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the
     /// disk fault.
     fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
-        let commit = || Ok(self.session.commit()?);
-        let committed = self.hooks.before_commit(&*self.session).and_then(|()| commit());
+        let committed = self.hooks.before_commit(&*self.session).and_then(|()| Ok(self.session.commit()?));
         let Err(error) = committed else { return Ok(()) };
         if error.is_commit_unknown() && self.find_lost_outcome() == Some(true) {
             tracing::warn!(requests, "the answer to a commit was lost, and the commit was found done");

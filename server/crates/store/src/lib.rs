@@ -22,6 +22,7 @@ mod cluster;
 pub mod credential;
 mod decision_input;
 pub mod delivery;
+mod directory_reload;
 pub mod dispute;
 mod document;
 pub mod entity_directory;

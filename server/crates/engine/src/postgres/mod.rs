@@ -1,4 +1,4 @@
-//! PostgreSQL: a cluster on the network, several writers at a time.
+//! PostgreSQL: a cluster on the network, whose nodes write one after the other.
 
 mod address;
 mod cursor;

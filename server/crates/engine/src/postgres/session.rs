@@ -165,11 +165,6 @@ impl PostgresSession {
             }
         }
     }
-
-    /// Runs statements that begin or end a transaction.
-    fn run_control(&self, script: &str) -> Result<()> {
-        self.ask(|client| client.batch_execute(script))
-    }
 }
 
 impl Drop for PostgresSession {
@@ -196,7 +191,7 @@ impl Session for PostgresSession {
     }
 
     fn run_script(&self, script: &str) -> Result<()> {
-        self.run_control(script)
+        self.ask(|client| client.batch_execute(script))
     }
 
     fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>> {
@@ -208,7 +203,7 @@ impl Session for PostgresSession {
         // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
         let begin = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS})");
-        self.run_control(&begin).inspect_err(|_| {
+        self.run_script(&begin).inspect_err(|_| {
             let _ = self.roll_back();
         })
     }
@@ -216,7 +211,7 @@ impl Session for PostgresSession {
     fn begin_read(&self) -> Result<()> {
         self.check_idle()?;
         // A reader holds nobody up, so it may take its time between two statements.
-        self.run_control(
+        self.run_script(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '10min'",
         )?;
         self.state.set(State::Open);
@@ -224,27 +219,27 @@ impl Session for PostgresSession {
     }
 
     fn set_savepoint(&self, name: &str) -> Result<()> {
-        self.run_control(&format!("SAVEPOINT {name}"))
+        self.run_script(&format!("SAVEPOINT {name}"))
     }
 
     fn return_to_savepoint(&self, name: &str) -> Result<()> {
-        self.run_control(&format!("ROLLBACK TO {name}"))?;
+        self.run_script(&format!("ROLLBACK TO {name}"))?;
         self.state.set(State::Open);
         Ok(())
     }
 
     fn release_savepoint(&self, name: &str) -> Result<()> {
-        self.run_control(&format!("RELEASE {name}"))
+        self.run_script(&format!("RELEASE {name}"))
     }
 
     fn commit(&self) -> Result<()> {
         let state = self.state.replace(State::Idle);
         if state == State::Failed {
             // The database would answer that it has ended the transaction, and mean that it has undone it.
-            self.run_control("ROLLBACK")?;
+            self.run_script("ROLLBACK")?;
             return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
         }
-        self.run_control("COMMIT").map_err(|error| match error.kind() {
+        self.run_script("COMMIT").map_err(|error| match error.kind() {
             // The answer is lost, which leaves the commit in doubt.
             ErrorKind::Unavailable | ErrorKind::Busy => Error::new(ErrorKind::UnknownCommit, error.to_string()),
             _ => error,
@@ -253,7 +248,7 @@ impl Session for PostgresSession {
 
     fn roll_back(&self) -> Result<()> {
         if self.state.replace(State::Idle) != State::Idle {
-            self.run_control("ROLLBACK")?;
+            self.run_script("ROLLBACK")?;
         }
         Ok(())
     }
