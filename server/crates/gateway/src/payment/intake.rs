@@ -96,8 +96,8 @@ impl Gateway {
         })?;
         order.accepts_any_number = payer.settings.sandbox_any_number;
         // The shopper has read the mandate of the checkout's entity, whichever channel pays.
-        let creditor = sender.checkout().map_or(&payer.id, |checkout| &checkout.entity);
-        order.creditor_id = self.find_creditor_id(creditor, &order);
+        let creditor = || sender.checkout().map_or(&payer.id, |checkout| &checkout.entity).clone();
+        order.creditor_id = self.find_creditor_id(&order, creditor);
         let mut from_gateway = Vec::new();
         if let (Some(_), FullAccount::Card(card)) = (&wallet_token, &order.account) {
             // A registration stores the parameters of its account, so the data of a decrypted card are added to them.

@@ -102,16 +102,18 @@ impl Gateway {
     /// Does not check the account again. Returns `None` if its brand is no longer known.
     pub(crate) fn rebuild_order(&self, payment: &Payment, account: FullAccount, proof: Option<Proof>) -> Option<Order> {
         let order = rebuild_order(payment, account, proof)?;
-        let checkout = payment.checkout.as_ref().and_then(|id| self.store.load_checkout(id).ok().flatten());
-        let creditor = checkout.as_ref().map_or(&payment.entity, |checkout| &checkout.entity);
-        Some(Order { creditor_id: self.find_creditor_id(creditor, &order), ..order })
+        let creditor = || {
+            let checkout = payment.checkout.as_ref().and_then(|id| self.store.load_checkout(id).ok().flatten());
+            checkout.map_or_else(|| payment.entity.clone(), |checkout| checkout.entity)
+        };
+        Some(Order { creditor_id: self.find_creditor_id(&order, creditor), ..order })
     }
 
     /// Returns the identifier that the mandate of an order names as the creditor's. `None` for another brand than a
-    /// direct debit, and if the entity has none.
-    pub(crate) fn find_creditor_id(&self, entity: &EntityId, order: &Order) -> Option<String> {
+    /// direct debit, for which `creditor` is not asked, and if the entity has none.
+    pub(crate) fn find_creditor_id(&self, order: &Order, creditor: impl FnOnce() -> EntityId) -> Option<String> {
         let is_debit = order.brand.form == FormKind::DirectDebit && order.payment_type != PaymentType::Credit;
-        is_debit.then(|| self.directory.creditor_id(entity)).flatten()
+        is_debit.then(|| self.directory.creditor_id(&creditor())).flatten()
     }
 }
 
