@@ -1,5 +1,5 @@
-// Names the bank of an IBAN by the bank's code in it, as far as the table of the largest banks (banks.toml) knows the
-// code. Nothing is asked of the gateway for it, and other banks have no name.
+// Names the bank of an IBAN by the bank's code in it, if the table of the largest banks (banks.toml) knows the code.
+// Nothing is asked of the gateway for it, and other banks have no name.
 
 // The table: in each line a country, the place and the length of its codes, and the banks with the beginnings of their
 // codes, such as "IE:4:4:AIB=AIBK|Barclays=BARC".

@@ -1,6 +1,6 @@
 // Completes the form of a direct debit: groups and checks the IBAN, names its country and its bank, shows of the other
-// fields those that the IBAN does not make needless, and says to whom the mandate is given. Only pages with such a form load this script. Without it
-// the form has all its fields, and the gateway checks them.
+// fields those that the IBAN does not make needless, and says to whom the mandate is given. Only pages with such a form
+// load this script. Without it the form has all its fields, and the gateway checks them.
 
 import { showGroups, skipSpace } from "../frame/spaces.js";
 import { define, globalOf, listen, make, nativeCall } from "../loader/native.js";
