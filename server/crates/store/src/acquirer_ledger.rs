@@ -245,7 +245,7 @@ fn open_ledger_file(folder: &Path) -> Result<SqliteSession, StoreError> {
     session.run_script("PRAGMA foreign_keys = true")?;
     session.run_script("PRAGMA temp_store = MEMORY")?;
     let migrations = MIGRATIONS.map(|script| Migration::<StoreError> { script, finish: None });
-    sqlite::migrate(&session, &migrations).map_err(|error| Cause::Migration(Box::new(error)))?;
+    sqlite::migrate(&session, &migrations, None).map_err(|error| Cause::Migration(Box::new(error)))?;
     Ok(session)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The number of a file is the schema version after it. A new migration needs a new file and a new line at the end of
 //! [`MIGRATIONS`]. Existing migrations are never changed. If SQL is not enough, [`all_migrations`] adds a function to
-//! the migration.
+//! the migration. A test compares `schema.sql` with what they make, and writes it if `WRITE` is set.
 
 use tillgate_engine::Session;
 use tillgate_engine::sqlite::{self, Finish, Migration};
@@ -90,19 +90,23 @@ const MIGRATIONS: &[(&str, &str)] = migrations![
     "0067_connector_messages",
 ];
 
+/// The statements that make what all migrations make together, with which a new store begins: 67 migrations, most of
+/// which change what earlier ones made, take ten times as long.
+const WHOLE: &str = include_str!("schema.sql");
+
 /// Number of migrations, which is the schema version of a current store.
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
 /// Migrates a store of any earlier version to the current schema. Fails if it has a later version.
 pub(super) fn migrate(session: &dyn Session) -> Result<(), StoreError> {
-    sqlite::migrate(session, &all_migrations()).map_err(|error| Cause::Migration(Box::new(error)).into())
+    sqlite::migrate(session, &all_migrations(), Some(WHOLE)).map_err(|error| Cause::Migration(Box::new(error)).into())
 }
 
 /// Migrates an empty store to an earlier version of the schema.
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(super) fn migrate_to(session: &dyn Session, version: usize) {
-    sqlite::migrate(session, &all_migrations()[..version]).unwrap();
+    sqlite::migrate(session, &all_migrations()[..version], None).unwrap();
 }
 
 fn all_migrations() -> Vec<Migration<StoreError>> {
@@ -128,6 +132,53 @@ mod tests {
     #[test]
     fn the_migrations_are_valid() {
         assert!(migrate(&SqliteSession::open_in_memory().unwrap()).is_ok());
+    }
+
+    /// Returns the statements that make the schema and the rows of a store.
+    fn describe(session: &dyn Session) -> String {
+        let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid";
+        let statements: Vec<String> = session.query_all(query, (), |row| row.get(0)).unwrap();
+        let tables: Vec<String> = session
+            .query_all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", (), |row| row.get(0))
+            .unwrap();
+        let rows = tables.iter().flat_map(|table| describe_rows(session, table));
+        statements.into_iter().chain(rows).map(|statement| format!("{statement};\n")).collect()
+    }
+
+    /// Returns a statement for each row of a table.
+    fn describe_rows(session: &dyn Session, table: &str) -> Vec<String> {
+        let query = format!("SELECT name FROM pragma_table_info('{table}')");
+        let columns: Vec<String> = session.query_all(&query, (), |row| row.get(0)).unwrap();
+        let values: Vec<String> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+        let query = format!("SELECT concat_ws(', ', {}) FROM \"{table}\" ORDER BY 1", values.join(", "));
+        let rows: Vec<String> = session.query_all(&query, (), |row| row.get(0)).unwrap();
+        let columns = columns.join(", ");
+        rows.iter().map(|row| format!("INSERT INTO {table} ({columns}) VALUES ({row})")).collect()
+    }
+
+    #[test]
+    fn a_new_store_begins_with_what_all_migrations_make_together() {
+        let (migrated, new) = (SqliteSession::open_in_memory().unwrap(), SqliteSession::open_in_memory().unwrap());
+        migrate_to(&migrated, VERSION);
+        let made = describe(&migrated);
+        if std::env::var_os("WRITE").is_some() {
+            let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema.sql");
+            std::fs::write(file, &made).unwrap();
+        }
+        assert!(made == WHOLE, "schema.sql is not what the migrations make: run this test with WRITE=1");
+        migrate(&new).unwrap();
+        assert_eq!(describe(&new), made);
+        let version: usize = new.query_one("PRAGMA user_version", (), |row| row.get(0)).unwrap();
+        assert_eq!(version, VERSION);
+    }
+
+    #[test]
+    fn a_file_that_something_else_has_begun_is_no_new_store() {
+        let session = SqliteSession::open_in_memory().unwrap();
+        session.run_script("CREATE TABLE payment (mine TEXT)").unwrap();
+        assert!(migrate(&session).is_err());
+        let tables: Vec<String> = session.query_all("SELECT name FROM sqlite_schema", (), |row| row.get(0)).unwrap();
+        assert_eq!(tables, ["payment"]);
     }
 
     #[test]

@@ -14,26 +14,46 @@ pub struct Migration<E> {
 }
 
 /// Brings a file to the version of the last of these migrations, of which the first makes version 1. All that are
-/// missing are one transaction. Does nothing if none is missing.
+/// missing are one transaction. Does nothing if none is missing. An empty file gets `whole` instead, if that is given:
+/// the statements that make what all migrations together make, in a fraction of their time.
 ///
 /// # Errors
 /// That of a migration, or of a file that has a later version. The file stays as it was.
-pub fn migrate<E: From<Error>>(session: &dyn Session, migrations: &[Migration<E>]) -> Result<(), E> {
+pub fn migrate<E: From<Error>>(
+    session: &dyn Session,
+    migrations: &[Migration<E>],
+    whole: Option<&str>,
+) -> Result<(), E> {
     // A file that is up to date takes no lock, because a writer of another process would delay each opening.
     if find_missing(session, migrations)?.is_empty() {
         return Ok(());
     }
     let transaction = session.begin()?;
     // Another process may have migrated the file before this one got the lock.
-    for migration in find_missing(session, migrations)? {
-        transaction.run_script(migration.script)?;
-        if let Some(finish) = migration.finish {
-            finish(&*transaction)?;
-        }
+    let missing = find_missing(session, migrations)?;
+    match whole {
+        Some(script) if missing.len() == migrations.len() && is_empty(session)? => transaction.run_script(script)?,
+        _ => run_migrations(&*transaction, missing)?,
     }
     // A pragma takes no parameters.
     transaction.run_script(&format!("PRAGMA user_version = {}", migrations.len()))?;
     Ok(transaction.commit()?)
+}
+
+/// Runs migrations in their order.
+fn run_migrations<E: From<Error>>(session: &dyn Session, migrations: &[Migration<E>]) -> Result<(), E> {
+    for migration in migrations {
+        session.run_script(migration.script)?;
+        if let Some(finish) = migration.finish {
+            finish(session)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if a file has nothing in it.
+fn is_empty(session: &dyn Session) -> Result<bool> {
+    Ok(!session.has_row("SELECT 1 FROM sqlite_schema LIMIT 1", ())?)
 }
 
 /// Returns the migrations after the file's version.
@@ -70,26 +90,26 @@ mod tests {
     fn each_migration_runs_once_and_a_later_version_is_refused() {
         let session = SqliteSession::open_in_memory().unwrap();
         let second = || Migration { script: "INSERT INTO number (n) VALUES (2)", finish: None };
-        migrate(&session, &[first()]).unwrap();
-        migrate(&session, &[first()]).unwrap();
+        migrate(&session, &[first()], None).unwrap();
+        migrate(&session, &[first()], None).unwrap();
         assert_eq!(count(&session), 1);
-        migrate(&session, &[first(), second()]).unwrap();
+        migrate(&session, &[first(), second()], None).unwrap();
         assert_eq!(count(&session), 2);
-        let error = migrate(&session, &[first()]).unwrap_err();
+        let error = migrate(&session, &[first()], None).unwrap_err();
         assert!(error.to_string().contains("version 2"), "{error}");
     }
 
     #[test]
     fn a_migration_that_fails_leaves_the_file_as_it_was() {
         let session = SqliteSession::open_in_memory().unwrap();
-        migrate(&session, &[first()]).unwrap();
+        migrate(&session, &[first()], None).unwrap();
         let script = "INSERT INTO number (n) VALUES (2)";
         let failing = || Migration { script, finish: Some(insert) };
-        assert_eq!(migrate(&session, &[first(), failing()]).unwrap_err().kind(), ErrorKind::Constraint);
+        assert_eq!(migrate(&session, &[first(), failing()], None).unwrap_err().kind(), ErrorKind::Constraint);
         assert_eq!(count(&session), 1);
         assert!(!session.is_in_transaction());
         let mend = Migration { script, finish: None };
-        migrate(&session, &[first(), mend]).unwrap();
+        migrate(&session, &[first(), mend], None).unwrap();
         assert_eq!(count(&session), 2);
     }
 }
