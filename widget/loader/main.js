@@ -159,8 +159,9 @@ function startLoader() {
   }
 
   function placeForms(isParsed) {
-    // Browsers read it while frames are made, which takes longer than anything else here.
-    if (!placeAll(isParsed, requestPageModule)) return;
+    if (!placeAll(isParsed)) return;
+    // Frames are what a form waits for, and to find out whether wasm may run takes as long as to make one.
+    requestPageModule();
     // From far away the sheet is there before the frames, so the page has time for it.
     loadStyle(readOption("style"), readOption("theme"), restyle);
     if (hasLayout()) loadChoice();

@@ -127,16 +127,14 @@ function forgetLostForms() {
   });
 }
 
-// Places the forms of all placeholders that stand in the page, and calls `prepare` before it if there are new ones.
-// Returns their number.
-export function placeAll(isParsed, prepare) {
+// Places the forms of all placeholders that stand in the page. Returns the number of new ones.
+export function placeAll(isParsed) {
   var found = Array.from(nativeCall(document, "querySelectorAll", "form.paymentWidgets")).filter(function (form) {
     var isKnown = entries.some(function (entry) { return entry.placeholder === form; });
     return !isKnown && (isParsed || !nativeCall(form, "contains", ownScript));
   });
   if (!found.length) return 0;
   forgetLostForms();
-  prepare();
   found.forEach(function (placeholder) {
     var entry = { placeholder: placeholder, brands: "", forms: [], parent: null, isSettled: false };
     // The names of its forms depend on the forms before it.

@@ -187,14 +187,18 @@ fn write_manifest(out: &Path, manifest: &Value) -> Result<()> {
 fn page_script(page: &CompiledModule) -> Result<Vec<u8>> {
     let (glue, name, decode, unpack) = (&page.glue, glue::NAME, decode_bytes(), packed::unpack_source());
     let (bytes, module) = match packed::pack_module(&page.wasm) {
-        Ok(packed) => (packed.bytes, format!("unpack(decode({MODULE}), {})", packed.arguments)),
+        Ok(packed) => (packed.bytes, format!("unpack(bytes, {})", packed.arguments)),
         // Another compiler may write other instructions. The page is larger then.
         Err(error) => {
             eprintln!("    the page module is not packed: {error:#}");
-            (page.wasm.clone(), format!("decode({MODULE})"))
+            (page.wasm.clone(), "bytes".to_owned())
         }
     };
-    let starts = format!("{name}({module}).catch((e) => window.__tillgate.fail(e));");
+    // Both loops pass over every byte. On a slow processor they would be one long task, in which nobody can type.
+    let starts = format!(
+        "(async () => {{ const bytes = decode({MODULE}); await new Promise((next) => setTimeout(next)); \
+         await {name}({module}); }})().catch((e) => window.__tillgate.fail(e));"
+    );
     insert_bytes(&bytes, &format!("{glue} {decode} {unpack} {starts}"))
 }
 
