@@ -75,9 +75,9 @@ async fn give_back_after(app: &App, work: BackgroundWork, task: impl Future<Outp
     app.gateway.store.give_back(work).await;
 }
 
-/// Sweeps every second until `stop` changes: runs due timers, saves what is in memory and forgets what has expired there,
-/// and does the rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves what is only in
-/// memory.
+/// Sweeps every second until `stop` changes: runs due timers, saves what is in memory and forgets what has expired
+/// there, and does the rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves
+/// what is only in memory.
 async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -147,7 +147,8 @@ fn log_failed_deliveries(app: &App, now: Timestamp) {
     }
 }
 
-/// Deletes what has expired until `stop` changes: data every second, and the counters of risk rules after each full hour.
+/// Deletes what has expired until `stop` changes: data every second, and the counters of risk rules after each full
+/// hour.
 async fn delete_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
     tokio::join!(
         delete_data_periodically(&app, stop.clone()),

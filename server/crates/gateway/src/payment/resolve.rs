@@ -117,8 +117,8 @@ impl Gateway {
         })
     }
 
-    /// Loads the intents whose outcome this process has to look up now, oldest first, at most `limit`. Leaves out payments
-    /// that it is asking a connector about: their intents are due too, and would take the place of others.
+    /// Loads the intents whose outcome this process has to look up now, oldest first, at most `limit`. Leaves out
+    /// payments that it is asking a connector about: their intents are due too, and would take the place of others.
     pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
         let in_flight = self.payments_in_flight.payment_ids();
         // The limit grows by the number of payments that are left out, so that the list is still full.

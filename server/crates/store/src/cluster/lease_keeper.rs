@@ -1,5 +1,5 @@
-//! The thread that keeps the leases of a process. It has a separate connection, because a lease must not wait behind the
-//! writes of payments.
+//! The thread that keeps the leases of a process. It has a separate connection, because a lease must not wait behind
+//! the writes of payments.
 //!
 //! The clock of the database decides when a lease ends, so the clocks of the nodes do not matter. A process counts the
 //! time of its leases from before it has asked for them, on a clock that is never set and that goes on while the
@@ -31,8 +31,8 @@ const RELIANCE: Duration = Duration::from_secs(6);
 /// Interval of renewals, and of tries to take the leases of others. Several fail before a lease is lost.
 const RENEWAL: Duration = Duration::from_secs(1);
 
-/// Takes or renews those of some leases that are free or that the process has. It looks first, because the nodes without
-/// a lease ask every second and should write nothing.
+/// Takes or renews those of some leases that are free or that the process has. It looks first, because the nodes
+/// without a lease ask every second and should write nothing.
 const TAKE: &str = "INSERT INTO lease (work, holder, until)
      SELECT wanted.value, ?1, clock_milliseconds() + ?2 FROM json_each(?3) AS wanted
          WHERE NOT EXISTS (SELECT 1 FROM lease

@@ -12,6 +12,7 @@ use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
 use crate::conformance::samples::{empty_directory, sample_checkout, sample_entity, sample_time, write_changes};
+use crate::risk::velocity::VelocityChange;
 use crate::{AdminStore, Changes, DiskFault, LoadedRecords, RecordKeys, Sources, Store, StoreErrorKind, WriteLimits};
 
 /// The cluster of the databases.
@@ -214,4 +215,19 @@ async fn a_node_goes_on_by_itself_after_the_database_was_killed_and_loses_nothin
         last += 1;
     }
     assert_eq!(version(&node), last);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_node_counts_against_the_limits_the_others_read_at_their_next_look() {
+    let address = CLUSTER.create_database().unwrap();
+    let (one, other) = (open_node(&address), open_node(&address));
+    let mut since = 0;
+    assert_eq!(other.load_velocity_changes(&mut since).unwrap(), []);
+    for number in 1..=3 {
+        let change = VelocityChange { kind: number, name: [number; 16], cost: 5_000_000_000 };
+        let counted = one.add_velocity_changes(vec![change], sample_time(0), i64::MAX / 4).await.unwrap();
+        // Those of the earlier looks are read again for a while, which changes nothing.
+        let changed = other.load_velocity_changes(&mut since).unwrap();
+        assert!(changed.contains(&counted[0]) && changed.len() == usize::from(number), "{changed:?}");
+    }
 }

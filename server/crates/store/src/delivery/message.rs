@@ -217,7 +217,7 @@ impl Store {
     /// Records the result of a delivery attempt and releases the claim. With `retry_after`, counts a failure, and the
     /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
     /// delivered or not; a review callback that is not accepted moves to the failed list. If the claim has ended and
-    /// another sender has the message, only an accepted one is done, and the result of a failure is left to that sender.
+    /// another sender has the message, only an accepted one is done, and a failure is left to that sender.
     pub async fn record_delivery_attempt(&self, message: &Message, attempt: DeliveryResult) -> Result<(), StoreError> {
         let (id, claimed) = (message.id.clone(), message.claimed);
         self.run_write(move |session| {

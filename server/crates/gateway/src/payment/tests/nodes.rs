@@ -106,9 +106,12 @@ async fn confirm_challenge(nodes: &[&TestShop], payment: &Payment) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shopper_who_returns_to_a_node_without_the_security_code_types_it_again_and_pays_once() {
+async fn a_shopper_who_returns_to_a_node_without_a_required_code_types_it_again_and_pays_once() {
     let [first, second] = open_nodes().await;
-    let checkout = first.create_checkout().await;
+    let parameters = order_parameters(&[("requireCvv", "true")]);
+    let created =
+        first.gateway.create_checkout(&first.entity, parameters, "build", Scopes::all(), ResponseRecorder::disabled());
+    let checkout = created.await.unwrap();
     let pending = first.submit_form(&checkout, challenged_form()).await.pending.unwrap();
     confirm_challenge(&[&second], &pending).await;
     assert_eq!((second.stored_payment(&pending).result, second.host.entry_count()), (codes::CODE_MISSING, 0));
@@ -118,6 +121,17 @@ async fn a_shopper_who_returns_to_a_node_without_the_security_code_types_it_agai
     let again = second.submit_form(&checkout, challenged_form()).await.pending.unwrap();
     confirm_challenge(&[&second], &again).await;
     assert_eq!((second.stored_payment(&again).result, second.host.balance()), (codes::TEST_CONNECTOR, 9200));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shopper_who_returns_to_a_node_without_a_code_that_is_not_required_pays_once_without_it() {
+    let [first, second] = open_nodes().await;
+    let checkout = first.create_checkout().await;
+    let pending = first.submit_form(&checkout, challenged_form()).await.pending.unwrap();
+    for node in [&second, &first] {
+        confirm_challenge(&[node], &pending).await;
+        assert_eq!((node.stored_payment(&pending).result, node.host.entry_count()), (codes::TEST_CONNECTOR, 1));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,10 +13,10 @@
 //! merchant or a shopper sends a full number that is compared with stored ones counts it: payments and registrations as
 //! part of their attempt, checks without a payment and list entries with [`VelocityLimiter::count_comparison`].
 //!
-//! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Changes of
-//! counts with declines are added to the store every half second and at shutdown. The nodes of a cluster take over each
-//! other's changes as often, so that all have counted a decline within two seconds. Reached caps are recorded in the
-//! audit of risk in the same way.
+//! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Changes
+//! of counts with declines are added to the store every half second and at shutdown. The nodes of a cluster take over
+//! each other's changes as often, so that all have counted a decline within two seconds. Reached caps are recorded in
+//! the audit of risk in the same way.
 
 mod attempt;
 mod count;
