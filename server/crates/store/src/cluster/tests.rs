@@ -41,14 +41,14 @@ pub(super) fn open_node(address: &str) -> Arc<Store> {
 }
 
 /// A network between a node and a cluster.
-pub(super) struct Network {
+pub(super) struct ForwardedNetwork {
     folder: tempfile::TempDir,
     pub(super) mode: Arc<AtomicU8>,
     /// No answer arrives as long as a test has locked it.
     pub(super) answers: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Network {
+impl ForwardedNetwork {
     /// Begins to forward connections to the cluster's socket.
     pub(super) fn start(cluster: &Path) -> Self {
         let (folder, mode) = (tempfile::tempdir().unwrap(), Arc::new(AtomicU8::new(FORWARD)));
@@ -125,16 +125,16 @@ async fn raise_version(store: &Store, number: u8) -> Result<u64, StoreErrorKind>
 }
 
 /// Opens a node through a network, and another one directly.
-pub(super) fn open_both() -> (Network, Arc<Store>, Arc<Store>) {
+pub(super) fn open_both() -> (ForwardedNetwork, Arc<Store>, Arc<Store>) {
     let direct = CLUSTER.create_database().unwrap();
     let database = direct.split_once(":///").unwrap().1.split_once('?').unwrap().0;
-    let network = Network::start(CLUSTER.folder());
+    let network = ForwardedNetwork::start(CLUSTER.folder());
     let (node, other) = (open_node(&network.address(database)), open_node(&direct));
     (network, node, other)
 }
 
 /// Opens a node through a network, with a checkout, and another one directly.
-async fn open_through_network() -> (Network, Arc<Store>, Arc<Store>) {
+async fn open_through_network() -> (ForwardedNetwork, Arc<Store>, Arc<Store>) {
     let (network, node, other) = open_both();
     write_changes(&node, Changes::default().with_checkout(&sample_checkout(1))).await.unwrap();
     (network, node, other)
