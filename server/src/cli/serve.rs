@@ -61,11 +61,12 @@ impl Serve {
         let warnings = self.settings.start_log();
         create_runtime()?.block_on(async {
             let state = self.settings.open_gateway(&self.common.data).await?;
+            self.settings.join_cluster(&state).await?;
             let limits = self.settings.connection_limits();
             let listener = bind_listener(self.listen).await?;
             let ftp = self.ftp.bind_server().await?;
             let control = ControlSocket::bind(&self.common.data);
-            let stop = stop_signal()?;
+            let stop = stop_after_drain(&self.settings, Arc::clone(&state))?;
             let office = self.settings.open_office(&state, warnings, self.ftp.certificate())?;
             let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);
             self.print_addresses(&listener, ftp.as_ref(), setup)?;
@@ -162,6 +163,30 @@ pub(super) async fn serve_until_stopped(
         tracing::warn!("the process stops during deliveries: they are repeated after the next start");
     }
     Ok(())
+}
+
+/// Returns a future that completes some time after the first signal to stop, or at the second one. From the first on,
+/// the end of the server is announced.
+///
+/// # Errors
+/// Same as [`stop_signal`].
+pub(super) fn stop_after_drain(
+    settings: &GatewaySettings,
+    state: Arc<AppState>,
+) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    let (stop, time) = (stop_signal()?, settings.drain_time());
+    Ok(async move {
+        stop.await;
+        if time.is_zero() {
+            return;
+        }
+        state.draining.begin();
+        tracing::info!(seconds = time.as_secs(), "the server stops after a pause, in which it serves as before");
+        match stop_signal() {
+            Ok(again) => drop(tokio::time::timeout(time, again).await),
+            Err(error) => tracing::warn!(%error, "handling a second signal failed, so the server stops at once"),
+        }
+    })
 }
 
 /// Returns a future that completes on SIGTERM or SIGINT. The signals are handled from this call on, not from the first

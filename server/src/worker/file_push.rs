@@ -13,6 +13,7 @@ use tillgate_file_transfer::file_push::{PushFault, push_file};
 use tillgate_gateway::App;
 use tillgate_store::StoreError;
 use tillgate_store::delivery::file_delivery::{ClaimedPush, PushOutcome};
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -46,7 +47,9 @@ pub(super) async fn push_files(app: Arc<App>, mut stop: watch::Receiver<bool>) {
             _ = ticks.tick() => {}
             Some(ended) = scheduler.attempts.join_next_with_id() => scheduler.finish_attempt(&app, &ended).await,
         }
-        if let Err(error) = scheduler.start_due(&app).await {
+        if app.gateway.store.may_work(BackgroundWork::FilePushes)
+            && let Err(error) = scheduler.start_due(&app).await
+        {
             tracing::warn!(%error, "loading the reconciliation files to push failed");
         }
     }

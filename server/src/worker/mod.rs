@@ -13,6 +13,11 @@ mod schedules;
 mod settlements;
 pub(crate) mod timers;
 pub(crate) mod tokens;
+mod velocity;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +26,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::to_hex;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::App;
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 
 use tillgate_api::form::Builds;
@@ -36,24 +42,42 @@ const SWEEPS_PER_BUILD_MARK: u32 = 600;
 /// Number of sweeps between two summaries of failed deliveries.
 const SWEEPS_PER_DAY: u32 = 24 * 60 * 60;
 
-/// Runs all background tasks until `stop` changes, and returns when they have finished the work in progress.
+/// Runs all background tasks until `stop` changes, and returns when they have finished the work in progress. Of the
+/// nodes of a cluster, one does the work of a kind at a time; a task that has ended gives its lease to the others, and
+/// the last one also the name of the node.
 pub async fn run_tasks(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver<bool>) {
+    use BackgroundWork::{
+        Deletions, Deliveries, FilePushes, Inquiries, ReconciliationFiles, Schedules, Settlements, Timers,
+    };
+    let task_app = || Arc::clone(&app);
     tokio::join!(
-        sweep_periodically(Arc::clone(&app), builds, stop.clone()),
-        integrity::check_store_daily(Arc::clone(&app), stop.clone()),
-        intents::resolve_periodically(Arc::clone(&app), stop.clone()),
-        risk_counters::delete_periodically(Arc::clone(&app), stop.clone()),
-        reconciliation_files::complete_periodically(Arc::clone(&app), stop.clone()),
-        file_push::push_files(Arc::clone(&app), stop.clone()),
-        schedules::run_periodically(Arc::clone(&app), stop.clone()),
-        settlements::run_periodically(Arc::clone(&app), stop.clone()),
-        outbox::run_deliveries(app, stop)
+        integrity::check_store_daily(task_app(), stop.clone()),
+        give_back_after(&app, Timers, sweep_periodically(task_app(), builds, stop.clone())),
+        velocity::sync_periodically(task_app(), stop.clone()),
+        give_back_after(&app, Deletions, delete_periodically(task_app(), stop.clone())),
+        give_back_after(&app, Inquiries, intents::resolve_periodically(task_app(), stop.clone())),
+        give_back_after(
+            &app,
+            ReconciliationFiles,
+            reconciliation_files::complete_periodically(task_app(), stop.clone())
+        ),
+        give_back_after(&app, FilePushes, file_push::push_files(task_app(), stop.clone())),
+        give_back_after(&app, Schedules, schedules::run_periodically(task_app(), stop.clone())),
+        give_back_after(&app, Settlements, settlements::run_periodically(task_app(), stop.clone())),
+        give_back_after(&app, Deliveries, outbox::run_deliveries(task_app(), stop))
     );
+    app.gateway.store.leave_cluster().await;
 }
 
-/// Sweeps every second until `stop` changes: runs due timers, deletes expired data, saves velocity counts, and does the
-/// rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves what is only in
-/// memory.
+/// Runs a task, and gives the lease on its work back.
+async fn give_back_after(app: &App, work: BackgroundWork, task: impl Future<Output = ()>) {
+    task.await;
+    app.gateway.store.give_back(work).await;
+}
+
+/// Sweeps every second until `stop` changes: runs due timers, saves what is in memory and forgets what has expired
+/// there, and does the rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves
+/// what is only in memory.
 async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -69,13 +93,6 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch:
             tracing::warn!(%error, "running due timers failed");
         }
         app.gateway.security_codes.remove_expired(now);
-        save_velocity(&app).await;
-        if let Err(error) = delete_expired_data(&app, now).await {
-            tracing::warn!(%error, "deleting expired account data failed");
-        }
-        if let Err(error) = app.gateway.store.delete_expired_responses(now).await {
-            tracing::warn!(%error, "deleting expired responses failed");
-        }
         if count.is_multiple_of(SWEEPS_PER_WAL_SCRUB)
             && let Err(error) = app.gateway.store.scrub_wal().await
         {
@@ -97,19 +114,11 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch:
             tracing::warn!(%error, "marking the form's build as in use failed");
         }
     }
-    save_velocity(&app).await;
     if let Err(error) = app.gateway.cancel_reminders().await {
         tracing::warn!(%error, "cancelling reminders failed");
     }
     if let Err(error) = tokens::write_usage(&app).await {
         tracing::warn!(%error, "recording the use of tokens failed");
-    }
-}
-
-/// Stores the changed counts of the card-testing limits. Logs a warning if that fails.
-async fn save_velocity(app: &App) {
-    if let Err(error) = app.gateway.save_velocity().await {
-        tracing::warn!(%error, "storing the counts of the card-testing limits failed; a restart now would lose some declines");
     }
 }
 
@@ -135,6 +144,37 @@ fn log_failed_deliveries(app: &App, now: Timestamp) {
             }
         }
         Err(error) => tracing::warn!(%error, "counting failed deliveries failed"),
+    }
+}
+
+/// Deletes what has expired until `stop` changes: data every second, and the counters of risk rules after each full
+/// hour.
+async fn delete_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
+    tokio::join!(
+        delete_data_periodically(&app, stop.clone()),
+        risk_counters::delete_periodically(Arc::clone(&app), stop)
+    );
+}
+
+/// Deletes expired data every second until `stop` changes, if this process may. Failures are logged.
+async fn delete_data_periodically(app: &App, mut stop: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = stop.changed() => return,
+            _ = ticks.tick() => {}
+        }
+        if !app.gateway.store.may_work(BackgroundWork::Deletions) {
+            continue;
+        }
+        let now = app.gateway.now();
+        if let Err(error) = delete_expired_data(app, now).await {
+            tracing::warn!(%error, "deleting expired account data failed");
+        }
+        if let Err(error) = app.gateway.store.delete_expired_responses(now).await {
+            tracing::warn!(%error, "deleting expired responses failed");
+        }
     }
 }
 

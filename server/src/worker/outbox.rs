@@ -22,6 +22,7 @@ use tillgate_net::outgoing::{OutgoingError, ReceiverResponse};
 use tillgate_store::delivery::message::{DeliveryResult, Message, MessageContent, REMINDER};
 use tillgate_store::delivery::message_selection::{SelectionCursor, SelectionLimits};
 use tillgate_store::delivery::webhook::Webhook;
+use tillgate_store::lease::BackgroundWork;
 use tillgate_store::{Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -78,7 +79,9 @@ pub(super) async fn run_deliveries(app: Arc<App>, mut stop: watch::Receiver<bool
             () = app.gateway.store.wait_for_message() => {}
             Some(ended) = scheduler.attempts.join_next() => scheduler.finish_attempt(ended.ok()),
         }
-        if let Err(error) = scheduler.start_due(&app).await {
+        if app.gateway.store.may_work(BackgroundWork::Deliveries)
+            && let Err(error) = scheduler.start_due(&app).await
+        {
             tracing::warn!(%error, "claiming messages of the outbox failed");
         }
     }
@@ -100,7 +103,9 @@ impl DeliveryScheduler {
             *self.by_queue.entry(queue).or_default() += 1;
             let app = Arc::clone(app);
             self.attempts.spawn(async move {
-                FinishedAttempt { owner, queue, accepted: attempt_delivery(&app, message).await }
+                // Of a message that is left to another node, nothing is known about its receiver.
+                let is_left = !app.gateway.store.may_work(BackgroundWork::Deliveries);
+                FinishedAttempt { owner, queue, accepted: is_left || attempt_delivery(&app, message).await }
             });
         }
         Ok(())
@@ -190,10 +195,9 @@ async fn attempt_delivery(app: &App, message: Message) -> bool {
     tracing::debug!(id = %message.id, what = message.kind, status, fault, "sent");
     let milliseconds = i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX);
     let attempt = DeliveryResult { at, milliseconds, status, fault, retry_after, accepted };
-    let id = message.id.clone();
     // The repeated message has the same id.
-    if let Err(error) = app.gateway.store.record_delivery_attempt(message.id, attempt).await {
-        tracing::warn!(%error, %id, "recording a delivery attempt failed");
+    if let Err(error) = app.gateway.store.record_delivery_attempt(&message, attempt).await {
+        tracing::warn!(%error, id = %message.id, "recording a delivery attempt failed");
     }
     accepted
 }

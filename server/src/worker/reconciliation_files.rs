@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tillgate_gateway::App;
 use tillgate_gateway::settlement::reconciliation_days::ListedDays;
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -27,7 +28,7 @@ pub(super) async fn complete_periodically(app: Arc<App>, mut stop: watch::Receiv
         }
         let reloads = app.gateway.directory.reloads();
         let is_current = |(at, seen): (Instant, u64)| seen == reloads && at.elapsed() < PASS_INTERVAL;
-        if latest.is_some_and(is_current) {
+        if latest.is_some_and(is_current) || !app.gateway.store.may_work(BackgroundWork::ReconciliationFiles) {
             continue;
         }
         match app.gateway.complete_files(&mut listed).await {

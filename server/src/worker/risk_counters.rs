@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tillgate_gateway::App;
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 
 /// Counters end at full hours.
@@ -17,16 +18,21 @@ const RETRY: Duration = Duration::from_secs(60);
 pub(super) async fn delete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
     loop {
         let now = app.gateway.now();
-        let deleted = tokio::select! {
-            _ = stop.changed() => return,
-            deleted = app.gateway.store.delete_expired_risk_counters(now) => deleted,
-        };
-        let pause = match deleted {
-            Ok(_) => time_to_next_hour(now),
-            Err(error) => {
-                tracing::warn!(%error, "deleting ended velocity counters failed");
-                RETRY
+        let pause = if app.gateway.store.may_work(BackgroundWork::Deletions) {
+            let deleted = tokio::select! {
+                _ = stop.changed() => return,
+                deleted = app.gateway.store.delete_expired_risk_counters(now) => deleted,
+            };
+            match deleted {
+                Ok(_) => time_to_next_hour(now),
+                Err(error) => {
+                    tracing::warn!(%error, "deleting ended velocity counters failed");
+                    RETRY
+                }
             }
+        } else {
+            // The node that does it may end within the hour.
+            RETRY
         };
         tokio::select! {
             _ = stop.changed() => return,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tillgate_domain::id::{EntityId, ScheduleId, log_tag};
 use tillgate_domain::schedule::Schedule;
 use tillgate_gateway::{App, Failure};
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 
@@ -57,7 +58,12 @@ pub(super) async fn run_periodically(app: Arc<App>, mut stop: watch::Receiver<bo
                 running.has_more |= may_go_on;
             }
         }
-        running.start_waiting(&app);
+        if app.gateway.store.may_work(BackgroundWork::Schedules) {
+            running.start_waiting(&app);
+        } else {
+            // Another node has continued them by the time at which this one may.
+            running.waiting.clear();
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_gateway::App;
 use tillgate_os::process::{BACKGROUND, lower_priority};
+use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 
 /// Interval of checks for settlement cut-offs that have passed.
@@ -41,12 +42,15 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
     let mut ticks = tokio::time::interval(CHECK_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let is_stopped = stop.clone();
-    let goes_on = || !*is_stopped.borrow();
+    let goes_on = || !*is_stopped.borrow() && app.gateway.store.may_work(BackgroundWork::Settlements);
     let mut failed: HashMap<EntityId, Instant> = HashMap::new();
     loop {
         tokio::select! {
             _ = stop.changed() => return,
             _ = ticks.tick() => {}
+        }
+        if !goes_on() {
+            continue;
         }
         let due = match app.gateway.load_due_settlements(BATCH) {
             Ok(due) => due,
@@ -58,7 +62,7 @@ async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
         failed.retain(|_, since| since.elapsed() < RETRY);
         for entity in due.into_iter().filter(|entity| !failed.contains_key(entity)).collect::<Vec<_>>() {
             if !goes_on() {
-                return;
+                break;
             }
             if let Err(error) = app.gateway.settle_entity(&entity, &goes_on).await {
                 tracing::warn!(%error, entity = log_tag(entity.as_str()), "settling payments failed; the next attempt is in a minute");

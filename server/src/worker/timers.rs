@@ -3,18 +3,23 @@
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_gateway::{Failure, Gateway};
+use tillgate_store::lease::BackgroundWork;
 use tillgate_store::timer::{Timer, TimerKind};
 
 /// Maximum number of timers that are loaded at once.
 const BATCH: u32 = 100;
 
-/// Cancels the reminders of read outcomes, and then runs the due timers that end payments and send reminders. A timer
-/// that fails is logged, stays due and is tried again in the next run. It does not stop the other timers of its batch.
+/// Cancels the reminders of outcomes that were read here, and then runs the due timers that end payments and send
+/// reminders, if this process may. A timer that fails is logged, stays due and is tried again in the next run. It does
+/// not stop the other timers of its batch.
 ///
 /// # Errors
 /// If the store cannot be read, or reminders cannot be cancelled.
 pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<(), Failure> {
     gateway.cancel_reminders().await?;
+    if !gateway.store.may_work(BackgroundWork::Timers) {
+        return Ok(());
+    }
     for (kind, wait) in gateway.timer_waits() {
         // The operator may choose a wait beyond the range of timestamps.
         let since = now.checked_sub(wait).unwrap_or(Timestamp::MIN);
@@ -22,6 +27,10 @@ pub(super) async fn run_due_timers(gateway: &Gateway, now: Timestamp) -> Result<
             let due = gateway.store.load_due_timers(kind, since, BATCH)?;
             let mut failed = false;
             for timer in &due {
+                // Asked before each, because a long batch may outlast the lease.
+                if !gateway.store.may_work(BackgroundWork::Timers) {
+                    return Ok(());
+                }
                 if let Err(error) = run_timer(gateway, kind, timer).await {
                     tracing::warn!(%error, subject = log_tag(&timer.subject), ?kind, "running a due timer failed");
                     failed = true;

@@ -34,7 +34,13 @@ pub fn build_service(
     pages: Option<(&str, Router)>,
 ) -> impl Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static {
     let router = build_router(Arc::clone(&state), pages);
-    tower::service_fn(move |request| serve_request(Arc::clone(&state), router.clone(), merge_slashes(request)))
+    tower::service_fn(move |request| {
+        let (state, router) = (Arc::clone(&state), router.clone());
+        async move {
+            let served = serve_request(Arc::clone(&state), router, merge_slashes(request)).await;
+            served.map(|response| state.draining.close_connection(response))
+        }
+    })
 }
 
 /// Serves a request, a heavy one on the threads of low priority. Each of its steps there has a turn of its merchant.

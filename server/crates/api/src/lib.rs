@@ -8,6 +8,7 @@ mod access_log;
 mod checkout;
 mod client;
 mod dispute;
+mod draining;
 mod error_response;
 mod extract;
 pub mod form;
@@ -53,6 +54,7 @@ use tower_http::compression::CompressionLayer;
 use crate::form::Builds;
 pub use checkout::fields_host::{FieldsUrl, PagesHost};
 pub use checkout::policy_reports::ReportLimiter;
+pub use draining::Draining;
 pub use heavy_requests::build_service;
 pub use idempotency::InFlight;
 pub use payment::response_cache::ResponseCache;
@@ -88,6 +90,8 @@ pub struct AppState {
     pub trusted_proxies: Vec<IpNet>,
     /// Mistakes in the set-up, for which no live entity is served.
     pub setup_faults: Vec<SetupFault>,
+    /// The announced end of the server.
+    pub draining: Draining,
 }
 
 impl Deref for AppState {

@@ -6,6 +6,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_wire::service::{HealthFields, ResultCodesFields};
 
 use super::AppState;
@@ -25,14 +26,20 @@ pub(super) async fn list_result_codes() -> Response {
     (headers, RESULT_CODES.clone()).into_response()
 }
 
-/// Responds 200 while the store can write and read, otherwise 503 with the reason. The check writes a row, at most
-/// once per second; in between, the last result is repeated. Names the mistakes in the set-up in both cases.
+/// Responds 200 while the store can write and read, otherwise 503 with the reason. Also responds 503 while the server
+/// is about to stop, so that a proxy sends requests elsewhere. The check writes a row, at most once per second; in
+/// between, the last result is repeated. Names the mistakes in the set-up in all cases.
 pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
     let ndc = new_ndc(None);
+    let mut faults = state.setup_faults.clone();
+    faults.extend(state.gateway.store.is_clock_off().then_some(SetupFault::Clock));
+    if state.draining.has_begun() {
+        return build_response(StatusCode::SERVICE_UNAVAILABLE, HealthFields::draining(&faults), &ndc);
+    }
     match state.gateway.store.check_health().await {
-        Ok(()) => build_response(StatusCode::OK, HealthFields::ok(&state.setup_faults), &ndc),
+        Ok(()) => build_response(StatusCode::OK, HealthFields::ok(&faults), &ndc),
         Err(fault) => {
-            let fields = HealthFields::unavailable(fault.as_str(), fault.description(), &state.setup_faults);
+            let fields = HealthFields::unavailable(fault.as_str(), fault.description(), &faults);
             let mut response = build_response(StatusCode::SERVICE_UNAVAILABLE, fields, &ndc);
             response.headers_mut().insert(header::RETRY_AFTER, fault.retry_after().into());
             response

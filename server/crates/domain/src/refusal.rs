@@ -165,6 +165,12 @@ impl Refusal {
         Self::new(403, codes::AUTHENTICATION_FAILED, description)
     }
 
+    /// 503: the machine's clock is wrong, so the gateway serves no live entity until it is right.
+    pub fn wrong_clock() -> Self {
+        let description = "This server serves no live entities: its clock differs from that of the database";
+        Self { retry_after: Some(10), ..Self::new(503, codes::STORE_UNAVAILABLE, description) }
+    }
+
     /// 403: the credentials do not cover this entityId. The response is the same whether it exists or not.
     pub fn unknown_channel() -> Self {
         Self::from_code(403, codes::UNKNOWN_CHANNEL)

@@ -80,6 +80,7 @@ macro_rules! conformance_suite {
             outbox {
                 a_message_is_claimed_once_and_sent_until_it_is_taken
                 a_message_of_a_node_that_starts_again_is_free
+                a_sender_that_was_stopped_for_too_long_makes_no_message_due_again
                 an_event_is_written_for_each_active_webhook_that_listens
                 the_events_of_a_risk_check_follow_those_of_its_payment
                 a_notification_is_written_when_the_outcome_comes_later
@@ -102,7 +103,7 @@ macro_rules! conformance_suite {
                 a_promised_date_is_told_from_a_promised_registration
                 a_renewed_account_takes_the_place_of_the_stored_one
                 everything_that_needs_a_vault_key_is_counted_until_it_is_gone
-                velocity_counts_are_loaded_as_they_were_saved
+                changes_of_velocity_counts_are_added_up
                 a_build_of_the_form_is_loaded_as_it_was_stored
             }
             risk_counters {

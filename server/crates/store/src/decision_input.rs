@@ -14,7 +14,7 @@ use tillgate_engine::Session;
 use tillgate_risk::CounterRow;
 
 use super::dispute::DisputeKey;
-use super::{StoreError, StoredCredentialKeys, StoredCredentials, StoredPayment, checkout, dispute, schedule};
+use super::{StoreError, StoredCredentialKeys, StoredCredentials, StoredPayment, checkout, dispute, schedule, timer};
 use crate::access::entity;
 use crate::keys::wallet;
 use crate::keys::wallet::UsedWalletToken;
@@ -32,6 +32,8 @@ use crate::risk::rules::RiskKeys;
 pub struct RecordKeys {
     /// A checkout, by id.
     pub checkout: Option<CheckoutId>,
+    /// True if the reminder of that checkout is looked for.
+    pub reminder: bool,
     /// An entity, by id.
     pub entity: Option<EntityId>,
     /// A payment of an entity.
@@ -113,6 +115,8 @@ impl RecordKeys {
 pub struct LoadedRecords {
     /// The requested checkout, if it exists.
     pub checkout: Option<Checkout>,
+    /// True if the checkout has a reminder that is not sent yet, if that is requested.
+    pub has_reminder: bool,
     /// The requested entity, if it exists, with the advance of the clock that it uses.
     pub entity: Option<Entity>,
     /// The requested payment, if it exists.
@@ -143,6 +147,10 @@ pub(super) fn load_records(session: &dyn Session, keys: &RecordKeys) -> Result<L
     let checkout = match &keys.checkout {
         Some(id) => checkout::load_checkout(session, id)?,
         None => None,
+    };
+    let has_reminder = match &keys.checkout {
+        Some(id) if keys.reminder => timer::has_reminder(session, id)?,
+        _ => false,
     };
     let entity = match &keys.entity {
         Some(id) => entity::load_entity(session, id)?,
@@ -182,6 +190,7 @@ pub(super) fn load_records(session: &dyn Session, keys: &RecordKeys) -> Result<L
     let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(session, key)).transpose()?.flatten();
     Ok(LoadedRecords {
         checkout,
+        has_reminder,
         entity,
         payment,
         follow_ups,

@@ -29,7 +29,7 @@ pub enum StoreErrorKind {
     ConstraintViolated,
     /// A stored value does not have the expected form.
     Unreadable,
-    /// A server or a restore uses the store, or a restore was interrupted.
+    /// A server or a restore uses the store or a node's name, or a restore was interrupted.
     InUse,
     /// Any other failure. The log has the details.
     Internal,
@@ -63,6 +63,8 @@ pub(super) enum Cause {
     Random(#[from] NoRandomness),
     #[error("{0} is in use by a server or a restore: stop the server first")]
     InUse(PathBuf),
+    #[error("another server has the name {0}: name each server with its own --node")]
+    NodeInUse(String),
     #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
     RestoreInterrupted(PathBuf),
     #[error("the store is sealed: its migration needs the vault's key (--key-file)")]
@@ -87,7 +89,7 @@ impl StoreError {
             Cause::Engine(error) => classify_error(error.kind()),
             Cause::Migration(error) => error.kind(),
             Cause::Document(_) => StoreErrorKind::Unreadable,
-            Cause::InUse(_) | Cause::RestoreInterrupted(_) => StoreErrorKind::InUse,
+            Cause::InUse(_) | Cause::NodeInUse(_) | Cause::RestoreInterrupted(_) => StoreErrorKind::InUse,
             Cause::Stopped
             | Cause::NotCommitted(None)
             | Cause::File(..)

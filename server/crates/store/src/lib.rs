@@ -35,6 +35,7 @@ mod group_commit;
 mod group_transaction;
 mod health;
 pub mod keys;
+pub mod lease;
 mod lock;
 mod long_reads;
 mod migrations;

@@ -16,12 +16,15 @@ pub struct Sources {
     pub clock: Arc<dyn Clock>,
     /// The source of random bytes. Shared with the writer's thread.
     pub randomness: Arc<dyn Randomness>,
+    /// The name of this process among the nodes of a cluster, which no other process has ever had. The opening of a
+    /// cluster chooses it; a file has none.
+    pub process: Option<Arc<str>>,
 }
 
 impl Sources {
     /// Returns the machine's clock and the system's random bytes.
     pub fn system() -> Self {
-        Self { clock: Arc::new(SystemClock), randomness: Arc::new(SystemRandomness) }
+        Self { clock: Arc::new(SystemClock), randomness: Arc::new(SystemRandomness), process: None }
     }
 
     /// Returns the machine's time.

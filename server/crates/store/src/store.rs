@@ -1,11 +1,12 @@
 //! The open store, which all threads share. Each subject adds its methods in its own file.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tillgate_engine::Session;
 use tokio::sync::Notify;
 
 use super::change_log::ChangeLog;
+use super::cluster::lease_keeper::LeaseKeeper;
 use super::entity_directory::Directory;
 use super::error::StoreError;
 use super::fault::Damage;
@@ -38,6 +39,8 @@ pub struct Store {
     pub change_log: Arc<ChangeLog>,
     /// Notified by [`Store::update`] after it wrote a message, so that its delivery begins at once.
     pub(super) message_written: Notify,
+    /// The leases of a node of a cluster. Empty for a file, and before [`Store::join_cluster`].
+    pub(super) keeper: OnceLock<LeaseKeeper>,
 }
 
 impl Store {
@@ -60,6 +63,7 @@ impl Store {
             writer,
             change_log,
             message_written: Notify::new(),
+            keeper: OnceLock::new(),
         }
     }
 

@@ -7,12 +7,14 @@
 use jiff::Timestamp;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::effects::Reminder;
-use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::id::{CheckoutId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
-use tillgate_engine::{Session, params};
+use tillgate_engine::{Session, ToValue, params};
 
 use super::changes::{Change, Stage, WriteContext};
-use super::{Changes, Store, StoreError};
+use super::cluster::inquiries::load_due_inquiries;
+use super::lease::BackgroundWork;
+use super::{Changes, Sources, Store, StoreError};
 
 /// The action of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub struct Timer {
     pub subject: String,
     /// The entity that owns it.
     pub entity: EntityId,
-    /// Address that a reminder is sent to.
+    /// Address that a reminder is sent to. Of an inquiry, the process of a cluster that has asked the connector.
     pub detail: Option<String>,
     /// The attempt that a reminder is about: the id of a payment or registration.
     pub attempt: Option<String>,
@@ -155,6 +157,11 @@ fn start_reminder(session: &dyn Session, reminder: &Reminder) -> Result<(), Stor
     Ok(())
 }
 
+/// Returns true if a checkout has a reminder that is not sent yet.
+pub(super) fn has_reminder(session: &dyn Session, checkout: &CheckoutId) -> Result<bool, StoreError> {
+    Ok(session.has_row("SELECT 1 FROM timer WHERE kind = 'remind' AND subject = ?1", [checkout.as_str()])?)
+}
+
 /// Starts the paused reminder of an attempt that has ended. Does nothing if the checkout has none, or one of a later
 /// attempt.
 pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &str) -> Result<(), StoreError> {
@@ -165,16 +172,17 @@ pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &s
     Ok(())
 }
 
-/// Starts the timer that looks up the outcome of a payment at its connector, at a moment of the machine's clock, unless
-/// it is running already.
+/// Starts the timer that looks up the outcome of a payment at its connector, now by the machine's clock and for this
+/// process, which asks the connector. Does nothing if it is running already.
 pub(super) fn start_inquiry_timer(
     session: &dyn Session,
     payment: &Payment,
-    since: Timestamp,
+    sources: &Sources,
 ) -> Result<(), StoreError> {
+    let (kind, since) = (TimerKind::Inquire.as_str(), sources.now().as_millisecond());
     session.execute(
-        "INSERT INTO timer (kind, subject, entity, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-        params![TimerKind::Inquire.as_str(), payment.id.as_str(), payment.entity.as_str(), since.as_millisecond()],
+        "INSERT INTO timer (kind, subject, entity, since, detail) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
+        params![kind, payment.id.as_str(), payment.entity.as_str(), since, sources.process.as_deref()],
     )?;
     Ok(())
 }
@@ -220,6 +228,22 @@ pub(super) fn stop_timer(session: &dyn Session, kind: TimerKind, subject: &str) 
     Ok(())
 }
 
+/// Reads the timers that a query finds. Leaves out those whose entity is not valid.
+pub(super) fn read_timers(
+    session: &dyn Session,
+    query: &str,
+    parameters: &[&dyn ToValue],
+) -> Result<Vec<Timer>, StoreError> {
+    let mut rows = session.query(query, parameters)?;
+    let mut due = Vec::new();
+    while let Some(row) = rows.next()? {
+        let entity: String = row.get(1)?;
+        let Some(entity) = EntityId::parse(&entity) else { continue };
+        due.push(Timer { subject: row.get(0)?, entity, detail: row.get(2)?, attempt: row.get(3)? });
+    }
+    Ok(due)
+}
+
 impl Store {
     /// Loads the timers of a kind that began at or before a moment of the machine's clock, oldest first, at most
     /// `limit`. Leaves out paused reminders.
@@ -227,15 +251,21 @@ impl Store {
         self.run_read(|session| {
             let query = "SELECT subject, entity, detail, attempt FROM timer
                  WHERE kind = ?1 AND since <= ?2 AND waits = 0 ORDER BY since LIMIT ?3";
-            let mut rows = session.query(query, params![kind.as_str(), before.as_millisecond(), limit])?;
-            let mut due = Vec::new();
-            while let Some(row) = rows.next()? {
-                let entity: String = row.get(1)?;
-                let Some(entity) = EntityId::parse(&entity) else { continue };
-                due.push(Timer { subject: row.get(0)?, entity, detail: row.get(2)?, attempt: row.get(3)? });
-            }
-            Ok(due)
+            read_timers(session, query, &params![kind.as_str(), before.as_millisecond(), limit])
         })
+    }
+
+    /// Loads the timers of [`TimerKind::Inquire`] that are due for this process, as [`Store::load_due_timers`] does. In
+    /// a cluster these are its own; the process that may do [`BackgroundWork::Inquiries`] has those of processes that
+    /// have ended as well.
+    pub fn load_due_inquiries(&self, before: Timestamp, limit: u32) -> Result<Vec<Timer>, StoreError> {
+        match &self.sources.process {
+            None => self.load_due_timers(TimerKind::Inquire, before, limit),
+            Some(process) => {
+                let of = (&**process, self.may_work(BackgroundWork::Inquiries));
+                self.run_read(|session| load_due_inquiries(session, of, before, limit))
+            }
+        }
     }
 
     /// Stops a timer of a payment or checkout, if it runs.

@@ -9,7 +9,7 @@ use tillgate_shared::result::ResultCode;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
 pub struct HealthFields {
-    /// `ok`, or `unavailable` while the store cannot write and read.
+    /// `ok`; `unavailable` while the store cannot write and read; `draining` while the server is about to stop.
     status: &'static str,
     /// Fault of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,7 +26,7 @@ pub struct HealthFields {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SetupFault")]
 struct SetupFaultFields {
-    /// Option of the program.
+    /// Option of the program, or `clock`.
     option: &'static str,
     /// The mistake in words.
     description: &'static str,
@@ -67,6 +67,12 @@ impl HealthFields {
             description: Some(description),
             warnings: list_warnings(faults),
         }
+    }
+
+    /// Creates the health of a service that is about to stop.
+    pub fn draining(faults: &[SetupFault]) -> Self {
+        let description = Some("This server is about to stop: send requests to another one");
+        Self { status: "draining", reason: None, description, warnings: list_warnings(faults) }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::cli::sandbox::demo_data::{self, fill_entity, has_payments};
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::settings::GatewaySettings;
-use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_signal};
+use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_after_drain};
 use crate::cli::{CommonOptions, open_store};
 use crate::control::listener::ControlSocket;
 
@@ -109,7 +109,7 @@ impl Demo {
             drop(administration);
             let limits = self.settings.connection_limits();
             let control = ControlSocket::bind(&self.common.data);
-            let stop = stop_signal()?;
+            let stop = stop_after_drain(&self.settings, Arc::clone(&state))?;
             // Dropping the shop ends its process. It is dropped after the gateway.
             let shop = DemoShop::start(
                 shop_program,

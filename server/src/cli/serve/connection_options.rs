@@ -8,6 +8,8 @@ use jiff::SignedDuration;
 use tillgate_net::listener::ConnectionLimits;
 use tillgate_os::process;
 
+use super::value_parsers::parse_duration;
+
 /// File descriptors that are not client connections: the store, requests to merchants, log, listener.
 const OTHER_FILES: u64 = 512;
 
@@ -32,9 +34,18 @@ pub(in crate::cli) struct ConnectionOptions {
     /// Maximum time for a client to receive 32 KiB of a response.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_SEND_TIMEOUT", default_value = "30s", value_parser = parse_timeout)]
     send_timeout: Duration,
+    /// Time for which the server goes on after SIGTERM, while /health responds 503, so that a proxy sends further
+    /// requests to other servers. A second signal ends it.
+    #[arg(long, value_name = "DURATION", env = "TILLGATE_DRAIN", default_value = "0s", value_parser = parse_drain)]
+    drain: Duration,
 }
 
 impl ConnectionOptions {
+    /// Returns the time between the announcement of the end and the end.
+    pub(super) fn drain_time(&self) -> Duration {
+        self.drain
+    }
+
     /// Returns the limits for the listener. Raises the process's limit of open files as far as the system allows, and
     /// warns if it allows fewer connections than the option.
     pub(in crate::cli) fn listener_limits(&self, trusted_proxies: &[IpNet]) -> ConnectionLimits {
@@ -54,6 +65,11 @@ impl ConnectionOptions {
             trusted_proxies: trusted_proxies.to_vec(),
         }
     }
+}
+
+/// Reads the time of a drain, such as `10s`; also 0.
+fn parse_drain(text: &str) -> Result<Duration, String> {
+    parse_duration(text).and_then(|duration| Duration::try_from(duration).map_err(|error| error.to_string()))
 }
 
 /// Reads a timeout, such as `10s`.

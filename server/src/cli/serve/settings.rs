@@ -11,7 +11,7 @@ use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
 use rust_decimal::Decimal;
 use tillgate_api::form::Builds;
-use tillgate_api::{AppState, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
+use tillgate_api::{AppState, Draining, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use tillgate_domain::ip_text;
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
@@ -115,6 +115,16 @@ impl GatewaySettings {
         self.connections.listener_limits(&self.trusted_proxies)
     }
 
+    /// Returns the time between the announcement of the end and the end.
+    pub(in crate::cli) fn drain_time(&self) -> Duration {
+        self.connections.drain_time()
+    }
+
+    /// Makes this process a node of its cluster, under the name of the option. Does nothing for a data folder.
+    pub(in crate::cli) async fn join_cluster(&self, state: &AppState) -> anyhow::Result<()> {
+        Ok(state.gateway.store.join_cluster(&self.node).await?)
+    }
+
     /// Opens the back office of a gateway.
     pub(in crate::cli) fn open_office(
         &self,
@@ -190,6 +200,7 @@ impl GatewaySettings {
             wrong_credentials: WrongCredentials::new(self.limits.wrong_credentials_per_address),
             trusted_proxies: self.trusted_proxies.clone(),
             setup_faults,
+            draining: Draining::default(),
         }))
     }
 

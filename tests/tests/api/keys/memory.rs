@@ -117,7 +117,7 @@ fn payment_requests(shop: &MerchantClient, checkout: &str, first: u32) -> Vec<(S
 #[tokio::test]
 async fn no_card_number_stays_in_memory_after_its_request() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (gateway, shop) = start_gateway_process(folder.path()).await?;
+    let (gateway, shop) = start_gateway_process(folder.path(), &[]).await?;
     let process = gateway.id()?;
     if File::open(format!("/proc/{process}/mem")).is_err() {
         eprintln!("only root may read the memory of the gateway: nothing was tested");

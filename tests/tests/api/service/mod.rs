@@ -8,6 +8,7 @@ pub mod crash;
 pub mod declarations;
 pub mod demo;
 pub mod demo_data;
+pub mod draining;
 pub mod earlier_store;
 pub mod generated_clients;
 pub mod id_order;

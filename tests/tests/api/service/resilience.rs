@@ -175,13 +175,13 @@ async fn create_merchant(data: &str) -> anyhow::Result<MerchantClient> {
 }
 
 /// Starts a gateway in this folder, which the test may send signals to and which may send requests to this machine,
-/// with a merchant.
-pub async fn start_gateway_process(folder: &Path) -> anyhow::Result<(RunningCommand, MerchantClient)> {
+/// with `more` options and a merchant.
+pub async fn start_gateway_process(folder: &Path, more: &[&str]) -> anyhow::Result<(RunningCommand, MerchantClient)> {
     let data = folder.join("data");
     let data = data.to_str().unwrap_or_default();
     let shop = create_merchant(data).await?;
     let options = ["--listen", "127.0.0.1:0", "--allow-network", "127.0.0.0/8"];
-    let running = start_tillgate(&[&["serve", "--data", data][..], &options].concat()).await?;
+    let running = start_tillgate(&[&["serve", "--data", data][..], &options, more].concat()).await?;
     let base = running.base();
     Ok((running, MerchantClient { base, ..shop }))
 }
@@ -262,7 +262,7 @@ async fn begin_payment(shop: &MerchantClient) -> anyhow::Result<(TcpStream, Stri
 async fn asked_to_stop_the_gateway_first_answers_what_it_has_begun() -> anyhow::Result<()> {
     for signal in ["TERM", "INT"] {
         let folder = tempfile::tempdir()?;
-        let (mut gateway, shop) = start_gateway_process(folder.path()).await?;
+        let (mut gateway, shop) = start_gateway_process(folder.path(), &[]).await?;
         // An idle connection of a merchant does not delay the shutdown.
         assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
         let (mut connection, rest) = begin_payment(&shop).await?;
@@ -286,7 +286,7 @@ async fn asked_to_stop_the_gateway_first_answers_what_it_has_begun() -> anyhow::
 #[tokio::test]
 async fn asked_to_stop_the_gateway_first_ends_what_it_is_sending() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (mut gateway, shop) = start_gateway_process(folder.path()).await?;
+    let (mut gateway, shop) = start_gateway_process(folder.path(), &[]).await?;
     let receiver = TcpListener::bind("127.0.0.1:0").await?;
     let address = format!("http://{}/", receiver.local_addr()?);
     let paid = pay_by_brand(&shop, "IDEAL", &[("notificationUrl", &address)]).await?;
@@ -312,7 +312,7 @@ async fn asked_to_stop_the_gateway_first_ends_what_it_is_sending() -> anyhow::Re
 #[tokio::test]
 async fn a_client_that_never_comes_to_the_point_does_not_keep_the_gateway_from_stopping() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (mut gateway, shop) = start_gateway_process(folder.path()).await?;
+    let (mut gateway, shop) = start_gateway_process(folder.path(), &[]).await?;
     let (connection, _rest) = begin_payment(&shop).await?;
     gateway.send_signal("TERM").await?;
     let status = gateway.wait_for_exit().await.context("while a client held its body back")?;

@@ -18,13 +18,16 @@ use crate::response::{ndc_of_path, set_request_clock};
 use crate::{AppState, client};
 
 /// Returns the reason why a request cannot be for a live entity: the gateway has no public address, its set-up opens it
-/// to strangers, or no trusted proxy reports HTTPS. Returns `None` if it can.
+/// to strangers, its clock is wrong, or no trusted proxy reports HTTPS. Returns `None` if it can.
 pub(crate) fn live_entity_refusal(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Option<Refusal> {
     if state.public_url.is_none() {
         return Some(Refusal::no_live_entities());
     }
     if let Some(fault) = state.setup_faults.first() {
         return Some(Refusal::unsafe_setup(*fault));
+    }
+    if state.gateway.store.is_clock_off() {
+        return Some(Refusal::wrong_clock());
     }
     // `Forwarded` does not count here: a proxy that writes other headers passes on that of the client.
     let is_reported = headers.contains_key("x-forwarded-proto");

@@ -18,6 +18,9 @@ pub enum SetupFault {
     DataFolder,
     /// `--public-url` is plain HTTP on another machine than this one.
     PublicUrl,
+    /// The machine's clock differs from that of the database of its cluster. It is found while the gateway runs, and
+    /// ends when the clock is right.
+    Clock,
 }
 
 impl SetupFault {
@@ -28,6 +31,7 @@ impl SetupFault {
             Self::AllowedNetworks => "allow-network",
             Self::DataFolder => "data-folder",
             Self::PublicUrl => "public-url",
+            Self::Clock => "clock",
         }
     }
 
@@ -46,6 +50,7 @@ impl SetupFault {
             Self::PublicUrl => {
                 "--public-url is http, so that card data can be read on its way to the gateway: use https"
             }
+            Self::Clock => "The machine's clock differs from that of the database by more than two seconds: set it",
         }
     }
 }

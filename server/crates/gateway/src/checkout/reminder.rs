@@ -66,8 +66,13 @@ impl Gateway {
             self.status_reads.lock_reads().contains(&(id.clone(), attempt))
         };
         let timer = timer.clone();
-        let written = self.store.update(RecordKeys::for_checkout(&id), move |loaded| {
+        let keys = RecordKeys { reminder: true, ..RecordKeys::for_checkout(&id) };
+        let written = self.store.update(keys, move |loaded| {
             let mut changes = Changes::default();
+            // Another node has sent or cancelled it since it was found.
+            if !loaded.has_reminder {
+                return Ok((changes, ()));
+            }
             let Some(checkout) = loaded.checkout else {
                 return Ok((changes.without_timer(TimerKind::Remind, &timer.subject), ()));
             };

@@ -117,13 +117,13 @@ impl Gateway {
         })
     }
 
-    /// Loads the intents whose outcome has to be looked up now, oldest first, at most `limit`. Leaves out payments that
-    /// this process is asking a connector about: their intents are due too, and would take the place of others.
+    /// Loads the intents whose outcome this process has to look up now, oldest first, at most `limit`. Leaves out
+    /// payments that it is asking a connector about: their intents are due too, and would take the place of others.
     pub fn load_due_intents(&self, limit: usize) -> Result<Vec<Timer>, Failure> {
         let in_flight = self.payments_in_flight.payment_ids();
         // The limit grows by the number of payments that are left out, so that the list is still full.
         let more = u32::try_from(limit.saturating_add(in_flight.len())).unwrap_or(u32::MAX);
-        let mut due = self.store.load_due_timers(TimerKind::Inquire, self.now(), more)?;
+        let mut due = self.store.load_due_inquiries(self.now(), more)?;
         due.retain(|timer| PaymentId::parse(&timer.subject).is_none_or(|payment| !in_flight.contains(&payment)));
         due.truncate(limit);
         Ok(due)

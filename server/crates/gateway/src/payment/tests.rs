@@ -3,6 +3,7 @@
 mod held;
 mod host;
 mod interleaving;
+mod nodes;
 mod reversals;
 mod two_steps;
 
@@ -56,11 +57,25 @@ struct TestShop {
     host: Arc<TestHost>,
     clock: Arc<MovedClock>,
     entity: Arc<Entity>,
-    _folder: tempfile::TempDir,
+    /// `None` in a cluster.
+    _folder: Option<tempfile::TempDir>,
 }
 
 const NO_LIMITS: VelocityLimits =
     VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
+
+/// Creates the sandbox merchant of the tests.
+fn create_merchant(settings: EntitySettings) -> Entity {
+    Entity {
+        id: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
+        name: "Bakery".to_owned(),
+        live: false,
+        level: Level::Merchant,
+        parent: None,
+        ahead: SignedDuration::ZERO,
+        settings,
+    }
+}
 
 impl TestShop {
     /// Creates a gateway with a store in a temporary folder, one sandbox merchant, and the test host as its external
@@ -73,21 +88,22 @@ impl TestShop {
     fn start_with(host: TestHost, settings: EntitySettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(MovedClock(AtomicI64::new(1_700_000_000)));
-        let entity = Entity {
-            id: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
-            name: "Bakery".to_owned(),
-            live: false,
-            level: Level::Merchant,
-            parent: None,
-            ahead: SignedDuration::ZERO,
-            settings,
-        };
+        let entity = create_merchant(settings);
         AdminStore::open(folder.path()).unwrap().add_entity(&entity, clock.now()).unwrap();
-        let host = Arc::new(host);
         let directory = Arc::new(Directory::new(compile_stored_rules));
         let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
+        let store = Store::open(folder.path(), Arc::clone(&directory), sources).unwrap();
+        let place = (Arc::new(host), clock, Arc::new(entity));
+        Self { _folder: Some(folder), ..Self::open((store, directory), place) }
+    }
+
+    /// Creates a gateway on a store.
+    fn open(
+        (store, directory): (Store, Arc<Directory>),
+        (host, clock, entity): (Arc<TestHost>, Arc<MovedClock>, Arc<Entity>),
+    ) -> Self {
         let gateway = Gateway {
-            store: Store::open(folder.path(), Arc::clone(&directory), sources).unwrap(),
+            store,
             directory,
             id_clock: IdClock::starting_at(clock.now()),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
@@ -115,7 +131,7 @@ impl TestShop {
                 limits: NO_LIMITS,
             },
         };
-        Self { gateway: Arc::new(gateway), host, clock, entity: Arc::new(entity), _folder: folder }
+        Self { gateway: Arc::new(gateway), host, clock, entity, _folder: None }
     }
 
     /// Pays 92.00 EUR by card at the test host.

@@ -15,6 +15,7 @@ use tillgate_net::shares::Place;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::StoreErrorKind;
+use tillgate_store::lease::Turn;
 
 use crate::access::actor::Actor;
 use crate::administration::ActError;
@@ -40,6 +41,13 @@ pub struct ChangeablePayment {
     pub status: PaymentStatus,
     /// The possible modifications.
     pub acts: Vec<ModificationType>,
+}
+
+/// The turn of an order: no other refund of it by a user is decided meanwhile.
+struct RefundTurn<'a> {
+    // Fields are dropped in this order: the next refund in this process finds the turn among the nodes given back.
+    _of_nodes: Turn<'a>,
+    _of_process: Place,
 }
 
 /// A modification that a user asks for.
@@ -177,8 +185,8 @@ impl Gateway {
     }
 
     /// Takes the turn of an order if its refunds may need a second person, so that each refund sees the sum of those
-    /// before. Refunds at the same time could otherwise exceed a limit together.
-    async fn take_refund_turn(&self, entity: &Entity, payment: &Payment) -> Result<Option<Place>, ActError> {
+    /// before. Refunds at the same time could otherwise exceed a limit together, also on two nodes of a cluster.
+    async fn take_refund_turn(&self, entity: &Entity, payment: &Payment) -> Result<Option<RefundTurn<'_>>, ActError> {
         if !self.has_refund_approval(entity) {
             return Ok(None);
         }
@@ -188,7 +196,9 @@ impl Gateway {
             let Some(earlier) = self.store.load_payment(&first.entity, id)? else { break };
             first = earlier;
         }
-        Ok(Some(self.refund_turns.take(first.id.as_str()).await))
+        let place = self.refund_turns.take(first.id.as_str()).await;
+        let turn = self.store.take_turn(&format!("refund of {}", first.id)).await?;
+        Ok(Some(RefundTurn { _of_nodes: turn, _of_process: place }))
     }
 
     /// Runs an act of a user that needs no further check.

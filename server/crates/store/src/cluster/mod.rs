@@ -1,7 +1,11 @@
 //! The store in a database of PostgreSQL: its opening, and what only this place has.
 
+pub(crate) mod changed_counts;
+mod clock_check;
 mod commit_mark;
 mod hooks;
+pub(crate) mod inquiries;
+pub(crate) mod lease_keeper;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 mod tests;
@@ -11,6 +15,7 @@ use std::time::Duration;
 
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
+use tillgate_domain::id::to_hex;
 use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSession, migrate};
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
@@ -77,6 +82,8 @@ impl Store {
         keys: Option<Keyring>,
         (limits, sources): (WriteLimits, Sources),
     ) -> Result<Self, StoreError> {
+        let process = to_hex(&sources.random_bytes::<16>()?);
+        let sources = Sources { process: Some(process.into()), ..sources };
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let session = open_writer(address, access, limits.lock_timeout)?;
         if let Some(keys) = &keys {

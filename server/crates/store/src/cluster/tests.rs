@@ -12,10 +12,11 @@ use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
 use crate::conformance::samples::{empty_directory, sample_checkout, sample_entity, sample_time, write_changes};
+use crate::risk::velocity::VelocityChange;
 use crate::{AdminStore, Changes, DiskFault, LoadedRecords, RecordKeys, Sources, Store, StoreErrorKind, WriteLimits};
 
 /// The cluster of the databases.
-static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
+pub(super) static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
 
 /// The last message of a transaction, as it is sent.
 const COMMIT: &[u8] = b"COMMIT\0";
@@ -26,51 +27,65 @@ const FORWARD: u8 = 0;
 const SWALLOW_ANSWER: u8 = 1;
 /// Swallows the next commit.
 const SWALLOW_COMMIT: u8 = 2;
+/// Cuts every connection that says something.
+pub(super) const CUT: u8 = 3;
 
-fn parse(address: &str) -> PostgresAddress {
+pub(super) fn parse(address: &str) -> PostgresAddress {
     PostgresAddress::parse(address, "tests", SessionLimits::default()).unwrap()
 }
 
 /// Opens a node of a cluster.
-fn open_node(address: &str) -> Arc<Store> {
+pub(super) fn open_node(address: &str) -> Arc<Store> {
     let limits = (WriteLimits::default(), Sources::system());
     Arc::new(Store::open_cluster(&parse(address), empty_directory(), None, limits).unwrap())
 }
 
 /// A network between a node and a cluster.
-struct Network {
+pub(super) struct ForwardedNetwork {
     folder: tempfile::TempDir,
-    mode: Arc<AtomicU8>,
+    pub(super) mode: Arc<AtomicU8>,
+    /// No answer arrives as long as a test has locked it.
+    pub(super) answers: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Network {
+impl ForwardedNetwork {
     /// Begins to forward connections to the cluster's socket.
-    fn start(cluster: &Path) -> Self {
+    pub(super) fn start(cluster: &Path) -> Self {
         let (folder, mode) = (tempfile::tempdir().unwrap(), Arc::new(AtomicU8::new(FORWARD)));
+        let answers = Arc::new(tokio::sync::Mutex::new(()));
         let name = ".s.PGSQL.5432";
         let (listener, target) = (UnixListener::bind(folder.path().join(name)).unwrap(), cluster.join(name));
-        let shared = Arc::clone(&mode);
+        let (shared, gate) = (Arc::clone(&mode), Arc::clone(&answers));
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let server = UnixStream::connect(&target).unwrap();
                 let (from_server, to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                std::thread::spawn(move || forward_answers(from_server, to_client));
+                let gate = Arc::clone(&gate);
+                std::thread::spawn(move || forward_answers(from_server, to_client, &gate));
                 let mode = Arc::clone(&shared);
                 std::thread::spawn(move || forward_questions(client, server, &mode));
             }
         });
-        Self { folder, mode }
+        Self { folder, mode, answers }
     }
 
     /// Returns the address of a database through this network.
-    fn address(&self, database: &str) -> String {
+    pub(super) fn address(&self, database: &str) -> String {
         format!("postgres:///{database}?user=tester&host={}", self.folder.path().display())
     }
 }
 
 /// Forwards the answers of the server until one side ends.
-fn forward_answers(mut server: UnixStream, mut client: UnixStream) {
-    let _ = std::io::copy(&mut server, &mut client);
+fn forward_answers(mut server: UnixStream, mut client: UnixStream, gate: &tokio::sync::Mutex<()>) {
+    let mut buffer = [0; 65_536];
+    while let Ok(length) = server.read(&mut buffer)
+        && length > 0
+    {
+        let _open = gate.blocking_lock();
+        if client.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
     let _ = client.shutdown(Shutdown::Both);
 }
 
@@ -82,6 +97,10 @@ fn forward_questions(mut client: UnixStream, mut server: UnixStream, mode: &Atom
     {
         let message = &buffer[..length];
         let is_commit = message.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
+        if mode.load(Ordering::Acquire) == CUT {
+            let _ = client.shutdown(Shutdown::Both);
+            break;
+        }
         let loss = if is_commit { mode.swap(FORWARD, Ordering::AcqRel) } else { FORWARD };
         if loss != FORWARD {
             client.shutdown(Shutdown::Both).unwrap();
@@ -105,12 +124,18 @@ async fn raise_version(store: &Store, number: u8) -> Result<u64, StoreErrorKind>
     written.map(|decided| decided.unwrap()).map_err(|error| error.kind())
 }
 
-/// Opens a node through a network, with a checkout, and directly.
-async fn open_through_network() -> (Network, Arc<Store>, Arc<Store>) {
+/// Opens a node through a network, and another one directly.
+pub(super) fn open_both() -> (ForwardedNetwork, Arc<Store>, Arc<Store>) {
     let direct = CLUSTER.create_database().unwrap();
     let database = direct.split_once(":///").unwrap().1.split_once('?').unwrap().0;
-    let network = Network::start(CLUSTER.folder());
+    let network = ForwardedNetwork::start(CLUSTER.folder());
     let (node, other) = (open_node(&network.address(database)), open_node(&direct));
+    (network, node, other)
+}
+
+/// Opens a node through a network, with a checkout, and another one directly.
+async fn open_through_network() -> (ForwardedNetwork, Arc<Store>, Arc<Store>) {
+    let (network, node, other) = open_both();
     write_changes(&node, Changes::default().with_checkout(&sample_checkout(1))).await.unwrap();
     (network, node, other)
 }
@@ -190,4 +215,19 @@ async fn a_node_goes_on_by_itself_after_the_database_was_killed_and_loses_nothin
         last += 1;
     }
     assert_eq!(version(&node), last);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_node_counts_against_the_limits_the_others_read_at_their_next_look() {
+    let address = CLUSTER.create_database().unwrap();
+    let (one, other) = (open_node(&address), open_node(&address));
+    let mut since = 0;
+    assert_eq!(other.load_velocity_changes(&mut since).unwrap(), []);
+    for number in 1..=3 {
+        let change = VelocityChange { kind: number, name: [number; 16], cost: 5_000_000_000 };
+        let counted = one.add_velocity_changes(vec![change], sample_time(0), i64::MAX / 4).await.unwrap();
+        // Those of the earlier looks are read again for a while, which changes nothing.
+        let changed = other.load_velocity_changes(&mut since).unwrap();
+        assert!(changed.contains(&counted[0]) && changed.len() == usize::from(number), "{changed:?}");
+    }
 }

@@ -72,15 +72,40 @@ pub(crate) async fn a_message_is_claimed_once_and_sent_until_it_is_taken(backend
     assert_eq!((&message.kind[..], &message.owner[..]), (NOTIFICATION, sample_entity(1).id.as_str()));
     assert_eq!((&message.queue[..], message.failures), ("shop.example", 0));
     assert_eq!(due_messages(&store, now), []);
-    store.record_delivery_attempt(message.id.clone(), delivery_result(now, Some(30))).await.unwrap();
+    store.record_delivery_attempt(message, delivery_result(now, Some(30))).await.unwrap();
     assert_eq!(due_messages(&store, now), []);
     now += SignedDuration::from_secs(30);
     let reclaimed = claim_due(&store, "two", now).await;
     assert_eq!(reclaimed.iter().map(|message| (&message.id, message.failures)).collect::<Vec<_>>(), [(&message.id, 1)]);
-    store.record_delivery_attempt(message.id.clone(), delivery_result(now, None)).await.unwrap();
+    store.record_delivery_attempt(&reclaimed[0], delivery_result(now, None)).await.unwrap();
     assert_eq!(due_messages(&store, now + SignedDuration::from_hours(100)), []);
     let failures = store.count_failures_since(now - SignedDuration::from_hours(1)).unwrap();
     assert_eq!(failures, [("shop.example".to_owned(), 1)]);
+}
+
+pub(crate) async fn a_sender_that_was_stopped_for_too_long_makes_no_message_due_again(backend: impl Backend) {
+    let store = backend.open_store();
+    let now = due_time();
+    for _ in 0..2 {
+        let changes = Changes::default().with_outgoing_get(&sample_entity(1).id, NOTIFICATION, ADDRESS.to_owned());
+        write_changes(&store, changes).await.unwrap();
+    }
+    let stopped = claim_due(&store, "one", now).await;
+    let later = now + SignedDuration::from_secs(61);
+    let sent = claim_due(&store, "two", later).await;
+    assert_eq!((stopped.len(), sent.len()), (2, 2));
+    // One is delivered by the second sender, and is under way there when the first one wakes up; so is the other one.
+    store.record_delivery_attempt(&sent[0], delivery_result(later, None)).await.unwrap();
+    for message in &stopped {
+        store.record_delivery_attempt(message, delivery_result(later, Some(30))).await.unwrap();
+    }
+    let much_later = later + SignedDuration::from_hours(1);
+    assert_eq!(due_messages(&store, later + SignedDuration::from_secs(40)), [], "one is delivered, and one claimed");
+    assert_eq!(due_messages(&store, much_later), [sent[1].id.clone()]);
+    // That the receiver has accepted it counts, whoever has sent it.
+    store.record_delivery_attempt(&stopped[1], delivery_result(later, None)).await.unwrap();
+    store.record_delivery_attempt(&sent[1], delivery_result(later, Some(30))).await.unwrap();
+    assert_eq!(due_messages(&store, much_later), []);
 }
 
 pub(crate) async fn a_message_of_a_node_that_starts_again_is_free(backend: impl Backend) {
@@ -123,10 +148,10 @@ async fn claim_events(store: &Store) -> Vec<(String, MessageId)> {
     events.sort_by(|one, other| one.id.cmp(&other.id));
     let mut claimed = Vec::new();
     for event in events {
+        store.record_delivery_attempt(&event, delivery_result(due_time(), None)).await.unwrap();
         let MessageContent::Webhook(webhook, document) = event.content else { panic!("no event: {event:?}") };
         assert!(document.starts_with(b"{"));
         claimed.push((event.kind, webhook.id));
-        store.record_delivery_attempt(event.id, delivery_result(due_time(), None)).await.unwrap();
     }
     claimed
 }

@@ -15,7 +15,7 @@ use super::samples::{
 use crate::form_build::StoredBuild;
 use crate::keys::key_retirement::RetireError;
 use crate::keys::key_retirement::retire_key;
-use crate::risk::velocity::VelocityCount;
+use crate::risk::velocity::{VelocityChange, VelocityCount};
 use crate::{Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind, StoredCredentialKeys};
 
 fn sample_key() -> IdempotencyKey {
@@ -291,15 +291,25 @@ pub(crate) async fn everything_that_needs_a_vault_key_is_counted_until_it_is_gon
     assert_eq!(admin.load_vault_keys().unwrap()[0].retired, Some(sample_time(100)));
 }
 
-pub(crate) async fn velocity_counts_are_loaded_as_they_were_saved(backend: impl Backend) {
-    let store = backend.open_store();
+pub(crate) async fn changes_of_velocity_counts_are_added_up(backend: impl Backend) {
+    let stores = [backend.open_store(), backend.open_store()];
     let until = |seconds| i64::try_from(sample_time(seconds).as_nanosecond()).unwrap();
     let count = |kind, seconds| VelocityCount { kind, name: [kind; 16], until: until(seconds) };
-    store.save_velocity_counts(vec![count(1, 10), count(2, 20), count(3, 1)]).await.unwrap();
-    store.save_velocity_counts(vec![count(1, 30)]).await.unwrap();
-    assert_eq!(store.load_velocity_counts(sample_time(5)).unwrap(), [count(1, 30), count(2, 20)]);
-    store.delete_expired_velocity_counts(sample_time(20)).await.unwrap();
-    assert_eq!(store.load_velocity_counts(sample_time(0)).unwrap(), [count(1, 30)]);
+    let change = |kind, seconds: i64| VelocityChange { kind, name: [kind; 16], cost: seconds * 1_000_000_000 };
+    let limit = 100 * 1_000_000_000;
+    for (store, now, changes, expected) in [
+        (0, 0, vec![change(1, 10), change(2, 20), change(3, 1)], vec![count(1, 10), count(2, 20), count(3, 1)]),
+        (1, 0, vec![change(1, 20), change(2, 0)], vec![count(1, 30), count(2, 20)]),
+        // A refund, and the cost of a count that was empty.
+        (0, 5, vec![change(1, -3), change(3, 2)], vec![count(1, 27), count(3, 7)]),
+        (1, 5, vec![change(1, 200)], vec![count(1, 105)]),
+    ] {
+        assert_eq!(stores[store].add_velocity_changes(changes, sample_time(now), limit).await.unwrap(), expected);
+    }
+    let loaded = || stores[0].load_velocity_counts(sample_time(5)).unwrap();
+    assert_eq!(loaded(), [count(1, 105), count(2, 20), count(3, 7)]);
+    stores[0].delete_expired_velocity_counts(sample_time(20)).await.unwrap();
+    assert_eq!(loaded(), [count(1, 105)]);
 }
 
 pub(crate) async fn a_build_of_the_form_is_loaded_as_it_was_stored(backend: impl Backend) {

@@ -102,8 +102,9 @@ pub(crate) async fn a_callback_that_fails_is_listed_until_it_is_deleted(backend:
     write_changes(&store, changes).await.unwrap();
     let mut now = due_time();
     for resubmitted in [false, true] {
-        let message = claim_due(&store, "one", now).await.remove(0).id;
-        store.record_delivery_attempt(message.clone(), last_failure(now)).await.unwrap();
+        let claimed = claim_due(&store, "one", now).await.remove(0);
+        store.record_delivery_attempt(&claimed, last_failure(now)).await.unwrap();
+        let message = claimed.id;
         let failed = admin.load_failed_callbacks(Some(&sample_entity(1).id)).unwrap();
         assert_eq!((failed.len(), failed[0].resubmitted, failed[0].status), (1, resubmitted, Some(500)));
         assert_eq!((&failed[0].message_id[..], &failed[0].transaction_id[..]), (message.as_str(), "order-4711"));

@@ -41,6 +41,8 @@ pub struct Message {
     pub content: MessageContent,
     /// Number of failed attempts.
     pub failures: u32,
+    /// The end of the claim in milliseconds since 1970, by which the claim is known.
+    pub claimed: i64,
 }
 
 /// Content and receiver of a message.
@@ -191,8 +193,8 @@ impl Store {
             let claim = "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
                  RETURNING what, queue, failures, address, webhook, document, owner, callback";
             let mut claimed = Vec::with_capacity(ids.len());
+            let until = (now + LEASE).as_millisecond();
             for id in ids {
-                let until = (now + LEASE).as_millisecond();
                 let parameters = params![id.as_str(), until, node, now.as_millisecond()];
                 let row = session.query_optional(claim, parameters, |row| {
                     let target = StoredTarget {
@@ -205,7 +207,7 @@ impl Store {
                 })?;
                 let Some((kind, queue, failures, target, owner)) = row else { continue };
                 let content = target.load_content(session)?;
-                claimed.push(Message { id, kind, owner, queue, content, failures });
+                claimed.push(Message { id, kind, owner, queue, content, failures, claimed: until });
             }
             Ok(claimed)
         })
@@ -214,22 +216,24 @@ impl Store {
 
     /// Records the result of a delivery attempt and releases the claim. With `retry_after`, counts a failure, and the
     /// message is due again after that wait, counted from the end of the attempt. Without it, the message is done,
-    /// delivered or not; a review callback that is not accepted moves to the failed list.
-    pub async fn record_delivery_attempt(&self, id: MessageId, attempt: DeliveryResult) -> Result<(), StoreError> {
+    /// delivered or not; a review callback that is not accepted moves to the failed list. If the claim has ended and
+    /// another sender has the message, only an accepted one is done, and a failure is left to that sender.
+    pub async fn record_delivery_attempt(&self, message: &Message, attempt: DeliveryResult) -> Result<(), StoreError> {
+        let (id, claimed) = (message.id.clone(), message.claimed);
         self.run_write(move |session| {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
-            session.execute(
-                "UPDATE message SET due = ?2, leased = 0,
-                    failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END WHERE id = ?1",
-                params![id.as_str(), due],
-            )?;
+            // A process that was stopped while it sent must not make a message due that another one has delivered.
+            let query = "UPDATE message SET due = ?2, leased = 0,
+                    failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END
+                WHERE id = ?1 AND (leased = ?3 OR ?4)";
+            let has_claim = session.execute(query, params![id.as_str(), due, claimed, accepted])? == 1;
             session.execute(
                 "INSERT INTO delivery (message, at, milliseconds, status, fault) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (message, at) DO UPDATE SET milliseconds = ?3, status = ?4, fault = ?5",
                 params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
             )?;
-            if !accepted && due.is_none() {
+            if has_claim && !accepted && due.is_none() {
                 callback::move_to_failed(session, &id, at)?;
             }
             Ok(())
@@ -311,7 +315,7 @@ mod tests {
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
         let session = crate::open_for_writing::open_session(folder.path()).unwrap();
-        let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources) };
+        let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources), process: None };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
         write_message(&session, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/")).unwrap();
         let row: (String, i64) = session.query_one("SELECT id, due FROM message", (), |row| row.read()).unwrap();

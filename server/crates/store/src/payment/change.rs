@@ -108,7 +108,7 @@ fn write_timers(context: &WriteContext<'_>, payment: &Payment, effects: &Payment
         TimerEffect::Unchanged => {}
     }
     match effects.inquiry_timer {
-        TimerEffect::Start(AtWrite) => timer::start_inquiry_timer(session, payment, sources.now())?,
+        TimerEffect::Start(AtWrite) => timer::start_inquiry_timer(session, payment, sources)?,
         TimerEffect::Stop => timer::stop_timer(session, TimerKind::Inquire, id)?,
         TimerEffect::Unchanged => {}
     }

@@ -402,8 +402,14 @@ CREATE TABLE vault_key (
     id bytea PRIMARY KEY, created bigint NOT NULL, loaded bigint NOT NULL DEFAULT 0, retired bigint
 );
 
-CREATE TABLE velocity (kind bigint NOT NULL, name bytea NOT NULL, until bigint NOT NULL, PRIMARY KEY (kind, name));
+-- `changed` is the time of the last change in milliseconds since 1970, by the clock of the database: each node reads what
+-- the others have counted.
+CREATE TABLE velocity (
+    kind bigint NOT NULL, name bytea NOT NULL, until bigint NOT NULL, changed bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (kind, name)
+);
 CREATE INDEX velocity_until ON velocity (until);
+CREATE INDEX velocity_changed ON velocity (changed);
 
 CREATE TABLE wallet_key (
     entity text NOT NULL REFERENCES entity (id), id text NOT NULL, public bytea NOT NULL, sealed bytea NOT NULL,
@@ -445,6 +451,22 @@ CREATE TRIGGER vault_key_revision AFTER INSERT OR DELETE OR UPDATE OF created, r
 -- start of a node.
 CREATE TABLE commit_mark (writer bytea PRIMARY KEY, number bigint NOT NULL, began bigint NOT NULL);
 CREATE INDEX commit_mark_began ON commit_mark (began);
+
+-- The clock of the database in milliseconds since 1970, as it is now and not as the transaction began.
+CREATE FUNCTION clock_milliseconds() RETURNS bigint LANGUAGE sql VOLATILE
+    RETURN CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint);
+
+-- The time of the last change of a count, which the statements do not set.
+CREATE FUNCTION date_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    NEW.changed = clock_milliseconds();
+    RETURN NEW;
+END $$;
+CREATE TRIGGER velocity_changed BEFORE INSERT OR UPDATE ON velocity FOR EACH ROW EXECUTE FUNCTION date_change();
+
+-- Leases: each is held by one process at a time, until a time by the clock of the database. A holder is a start of a
+-- node.
+CREATE TABLE lease (work text PRIMARY KEY, holder text NOT NULL, until bigint NOT NULL);
+CREATE INDEX lease_holder ON lease (holder);
 
 -- Rules that a faulty program cannot break either.
 

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use tillgate_engine::params;
 
+use crate::cluster::changed_counts::load_changed_counts;
+use crate::place::StorePlace;
 use crate::{Store, StoreError};
 
 /// A stored counter.
@@ -14,6 +16,17 @@ pub struct VelocityCount {
     pub name: [u8; 16],
     /// The time at which it is empty again, in nanoseconds since 1970.
     pub until: i64,
+}
+
+/// The change of a counter by this process since it was saved or loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VelocityChange {
+    /// The number of its kind of source.
+    pub kind: u8,
+    /// The name of its source, which is a hash.
+    pub name: [u8; 16],
+    /// The costs that were added, without those that were refunded, in nanoseconds.
+    pub cost: i64,
 }
 
 /// Maximum number of stored counters. Beyond it, the ones that become empty first are deleted.
@@ -31,17 +44,36 @@ impl Store {
         })
     }
 
-    /// Writes new or changed counters. Stored ones with the same kind and name are replaced; others stay.
-    pub async fn save_velocity_counts(&self, counts: Vec<VelocityCount>) -> Result<(), StoreError> {
+    /// Adds the changes of this process to the counters, which other processes change as well. A counter is empty no
+    /// later than `limit` nanoseconds after `now`. Returns the counters as they are now.
+    pub async fn add_velocity_changes(
+        &self,
+        changes: Vec<VelocityChange>,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<VelocityCount>, StoreError> {
+        let now = to_nanoseconds(now);
         self.run_write(move |session| {
-            let statement = "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (kind, name) DO UPDATE SET until = ?3";
-            for VelocityCount { kind, name, until } in counts {
-                session.execute(statement, params![kind, name, until])?;
-            }
-            Ok(())
+            let statement = "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?4 + max(?3, 0))
+                 ON CONFLICT (kind, name) DO UPDATE SET until = min(max(velocity.until, ?4) + ?3, ?5)
+                 RETURNING until";
+            let add = |VelocityChange { kind, name, cost }: VelocityChange| {
+                let parameters = params![kind, name, cost, now, now + limit];
+                let until = session.query_one(statement, parameters, |row| row.get(0))?;
+                Ok(VelocityCount { kind, name, until })
+            };
+            changes.into_iter().map(add).collect()
         })
         .await
+    }
+
+    /// Loads the counters that processes have changed since the last call with `since`, which begins at zero. Finds
+    /// nothing for a file, which no other process changes.
+    pub fn load_velocity_changes(&self, since: &mut i64) -> Result<Vec<VelocityCount>, StoreError> {
+        match &self.place {
+            StorePlace::Folder(_) => Ok(Vec::new()),
+            StorePlace::Cluster(_) => self.run_read(|session| load_changed_counts(session, since)),
+        }
     }
 
     /// Deletes the counters that are empty at `now`, and beyond 400 000 those that become empty first.

@@ -13,6 +13,8 @@ const ALARM_INTERVAL: i64 = 60_000_000_000;
 pub(super) struct Count {
     /// The moment at which the count is empty again. Shared by concurrent attempts, changed atomically.
     empty_at: AtomicI64,
+    /// The same moment without what this process has added since it was saved or loaded. Changed by one task at a time.
+    saved: AtomicI64,
     /// Keyed hash of the last card number, used if only a change of number is counted. Initially zero. Never stored.
     last_number: AtomicU64,
     /// The moment of the last alarm.
@@ -22,12 +24,31 @@ pub(super) struct Count {
 impl Count {
     /// Restores a stored count, which is empty again at `empty_at`.
     pub(super) fn from_stored(empty_at: i64) -> Self {
-        Self { empty_at: empty_at.into(), ..Self::default() }
+        Self { empty_at: empty_at.into(), saved: empty_at.into(), ..Self::default() }
     }
 
     /// Returns the moment at which the count is empty again.
-    pub(super) fn empty_at(&self) -> i64 {
+    fn empty_at(&self) -> i64 {
         self.empty_at.load(Ordering::Relaxed)
+    }
+
+    /// Returns what this process has added since the last call, less what it has refunded and what has leaked away.
+    pub(super) fn take_change(&self, now: i64) -> i64 {
+        let empty_at = self.empty_at();
+        empty_at.max(now) - self.saved.swap(empty_at, Ordering::Relaxed).max(now)
+    }
+
+    /// Adds a change that could not be saved to the next one.
+    pub(super) fn restore_change(&self, change: i64) {
+        self.saved.fetch_sub(change, Ordering::Relaxed);
+    }
+
+    /// Takes over the count as it is stored, to which other processes have added their changes. Keeps what this process
+    /// has added since it was saved.
+    pub(super) fn adopt_stored(&self, stored: i64, now: i64) {
+        let saved = self.saved.swap(stored, Ordering::Relaxed);
+        let adopt = |empty_at: i64| Some(stored.max(now) + empty_at.max(now) - saved.max(now));
+        let _ = self.empty_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, adopt);
     }
 
     /// Adds a cost, which leaks away over time. Returns the moment at which it has leaked away completely.
@@ -134,6 +155,48 @@ mod tests {
             count.refund_cost(cost, until, now);
             prop_assert!(now < until || count.empty_at() == before);
         }
+    }
+
+    /// Saves the changes of a count to `stored`, as the store does.
+    fn save_change(count: &Count, stored: &mut i64, now: i64) {
+        *stored = ((*stored).max(now) + count.take_change(now)).min(now + HOUR);
+        count.adopt_stored(*stored, now);
+    }
+
+    proptest! {
+        /// Two processes that save every second count what both have counted.
+        #[test]
+        fn two_processes_count_together(steps in prop::collection::vec((any::<bool>(), 0_i64..HOUR / 500), 1..100)) {
+            let (counts, cost) = ([Count::default(), Count::default()], HOUR / 1000);
+            let (mut stored, mut now, mut alone) = (0, NOW, NOW);
+            for (is_first, wait) in steps {
+                now += wait;
+                alone = alone.max(now) + cost;
+                counts[usize::from(is_first)].add_cost(cost, now).unwrap();
+                counts.iter().for_each(|count| save_change(count, &mut stored, now));
+                // The first has saved before the second one.
+                counts[0].adopt_stored(stored, now);
+                prop_assert_eq!(counts.each_ref().map(Count::empty_at), [alone, alone]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_counted_while_it_is_saved_and_what_cannot_be_saved_is_kept() {
+        let (count, cost) = (Count::default(), HOUR / 10);
+        count.add_cost(cost, NOW).unwrap();
+        let taken = count.take_change(NOW);
+        let until = count.add_cost(cost, NOW).unwrap();
+        assert_eq!((taken, until), (cost, NOW + 2 * cost));
+        // Another process has counted two.
+        count.adopt_stored(NOW + 3 * cost, NOW);
+        assert_eq!((count.empty_at(), count.take_change(NOW)), (NOW + 4 * cost, cost));
+        count.restore_change(cost);
+        count.refund_cost(cost, until, NOW);
+        assert_eq!(count.take_change(NOW), 0, "it was counted and given back");
+        count.refund_cost(cost, until, NOW);
+        assert_eq!(count.take_change(NOW), -cost);
+        assert_eq!(count.take_change(NOW + HOUR), 0, "nothing is left");
     }
 
     #[test]

@@ -13,9 +13,10 @@
 //! merchant or a shopper sends a full number that is compared with stored ones counts it: payments and registrations as
 //! part of their attempt, checks without a payment and list entries with [`VelocityLimiter::count_comparison`].
 //!
-//! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Counts
-//! with declines are written to the store every second and at shutdown, and loaded at the next start. Processes do not
-//! share their counts. Reached caps are recorded in the audit of risk in the same way.
+//! The counts are in memory, in caches of a fixed size, so memory is bounded whatever the number of addresses. Changes
+//! of counts with declines are added to the store every half second and at shutdown. The nodes of a cluster take over
+//! each other's changes as often, so that all have counted a decline within two seconds. Reached caps are recorded in
+//! the audit of risk in the same way.
 
 mod attempt;
 mod count;
@@ -68,16 +69,18 @@ pub struct VelocityLimiter {
     caches: [Cache<CountName, Arc<Count>>; 4],
     /// The attempts of pending payments, oldest first.
     pending: Mutex<BTreeMap<PaymentId, AttemptGuard>>,
-    /// The counts that differ from the stored ones. Shared with every attempt, because a dropped attempt adds its
+    /// The counts with unsaved changes. Shared with every attempt, because a dropped attempt adds its
     /// counts too.
     unsaved: Unsaved,
+    /// The time up to which the changes of other processes have been taken over: see
+    /// [`load_velocity_changes`](tillgate_store::Store::load_velocity_changes). One task at a time locks it.
+    seen: Mutex<i64>,
     /// The caps that were reached, for the audit of risk.
     reached: ReachedLimits,
 }
 
 impl VelocityLimiter {
-    /// Creates a limiter with the stored counts of earlier processes. Counts of unknown kinds are left out. A count
-    /// that would empty later than in an hour, because the clock went back, empties in an hour.
+    /// Creates a limiter with the stored counts.
     pub fn new(limits: VelocityLimits, stored: Vec<VelocityCount>, now: Timestamp) -> Self {
         let caches = [(); 4].map(|()| Cache::new(MAX_SOURCES));
         let limiter = Self {
@@ -86,15 +89,10 @@ impl VelocityLimiter {
             caches,
             pending: Mutex::default(),
             unsaved: Unsaved::default(),
+            seen: Mutex::default(),
             reached: ReachedLimits::default(),
         };
-        for VelocityCount { kind, name, until } in stored {
-            if let Some(kind) = SourceKind::find(kind) {
-                limiter
-                    .cache_for(kind)
-                    .insert(name, Arc::new(Count::from_stored(until.min(to_nanoseconds(now) + HOUR))));
-            }
-        }
+        limiter.adopt_counts(stored, now);
         limiter
     }
 

@@ -230,6 +230,37 @@ fn changes_between_numbers_that_look_alike_count_whatever_comes_of_them() {
     assert!(try_number(2, "4200000000340000", AttemptOutcome::Approved));
 }
 
+/// Adds the changes of a limiter to stored counts at the start of the tests. Returns the counts.
+fn save_changes(limiter: &VelocityLimiter, stored: &mut BTreeMap<(u8, CountName), i64>) -> Vec<VelocityCount> {
+    let now = to_nanoseconds(after_minutes(0));
+    for change in limiter.take_unsaved(after_minutes(0)) {
+        let until = stored.entry((change.kind, change.name)).or_insert(now);
+        *until = (*until).max(now) + change.cost;
+    }
+    stored.iter().map(|((kind, name), until)| VelocityCount { kind: *kind, name: *name, until: *until }).collect()
+}
+
+#[test]
+fn a_process_counts_what_another_one_has_counted() {
+    let (limiters, entity) = ([create_limiter(LIMITS), create_limiter(LIMITS)], create_entity(1, true));
+    let mut stored = BTreeMap::new();
+    let decline = |limiter: &VelocityLimiter| {
+        let begun =
+            limiter.begin_attempt(&entity, browser_address("192.0.2.1"), &FullAccount::Unknown, after_minutes(0));
+        limiter.end_attempt(begun.unwrap(), AttemptOutcome::Declined, after_minutes(0));
+    };
+    for _ in 0..2 {
+        for limiter in &limiters {
+            decline(limiter);
+            limiter.adopt_counts(save_changes(limiter, &mut stored), after_minutes(0));
+        }
+    }
+    limiters[0].adopt_counts(save_changes(&limiters[0], &mut stored), after_minutes(0));
+    for limiter in &limiters {
+        assert_eq!(count_declines(limiter, &entity, browser_address("192.0.2.1"), after_minutes(0)), 2);
+    }
+}
+
 #[test]
 fn what_was_declined_is_there_again_after_a_restart_and_what_was_given_back_is_not() {
     let (before, entity) = (create_limiter(LIMITS), create_entity(1, true));
@@ -240,12 +271,13 @@ fn what_was_declined_is_there_again_after_a_restart_and_what_was_given_back_is_n
         before.end_attempt(begin(&before).unwrap(), AttemptOutcome::Declined, after_minutes(0));
         before.end_attempt(begin(&before).unwrap(), AttemptOutcome::Pending(payment_id(number)), after_minutes(0));
     }
-    let saved = before.take_unsaved(after_minutes(0));
+    let mut stored = BTreeMap::new();
+    let saved = save_changes(&before, &mut stored);
     assert_eq!((saved.len(), before.take_unsaved(after_minutes(0)).len()), (1, 0));
     let after = VelocityLimiter::new(LIMITS, saved, after_minutes(0));
     assert_eq!(count_declines(&after, &entity, browser_address("192.0.2.1"), after_minutes(0)), 0);
     (0..3).for_each(|number| before.end_pending(&payment_id(number), true, after_minutes(0)));
-    let after = VelocityLimiter::new(LIMITS, before.take_unsaved(after_minutes(0)), after_minutes(0));
+    let after = VelocityLimiter::new(LIMITS, save_changes(&before, &mut stored), after_minutes(0));
     assert_eq!(count_declines(&after, &entity, browser_address("192.0.2.1"), after_minutes(0)), 2);
     // Counts that could not be written are written with the next ones.
     before.end_attempt(begin(&before).unwrap(), AttemptOutcome::Declined, after_minutes(0));
