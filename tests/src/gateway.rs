@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_domain::id::log_tag;
 
+use crate::database::{create_database, wrap_program};
 use crate::process::Process;
 use crate::wait::{poll_until, poll_until_blocking};
 use crate::{MerchantClient, Proxy};
@@ -115,6 +116,7 @@ impl TestGateway {
             binary.display()
         );
         let data = folder.path().join("data");
+        create_database(&data)?;
         let defaults = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
         let mut all: Vec<&OsStr> = defaults.map(OsStr::new).to_vec();
         all.push(data.as_os_str());
@@ -322,6 +324,10 @@ pub fn create_temporary_folder() -> anyhow::Result<TempDir> {
 
 /// Returns the path of the binary under test: `TILLGATE_BIN`, or the debug build of the workspace. It need not exist.
 pub fn binary_path() -> PathBuf {
+    wrap_program(find_binary())
+}
+
+fn find_binary() -> PathBuf {
     if let Some(path) = std::env::var_os("TILLGATE_BIN") {
         return path.into();
     }

@@ -1,7 +1,6 @@
 //! The challenge: every answer on the issuer's page, and the answers that are ignored.
 
-use rusqlite::Connection;
-use tillgate_tests::TestGateway;
+use tillgate_tests::{Database, TestGateway};
 
 use super::*;
 
@@ -150,7 +149,7 @@ async fn an_answer_after_half_an_hour_does_not_count_and_ends_the_payment() -> a
     let own = challenge_transaction(&visit_page(&shop, redirect_field(&answered, "url")).await?.1).to_owned();
     let path = |paid: &ApiResponse| redirect_field(paid, "url").replace(&shop.base, "");
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let file = Connection::open(data.join("tillgate.db"))?;
+        let file = Database::open(&data)?;
         let earlier =
             "json_set(document, '$.created', strftime('%Y-%m-%dT%H:%M:%SZ', document ->> '$.created', '-30 minutes'))";
         let changed = file.execute(&format!("UPDATE payment SET document = CAST({earlier} AS BLOB)"), [])?;
