@@ -95,6 +95,9 @@ pub(crate) fn wrap_program(binary: PathBuf) -> PathBuf {
     folder.path().join("tillgate")
 }
 
+/// Functions of SQLite that the tests' own statements use, in a schema that the gateway does not see.
+const FUNCTIONS: &str = include_str!("database.sql");
+
 /// A connection to the store beside its gateway.
 pub enum Database {
     /// To the file.
@@ -248,7 +251,11 @@ impl Database {
             return Ok(Self::File(connection));
         };
         let address = PostgresAddress::parse(&address, "tests", SessionLimits::default())?;
-        let session = on_thread(|| PostgresSession::connect(&address))?;
+        let session = on_thread(|| {
+            let session = PostgresSession::connect(&address)?;
+            session.run_script(FUNCTIONS)?;
+            Ok::<_, tillgate_engine::Error>(session)
+        })?;
         Ok(Self::Server(Session(Mutex::new(Some(session)))))
     }
 
@@ -315,6 +322,39 @@ impl Database {
         }
     }
 
+    /// Runs a statement while a trigger of its table is switched off, and returns the number of rows that it has changed.
+    ///
+    /// # Errors
+    /// If the database refuses it.
+    pub fn execute_without_trigger(&self, table: &str, trigger: &str, statement: &str) -> rusqlite::Result<usize> {
+        let (begin, end) = match self {
+            Self::File(_) => {
+                let query = "SELECT sql FROM sqlite_schema WHERE name = ?1";
+                let definition: String = self.query_row(query, [trigger], |row| row.get(0))?;
+                (format!("DROP TRIGGER {trigger}"), definition)
+            }
+            Self::Server(_) => {
+                let alter = |change: &str| format!("ALTER TABLE {table} {change} TRIGGER {trigger}");
+                (alter("DISABLE"), alter("ENABLE"))
+            }
+        };
+        self.execute_batch(&begin)?;
+        let changed = self.execute(statement, [])?;
+        self.execute_batch(&end)?;
+        Ok(changed)
+    }
+
+    /// Returns true if the pages of the file are intact. PostgreSQL repairs its own at its start.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn is_intact(&self) -> rusqlite::Result<bool> {
+        match self {
+            Self::File(_) => Ok(self.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))? == "ok"),
+            Self::Server(_) => Ok(true),
+        }
+    }
+
     /// Runs several statements.
     ///
     /// # Errors
@@ -324,6 +364,29 @@ impl Database {
             Self::File(connection) => connection.execute_batch(script),
             Self::Server(session) => session.run(|session| session.run_script(script)),
         }
+    }
+
+    /// Reads all that is stored: the bytes of the file and of its write-ahead log, or the values of all tables.
+    pub(crate) fn read_bytes(&self, data: &Path) -> anyhow::Result<Vec<u8>> {
+        if let Self::File(_) = self {
+            let log = fs::read(data.join("tillgate.db-wal")).unwrap_or_default();
+            return Ok([fs::read(data.join("tillgate.db"))?, log].concat());
+        }
+        let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+        let mut bytes = Vec::new();
+        for table in self.read_rows(tables, Vec::new())? {
+            let rows = self.read_rows(&format!("SELECT * FROM \"{}\"", table.get::<_, String>(0)?), Vec::new())?;
+            for value in rows.into_iter().flat_map(|row| row.0) {
+                match value {
+                    Value::Text(text) => bytes.extend(text.into_bytes()),
+                    Value::Blob(blob) => bytes.extend(blob),
+                    Value::Null | Value::Integer(_) | Value::Real(_) => {}
+                }
+                // Neighbours are no common text.
+                bytes.push(0);
+            }
+        }
+        Ok(bytes)
     }
 
     /// Runs a query, and returns its rows.

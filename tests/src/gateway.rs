@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_domain::id::log_tag;
 
-use crate::database::{create_database, wrap_program};
+use crate::database::{Database, create_database, is_on_postgres, wrap_program};
 use crate::process::Process;
 use crate::wait::{poll_until, poll_until_blocking};
 use crate::{MerchantClient, Proxy};
@@ -147,14 +147,28 @@ impl TestGateway {
         self.folder.path().join("data")
     }
 
-    /// Reads every file in the data folder. The socket in it is no file that can be read.
+    /// Reads all that the store contains, and what it keeps of deleted data in its file.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read_stored_bytes(&self) -> anyhow::Result<Vec<u8>> {
+        Database::open_to_read(&self.data_folder())?.read_bytes(&self.data_folder())
+    }
+
+    /// Reads every file in the data folder, and a database that is in none. The socket in it is no file that can be
+    /// read.
     ///
     /// # Errors
     /// If a file cannot be read, or has disappeared since the folder was listed.
     pub fn read_data_files(&self) -> anyhow::Result<Vec<Vec<u8>>> {
         let paths: Vec<PathBuf> =
             std::fs::read_dir(self.data_folder())?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-        Ok(paths.iter().filter(|path| path.is_file()).map(std::fs::read).collect::<std::io::Result<_>>()?)
+        let files = paths.iter().filter(|path| path.is_file()).map(std::fs::read);
+        let mut contents = files.collect::<std::io::Result<Vec<_>>>()?;
+        if is_on_postgres() {
+            contents.push(self.read_stored_bytes()?);
+        }
+        Ok(contents)
     }
 
     /// Returns the folder that contains the data folder and the key file.

@@ -9,7 +9,24 @@ const VARIABLE: &str = "TILLGATE_TEST_DATABASE";
 const ABOUT_FILE: &str = include_str!("../../../tests/tests/api/about_file.txt");
 
 /// A subject of each folder, which every complete run also tests on PostgreSQL.
-pub const SUBJECTS: &[&str] = &[];
+pub const SUBJECTS: &[&str] = &[
+    "access::tokens::",
+    "acquirer::payments::",
+    "checkout::checkouts::",
+    "delivery::webhook_events::",
+    "dispute::disputes::",
+    "keys::masking::",
+    "payment::follow_ups::",
+    "registration::accounts::",
+    "report::reports::",
+    "request::constraints::",
+    "review::queue::",
+    "risk::payments::",
+    "schedule::clock::",
+    "service::id_order::",
+    "settlement::settlement_runs::",
+    "three_ds::challenge::",
+];
 
 /// A database that the tests can run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -111,7 +111,7 @@ async fn a_preview_waits_for_nobody_who_writes() -> anyhow::Result<()> {
     let paid = pay_externally(&shop, "10.00", "order-0001").await?;
     let file = format_file(&[FileLine { order: "order-0001", amount: "10.00", ..Default::default() }]);
     let writer = Database::open(&gateway.data_folder())?;
-    writer.execute_batch("BEGIN IMMEDIATE")?;
+    writer.keep_writers_out()?;
     let shown = preview(&person.browser, &shop, &file).await?;
     assert!(shown.status == 200 && shown.page.contains(paid.id()), "{}", shown.page);
     writer.execute_batch("ROLLBACK")?;

@@ -211,10 +211,12 @@ async fn an_evidence_file_is_stored_by_the_browser_and_never_shown() -> anyhow::
     // Also a name that another version has stored.
     let stored = add_file(&scene.shop, &dispute, "old.png").await?;
     let database = Database::open(&scene.gateway.data_folder())?;
-    database.execute(
-        "UPDATE evidence SET document = CAST(json_set(CAST(document AS TEXT), '$.name', ?2) AS BLOB) WHERE id = ?1",
-        [stored.as_str(), name],
-    )?;
+    let query = "SELECT document FROM evidence WHERE id = ?1";
+    let document: Vec<u8> = database.query_row(query, [&stored], |row| row.get(0))?;
+    let mut document: Value = serde_json::from_slice(&document)?;
+    document["name"] = name.into();
+    let changed = rusqlite::params![stored, serde_json::to_vec(&document)?];
+    database.execute("UPDATE evidence SET document = ?2 WHERE id = ?1", changed)?;
     let page = scene.browser().get(&format!("/money/disputes/{dispute}")).await?.page;
     assert!(!page.contains("<script>alert"), "{page}");
     for file in [file, stored] {

@@ -102,8 +102,9 @@ async fn a_csv_leaves_its_place_when_it_has_ended() -> anyhow::Result<()> {
 /// Reads by how many minutes the latest use of the only session lies back.
 fn read_idle_minutes(gateway: &TestGateway) -> anyhow::Result<i64> {
     let database = Database::open(&gateway.data_folder())?;
-    let query = "SELECT (unixepoch('subsec') * 1000 - used) / 60000 FROM user_session WHERE ended IS NULL";
-    Ok(database.query_row(query, [], |row| row.get::<_, f64>(0))?.trunc() as i64)
+    let query = "SELECT used FROM user_session WHERE ended IS NULL";
+    let used: i64 = database.query_row(query, [], |row| row.get(0))?;
+    Ok((jiff::Timestamp::now().as_millisecond() - used) / 60_000)
 }
 
 #[tokio::test]

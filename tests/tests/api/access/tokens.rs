@@ -258,12 +258,10 @@ async fn wrong_credentials_are_slowed_by_address_and_right_ones_never() -> anyho
     Ok(())
 }
 
-/// Returns true if the database or its write-ahead log contains these bytes. A missing file contains none.
+/// Returns true if the store contains these bytes. One that cannot be read contains none.
 fn has_stored_bytes(gateway: &TestGateway, bytes: &[u8]) -> bool {
-    ["tillgate.db", "tillgate.db-wal"].iter().any(|name| {
-        let file = std::fs::read(gateway.data_folder().join(name)).unwrap_or_default();
-        file.windows(bytes.len()).any(|window| window == bytes)
-    })
+    let stored = gateway.read_stored_bytes().unwrap_or_default();
+    stored.windows(bytes.len()).any(|window| window == bytes)
 }
 
 #[tokio::test]

@@ -20,10 +20,10 @@ fn copy_payments(data: &Path) -> anyhow::Result<()> {
     let database = Database::open(&data)?;
     let copied = database.execute(
         "WITH RECURSIVE copy(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM copy WHERE number + 1 < ?1),
-            new AS (SELECT entity, number, document, substr(id, 1, 20) || printf('%012x', number) AS id
+            new AS (SELECT entity, number, document, substr(id, 1, 20) || '000000' || (100000 + number) AS id
                 FROM payment CROSS JOIN copy)
-        INSERT INTO payment (entity, id, document) SELECT entity, id, CAST(json_set(document,
-            '$.id', id, '$.payment_type', iif(number % 3 = 0, 'PA', 'DB')) AS BLOB) FROM new",
+        INSERT INTO payment (entity, id, document) SELECT entity, id, CAST(json_set(json_set(CAST(document AS TEXT),
+            '$.id', id), '$.payment_type', CASE WHEN number % 3 = 0 THEN 'PA' ELSE 'DB' END) AS BLOB) FROM new",
         [PAYMENTS],
     )?;
     assert_eq!(copied % (PAYMENTS as usize - 1), 0, "of each payment");

@@ -94,7 +94,10 @@ async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -
             let copy = format!("{}{number:012x}", &id[..20]);
             document["id"] = copy.clone().into();
             let row = rusqlite::params![entity, copy, serde_json::to_vec(&document)?];
-            database.execute("INSERT OR IGNORE INTO payment (entity, id, document) VALUES (?1, ?2, ?3)", row)?;
+            database.execute(
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                row,
+            )?;
         }
         database.execute_batch("COMMIT")?;
         Ok(())

@@ -235,7 +235,10 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
                 copy["payment_type"] = "PA".into();
             }
             let row = rusqlite::params![entity, id, serde_json::to_vec(&copy)?];
-            database.execute("INSERT OR IGNORE INTO payment (entity, id, document) VALUES (?1, ?2, ?3)", row)?;
+            database.execute(
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                row,
+            )?;
         }
         database.execute_batch("COMMIT")?;
         Ok(())
