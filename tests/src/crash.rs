@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use reqwest::Method;
-use rusqlite::{Connection, OpenFlags};
 use tokio::task::JoinSet;
 
 use self::acquirer::KillableHost;
@@ -24,7 +23,7 @@ use self::final_checks::{check_disputes, check_notifications, check_payments};
 use self::requests::{FollowUpType, KeyedRequest, RequestKind};
 use self::schedules::{check_runs, create_schedules, end_schedules};
 use crate::{
-    ApiResponse, CARD, MerchantClient, Receiver, ReceiverReply, TestGateway, encode_form, poll_until,
+    ApiResponse, CARD, Database, MerchantClient, Receiver, ReceiverReply, TestGateway, encode_form, poll_until,
     poll_until_blocking,
 };
 
@@ -367,9 +366,8 @@ async fn check_responses_stored(shop: &MerchantClient, records: &SharedRecords) 
 }
 
 /// Opens the gateway's database for reading.
-fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
-    let path = gateway.data_folder().join("tillgate.db");
-    Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+fn open_database(gateway: &TestGateway) -> anyhow::Result<Database> {
+    Database::open_to_read(&gateway.data_folder())
 }
 
 /// Advances the sandbox's clock until no timer, except those of settlements and disputes, and no message to send is

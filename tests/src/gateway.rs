@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_domain::id::log_tag;
 
+use crate::database::{Database, create_database, is_on_postgres, wrap_program};
 use crate::process::Process;
 use crate::wait::{poll_until, poll_until_blocking};
 use crate::{MerchantClient, Proxy};
@@ -115,6 +116,7 @@ impl TestGateway {
             binary.display()
         );
         let data = folder.path().join("data");
+        create_database(&data)?;
         let defaults = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
         let mut all: Vec<&OsStr> = defaults.map(OsStr::new).to_vec();
         all.push(data.as_os_str());
@@ -145,14 +147,28 @@ impl TestGateway {
         self.folder.path().join("data")
     }
 
-    /// Reads every file in the data folder. The socket in it is no file that can be read.
+    /// Reads all that the store contains, and what it keeps of deleted data in its file.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn read_stored_bytes(&self) -> anyhow::Result<Vec<u8>> {
+        Database::open_to_read(&self.data_folder())?.read_bytes(&self.data_folder())
+    }
+
+    /// Reads every file in the data folder, and a database that is in none. The socket in it is no file that can be
+    /// read.
     ///
     /// # Errors
     /// If a file cannot be read, or has disappeared since the folder was listed.
     pub fn read_data_files(&self) -> anyhow::Result<Vec<Vec<u8>>> {
         let paths: Vec<PathBuf> =
             std::fs::read_dir(self.data_folder())?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-        Ok(paths.iter().filter(|path| path.is_file()).map(std::fs::read).collect::<std::io::Result<_>>()?)
+        let files = paths.iter().filter(|path| path.is_file()).map(std::fs::read);
+        let mut contents = files.collect::<std::io::Result<Vec<_>>>()?;
+        if is_on_postgres() {
+            contents.push(self.read_stored_bytes()?);
+        }
+        Ok(contents)
     }
 
     /// Returns the folder that contains the data folder and the key file.
@@ -322,6 +338,10 @@ pub fn create_temporary_folder() -> anyhow::Result<TempDir> {
 
 /// Returns the path of the binary under test: `TILLGATE_BIN`, or the debug build of the workspace. It need not exist.
 pub fn binary_path() -> PathBuf {
+    wrap_program(find_binary())
+}
+
+fn find_binary() -> PathBuf {
     if let Some(path) = std::env::var_os("TILLGATE_BIN") {
         return path.into();
     }

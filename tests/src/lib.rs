@@ -8,6 +8,7 @@ pub mod bench;
 mod browser;
 pub mod card_form;
 pub mod crash;
+pub mod database;
 pub mod devtools;
 mod driver;
 mod firefox;
@@ -33,6 +34,7 @@ pub use acquirer::{AcquirerHostClient, HostReply, HostRequest, TestAcquirerHost}
 pub use api_response::{ApiResponse, encode_form};
 pub use browser::{Browser, run_in_browser, run_in_desktop_browser, run_in_firefox, run_in_new_browser, run_in_webkit};
 pub use card_form::CardForm;
+pub use database::Database;
 pub use devtools::Tab;
 pub use gateway::{TestGateway, binary_path};
 pub use merchant::{CARD, MerchantClient};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
-use rusqlite::Connection;
 use serde_json::Value;
+
+use crate::Database;
 
 /// A payment in the gateway's store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct GatewayPayment {
 ///
 /// # Errors
 /// If the store cannot be read, or holds something that is no payment.
-pub fn external_payments(database: &Connection) -> anyhow::Result<Vec<GatewayPayment>> {
+pub fn external_payments(database: &Database) -> anyhow::Result<Vec<GatewayPayment>> {
     let query = "SELECT document FROM payment WHERE json_extract(CAST(document AS TEXT), '$.connector') IS NOT NULL";
     let mut statement = database.prepare(query)?;
     let documents = statement.query_map([], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;

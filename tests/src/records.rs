@@ -11,9 +11,10 @@ use tillgate_domain::settlement::reconciliation::{
     RecordType, SettlementPart, SettlementStatus, TransactionType,
 };
 use tillgate_shared::money::{Amount, Currency};
-use tillgate_store::AdminStore;
+use tillgate_store::{AdminStore, StoreLocation};
 use tillgate_vault::{KeySource, Vault};
 
+use crate::database::{find_database, on_thread};
 use crate::{MerchantClient, TestGateway};
 
 /// Number of records that this process has created.
@@ -95,8 +96,15 @@ impl TestGateway {
     pub fn write_records(&self, records: &[ReconciliationRecord]) -> anyhow::Result<()> {
         let keys = KeySource::File(self.folder().join("data.key")).read_keys()?;
         let vault = keys.as_deref().and_then(Vault::with_keys);
-        let store = AdminStore::open_existing(&self.data_folder(), vault.as_ref())?.context("a store")?;
-        // In parts, because other writers wait for the lock, and commands for ten seconds at most.
-        records.chunks(500).try_for_each(|part| Ok(store.write_records(part)?))
+        let data = self.data_folder();
+        let location = match find_database(&data) {
+            Some(address) => StoreLocation::in_database(&data, &address, None)?,
+            None => StoreLocation::in_folder(&data),
+        };
+        on_thread(|| {
+            let store = AdminStore::open_existing(&location, vault.as_ref())?.context("a store")?;
+            // In parts, because other writers wait for the lock, and commands for ten seconds at most.
+            records.chunks(500).try_for_each(|part| Ok(store.write_records(part)?))
+        })
     }
 }

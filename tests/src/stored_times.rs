@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use rusqlite::Connection;
 use serde_json::Value;
+
+use crate::Database;
 
 /// Sets the sandbox clock of an entity back to the machine's time, in the store of a stopped gateway. The entity then
 /// has ids and times from the future, as if the machine's clock had gone back.
@@ -12,7 +13,7 @@ use serde_json::Value;
 /// # Errors
 /// If there is no such entity in this data folder.
 pub fn reset_sandbox_clock(data: &Path, entity: &str) -> anyhow::Result<()> {
-    let database = Connection::open(data.join("tillgate.db"))?;
+    let database = Database::open(data)?;
     let changed = database.execute("UPDATE entity SET ahead = 0 WHERE id = ?1", [entity])?;
     anyhow::ensure!(changed == 1, "no entity {entity}");
     Ok(())
@@ -23,7 +24,7 @@ pub fn reset_sandbox_clock(data: &Path, entity: &str) -> anyhow::Result<()> {
 /// # Errors
 /// If there is no such checkout in this data folder.
 pub fn backdate_checkout(data: &Path, checkout: &str, seconds: i64) -> anyhow::Result<()> {
-    let database = Connection::open(data.join("tillgate.db"))?;
+    let database = Database::open(data)?;
     let document: Vec<u8> =
         database.query_row("SELECT document FROM checkout WHERE id = ?1", [checkout], |row| row.get(0))?;
     let mut document: Value = serde_json::from_slice(&document)?;

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: sets up the tests' tools, builds everything, and runs the tests.
 
+mod database;
 mod phases;
 mod programs;
 mod shops;
@@ -11,8 +12,9 @@ use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context as _, Result, ensure};
 
+use self::database::{Database, SUBJECTS};
 use self::phases::Phases;
-use self::programs::TestTime;
+use self::programs::{Program, TestTime};
 use crate::form::tools::PendingTools;
 use crate::toolchain::run_beside;
 use crate::{form, server};
@@ -27,21 +29,40 @@ phase, of which some run beside each other, and the ten slowest tests.
   api::NAME      only the tests over HTTP with NAME in their path; the form that is there is used
   browser::NAME  only the tests in browsers with NAME in their path
   NAME           only the tests with NAME in their path
+  --database postgres
+                 only the tests over HTTP and in browsers, on PostgreSQL in a throwaway cluster, without those of
+                 tests/tests/api/about_file.txt. A run of all tests does this with a subject of each folder
   -- ARGUMENTS   given to every test program, for example --nocapture
 
 RUST_TEST_THREADS says how many tests run at once; most of them wait more than they work.
 
 Examples: cargo xtask test
           cargo xtask test api::refunds
+          cargo xtask test --database postgres api::refunds
           cargo xtask test -- --nocapture double_click";
 
 /// Builds everything, runs the selected tests, and prints the times. Fails with the names of the programs in which a
 /// test failed.
 pub fn run_tests(arguments: &[String]) -> Result<()> {
-    let selection = Selection::parse(arguments);
+    let selection = Selection::parse(arguments)?;
     let phases = Phases::start();
-    let (programs, environment) = prepare_tests(&selection, &phases)?;
-    let (tests, failed) = programs::run_programs(&programs, &selection.rest, &environment, &phases)?;
+    let (mut programs, environment) = prepare_tests(&selection, &phases)?;
+    if selection.database == Database::Postgres {
+        programs.retain(Program::is_black_box);
+    }
+    let run = |programs: &[Program], database: Database, arguments: &[String]| {
+        let variables = [&environment[..], &[database.variable()].map(|(name, value)| (name, value.into()))].concat();
+        programs::run_programs(programs, &[arguments, &database.skips()?].concat(), &variables, &phases)
+    };
+    let (mut tests, mut failed) = run(&programs, selection.database, &selection.rest)?;
+    if selection.is_complete() {
+        println!("\nOn PostgreSQL");
+        programs.retain(Program::is_api);
+        let subjects: Vec<String> = SUBJECTS.iter().map(|subject| (*subject).to_owned()).collect();
+        let (others, failed_there) = run(&programs, Database::Postgres, &subjects)?;
+        tests.extend(others);
+        failed.extend(failed_there.into_iter().map(|title| format!("{title} on PostgreSQL")));
+    }
     phases.print_times();
     print_slowest(tests);
     ensure!(failed.is_empty(), "a test failed in {}", failed.join(", "));
@@ -91,6 +112,8 @@ fn join_thread<T>(work: ScopedJoinHandle<'_, T>) -> T {
 
 /// Selection of tests on the command line.
 struct Selection {
+    /// The database that they run on.
+    database: Database,
     /// `api` or `browser`, if only one of them is selected.
     program: Option<String>,
     /// Arguments of the test programs.
@@ -100,9 +123,12 @@ struct Selection {
 impl Selection {
     /// Parses `api::NAME` and `browser::NAME` into a program and the argument NAME; the last one selects the program.
     /// Other arguments stay, except `--`.
-    fn parse(arguments: &[String]) -> Self {
-        let mut program = None;
-        let mut rest = Vec::new();
+    ///
+    /// # Errors
+    /// If `--database` names none.
+    fn parse(arguments: &[String]) -> Result<Self> {
+        let (mut program, mut rest, mut arguments) = (None, Vec::new(), arguments.to_vec());
+        let database = Database::take_option(&mut arguments)?;
         for argument in arguments.iter().filter(|argument| *argument != "--") {
             match argument.split_once("::") {
                 Some((name @ (programs::API | programs::BROWSER), filter)) => {
@@ -112,7 +138,12 @@ impl Selection {
                 _ => rest.push(argument.clone()),
             }
         }
-        Self { program, rest }
+        Ok(Self { database, program, rest })
+    }
+
+    /// Returns true if nothing is left out.
+    fn is_complete(&self) -> bool {
+        self.database == Database::Sqlite && self.program.is_none() && self.rest.is_empty()
     }
 
     fn selected_program(&self) -> Option<&str> {
@@ -147,11 +178,12 @@ fn print_slowest(mut tests: Vec<TestTime>) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     fn parse_selection(arguments: &[&str]) -> Selection {
-        Selection::parse(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>())
+        Selection::parse(&arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod access;
 mod administration;
 mod check_page;
+mod data_place;
 mod delivery;
 mod dispute;
 mod input_file;
@@ -20,17 +21,16 @@ mod serve;
 mod settlement;
 mod table;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::administration::ActError;
 use tillgate_shared::parameter::ParameterError;
-use tillgate_store::{AdminStore, StoreError};
 
-use keys::vault_key::{add_key_option, find_vault, keep_key_option, read_vault};
+use data_place::DataPlace;
+use keys::vault_key::{add_key_option, keep_key_option};
 
 /// A self-hosted payment gateway with a hosted payment form.
 #[derive(Debug, Parser)]
@@ -124,9 +124,8 @@ enum Command {
 /// Options of every command.
 #[derive(Debug, Args)]
 struct CommonOptions {
-    /// Data folder, which contains one SQLite file.
-    #[arg(long, value_name = "DIR", env = "TILLGATE_DATA", default_value = "tillgate-data")]
-    data: PathBuf,
+    #[command(flatten)]
+    place: DataPlace,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -142,18 +141,6 @@ impl CommonOptions {
         let _ = writeln!(std::io::stdout(), "{output}");
         Ok(())
     }
-}
-
-/// Opens an existing store. A mistyped folder is reported as an error; no store is created in it.
-fn open_existing(data: &Path) -> anyhow::Result<AdminStore> {
-    let store = AdminStore::open_existing(data, find_vault(data).as_ref())?;
-    store.with_context(|| format!("there is no store in {}", data.display()))
-}
-
-/// Opens a store, or creates it.
-fn open_store(data: &Path) -> Result<AdminStore, StoreError> {
-    // A key that cannot be read is reported when the vault is opened, or when the sealed store refuses a write.
-    AdminStore::open_with_vault(data, read_vault(data).ok().flatten().as_ref())
 }
 
 /// Names the options at fault, each with its message: `date.from` is `--from`, and `groupBy` is `--group-by`.

@@ -27,9 +27,9 @@ use tillgate_gateway::settlement::reconciliation::RecordReader;
 use tillgate_gateway::settlement::report::read_settlements;
 use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_shared::parameter::Parameters;
+use tillgate_store::PaymentHistory;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::reconciliation::{RecordRange, RecordVersion};
-use tillgate_store::{AdminStore, PaymentHistory};
 
 use super::{CommonOptions, describe_refusal};
 use crate::cli::access::token::parse_entity_id;
@@ -192,7 +192,7 @@ impl ReportSource {
         let directory = Directory::new(compile_stored_rules);
         administration.fill_directory(&directory)?;
         drop(administration);
-        let history = AdminStore::open_history(&common.data)?;
+        let history = common.place.open_history()?;
         lower_priority(BACKGROUND);
         Ok(Self { directory, entity, history })
     }

@@ -2,11 +2,13 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tillgate_store::AdminStore;
 use tillgate_store::keys::table_seal::acceptance::AcceptedTable;
 
 use super::CommonOptions;
-use crate::cli::keys::vault_key::find_vault;
+
+/// The reason why a database has nothing to accept.
+const NO_SEAL: &str = "a store in PostgreSQL has no seal of its rows, so there is nothing to accept. `tillgate verify` \
+                       checks its audit log and that payments, settlement lines and balances agree with it";
 
 /// The seal of the store.
 #[derive(Debug, Subcommand)]
@@ -50,9 +52,10 @@ impl AcceptRows {
     /// Accepts the rows of the named tables, and prints each table with its sums. Refuses tables that have not changed,
     /// and everything if another table has changed as well.
     fn run(self) -> anyhow::Result<()> {
-        let data = &self.common.data;
+        let place = &self.common.place;
+        place.refuse_database(NO_SEAL)?;
         let administration = self.common.open_administration()?;
-        let changed = AdminStore::open_snapshot(data, find_vault(data).as_ref())?.find_changed_tables()?;
+        let changed = place.open_snapshot()?.find_changed_tables()?;
         let accepted = administration.accept_rows(&changed, &self.tables, &self.reason)?;
         self.common.print_output(&AcceptanceOutput { accepted }, |output| {
             let lines = output.accepted.iter().map(|AcceptedTable { table, rows, old_sum, new_sum }| {

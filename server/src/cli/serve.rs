@@ -60,12 +60,12 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let warnings = self.settings.start_log();
         create_runtime()?.block_on(async {
-            let state = self.settings.open_gateway(&self.common.data).await?;
+            let state = self.settings.open_gateway(&self.common.place).await?;
             self.settings.join_cluster(&state).await?;
             let limits = self.settings.connection_limits();
             let listener = bind_listener(self.listen).await?;
             let ftp = self.ftp.bind_server().await?;
-            let control = ControlSocket::bind(&self.common.data);
+            let control = ControlSocket::bind(self.common.place.folder());
             let stop = stop_after_drain(&self.settings, Arc::clone(&state))?;
             let office = self.settings.open_office(&state, warnings, self.ftp.certificate())?;
             let setup = office.setup_link(self.settings.public_url.as_deref(), listener.local_addr()?);

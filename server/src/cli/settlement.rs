@@ -11,7 +11,6 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use tillgate_domain::settlement::SettlementTerms;
 use tillgate_gateway::settlement::terms::parse_fx_rates;
-use tillgate_store::AdminStore;
 use tillgate_store::settlement::StoredBatch;
 
 use super::CommonOptions;
@@ -148,7 +147,7 @@ impl ShowSettlements {
     fn run(self) -> anyhow::Result<()> {
         let administration = self.common.open_administration()?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
-        let history = AdminStore::open_history(&self.common.data)?;
+        let history = self.common.place.open_history()?;
         let mut batches = history.load_latest_batches(&entity.id, SHOWN_BATCHES)?;
         batches.reverse();
         let terms = administration.load_settlement_terms(&entity.id)?;

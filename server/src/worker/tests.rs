@@ -7,7 +7,6 @@ use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::TimeLimits;
-use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_gateway::checkout::reminder::StatusReads;
 use tillgate_gateway::checkout::summary::SavedForms;
 use tillgate_gateway::payment::PaymentsInFlight;
@@ -24,9 +23,9 @@ use tillgate_os::clock::SystemClock;
 use tillgate_os::id_clock::IdClock;
 use tillgate_store::delivery::message::NOTIFICATION;
 use tillgate_store::entity_directory::Directory;
-use tillgate_store::{AdminStore, Changes, RecordKeys, Sources, Store, WriteLimits};
+use tillgate_store::{AdminStore, Changes, RecordKeys, Sources, Store, StoreLocation, WriteLimits};
 use tillgate_test_cluster::Cluster;
-use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
+use tillgate_vault::{AccountIndexKey, KeySource, Keyring, MasterKey, Vault};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -36,10 +35,12 @@ const NO_LIMITS: VelocityLimits =
     VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
 
 /// Opens a node with this name.
-async fn open_node(address: &PostgresAddress, name: &str) -> Arc<App> {
+async fn open_node(location: &StoreLocation, name: &str) -> Arc<App> {
     let directory = Arc::new(Directory::new(compile_stored_rules));
-    let limits = (WriteLimits::default(), Sources::system());
-    let store = Store::open_cluster(address, Arc::clone(&directory), None, limits).unwrap();
+    let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])));
+    let keys = Keyring { vault: Arc::clone(&vault), source: KeySource::Variable("NO_OTHER_KEYS") };
+    let (limits, sources) = (WriteLimits::default(), Sources::system());
+    let store = Store::open_to_serve(location, Arc::clone(&directory), keys, limits, sources).unwrap();
     store.join_cluster(name).await.unwrap();
     let now = Timestamp::now();
     let gateway = Gateway {
@@ -49,7 +50,7 @@ async fn open_node(address: &PostgresAddress, name: &str) -> Arc<App> {
         clock: Arc::new(SystemClock),
         payments_in_flight: PaymentsInFlight::default(),
         connectors: Registry::default(),
-        vault: Arc::new(Vault::new(&MasterKey::from_bytes([7; 32]))),
+        vault,
         account_index: AccountIndexKey::new(zeroize::Zeroizing::new([7; 32])),
         velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),
         saved_forms: SavedForms::default(),
@@ -119,9 +120,8 @@ async fn count_request(mut stream: TcpStream, counts: Arc<Mutex<BTreeMap<String,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_nodes_send_each_message_once_and_one_goes_on_where_the_other_stops() {
-    let cluster = Cluster::start(&[]).unwrap();
-    let address = PostgresAddress::parse(&cluster.create_database().unwrap(), "tests", SessionLimits::default());
-    let address = address.unwrap();
+    let (cluster, folder) = (Cluster::start(&[]).unwrap(), tempfile::tempdir().unwrap());
+    let location = StoreLocation::in_database(folder.path(), &cluster.create_database().unwrap(), None).unwrap();
     let entity = Entity {
         id: EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]),
         name: "Bakery".to_owned(),
@@ -131,8 +131,8 @@ async fn two_nodes_send_each_message_once_and_one_goes_on_where_the_other_stops(
         ahead: SignedDuration::ZERO,
         settings: EntitySettings::default(),
     };
-    AdminStore::open_cluster(&address, None).unwrap().add_entity(&entity, Timestamp::now()).unwrap();
-    let nodes = [open_node(&address, "tx01").await, open_node(&address, "tx02").await];
+    AdminStore::open_with_vault(&location, None).unwrap().add_entity(&entity, Timestamp::now()).unwrap();
+    let nodes = [open_node(&location, "tx01").await, open_node(&location, "tx02").await];
     let receiver = Receiver::start().await;
     let stops = [watch::channel(false), watch::channel(false)];
     let tasks: Vec<_> = nodes

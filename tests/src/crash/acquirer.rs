@@ -2,9 +2,8 @@
 //! end.
 
 use anyhow::Context as _;
-use rusqlite::Connection;
 
-use crate::{TcpForwarder, TestAcquirerHost, reconciliation};
+use crate::{Database, TcpForwarder, TestAcquirerHost, reconciliation};
 
 /// An acquirer host that is killed and restarted. The gateway reaches it at a constant address.
 pub struct KillableHost {
@@ -42,7 +41,7 @@ impl KillableHost {
 
     /// Compares the host's ledger with the payments in a gateway's store. Returns the number of ledger entries, or an
     /// error with the first difference.
-    pub async fn compare_ledger(&self, database: &Connection) -> anyhow::Result<usize> {
+    pub async fn compare_ledger(&self, database: &Database) -> anyhow::Result<usize> {
         let payments = reconciliation::external_payments(database)?;
         let ledger = self.host.as_ref().context("no host")?.read_ledger().await?;
         reconciliation::compare_ledger(&ledger, &payments).context("the host's ledger and the gateway differ")?;

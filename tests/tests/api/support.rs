@@ -3,10 +3,8 @@
 
 use std::sync::OnceLock;
 
-use anyhow::Context as _;
-use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value};
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 pub use tillgate_tests::{backdate_checkout, reset_sandbox_clock};
 
 /// Returns the shared sandbox merchant with the default options.
@@ -137,16 +135,16 @@ pub fn assert_envelope(answer: &ApiResponse) {
 }
 
 /// Opens the gateway's database for reading.
-pub fn open_database(gateway: &TestGateway) -> anyhow::Result<Connection> {
-    let path = gateway.data_folder().join("tillgate.db");
-    Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).with_context(|| path.display().to_string())
+pub fn open_database(gateway: &TestGateway) -> anyhow::Result<Database> {
+    Database::open_to_read(&gateway.data_folder())
 }
 
 /// Returns the stored payments of a checkout, ordered by id.
 pub fn stored_payments(gateway: &TestGateway, checkout: &str) -> anyhow::Result<Vec<Value>> {
     let database = open_database(gateway)?;
-    // The store of the shared gateway has thousands of payments, so SQLite selects those of the checkout.
-    let query = "SELECT document FROM payment WHERE document ->> '$.checkout' = ?1 ORDER BY id";
+    // The store of the shared gateway has thousands of payments, so the database selects those of the checkout.
+    let query =
+        "SELECT document FROM payment WHERE json_extract(CAST(document AS TEXT), '$.checkout') = ?1 ORDER BY id";
     let mut statement = database.prepare(query)?;
     let documents = statement.query_map([checkout], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
     Ok(documents.iter().map(|document| serde_json::from_slice(document)).collect::<Result<_, _>>()?)

@@ -143,6 +143,16 @@ impl Program {
         format!("{} {}", self.package, self.name)
     }
 
+    /// Returns true if it has the HTTP tests.
+    pub fn is_api(&self) -> bool {
+        self.name == API
+    }
+
+    /// Returns true if its tests run the gateway as a program.
+    pub fn is_black_box(&self) -> bool {
+        self.is_api() || self.name == BROWSER
+    }
+
     /// Runs its tests with these arguments, and sends each line that they print. Returns the tests that ran, and
     /// whether all passed.
     fn run_tests(

@@ -298,6 +298,16 @@ fn a_pool_whose_sessions_are_all_in_use_refuses_after_the_wait() {
     pool.with_session(|_| Ok::<_, Error>(())).unwrap();
 }
 
+#[test]
+fn a_zero_character_is_stored_and_searched_for_as_one_that_cannot_be_shown() {
+    let session = connect(&CLUSTER.create_database().unwrap(), SessionLimits::default());
+    let session: &dyn Session = &session;
+    session.run_script("CREATE TABLE note (text text NOT NULL)").unwrap();
+    assert!(!session.has_row("SELECT 1 FROM note WHERE text = ?1", ["a\0"]).unwrap());
+    session.execute("INSERT INTO note (text) VALUES (?1)", ["a\0"]).unwrap();
+    assert!(session.has_row("SELECT 1 FROM note WHERE text = ?1", ["a\0"]).unwrap());
+}
+
 /// Returns the name of the database in an address of the cluster.
 fn database_name(address: &str) -> String {
     let (_, rest) = address.split_once(":///").unwrap();

@@ -7,7 +7,9 @@ use tillgate_vault::Vault;
 use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::place::StorePlace;
 use super::store_file::store_path;
-use super::{AdminStore, Store, StoreError};
+use super::{AdminStore, Store, StoreError, StoreLocation, lock};
+use crate::cluster;
+use crate::cluster::servers::count_servers;
 
 impl AdminStore {
     /// Opens the store of a data folder and migrates it. Creates folder and file if they are absent.
@@ -15,27 +17,54 @@ impl AdminStore {
     /// # Errors
     /// If the folder or the file cannot be created, opened or migrated, or a restore was interrupted.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        Self::open_with_vault(folder, None)
+        Self::open_with_vault(&StoreLocation::in_folder(folder), None)
     }
 
-    /// Opens the store as [`AdminStore::open`] does, with the vault's keys, which a sealed store needs to be written.
-    /// Without the right ones the store can be read only.
+    /// Opens a store and migrates it, as [`AdminStore::open`] does, with the vault's keys. Without the right ones a
+    /// sealed store can be read only. An empty database becomes a store.
     ///
     /// # Errors
-    /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing.
-    pub fn open_with_vault(folder: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
+    /// Same as [`AdminStore::open`]; also if a sealed store has to be migrated and the key is missing, or a database
+    /// cannot be reached or used.
+    pub fn open_with_vault(location: &StoreLocation, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        if let Some(address) = location.database() {
+            return Self::open_cluster(address, vault);
+        }
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
-        let session = open_sealed_session(folder, access)?;
+        let session = open_sealed_session(location.folder(), access)?;
         Ok(Self::new(Box::new(session), vault))
     }
 
-    /// Opens the store of a data folder and migrates it. Returns `None`, and creates nothing, if there is no store.
+    /// Opens a store and migrates it. Returns `None`, and creates nothing, if there is no store.
     ///
     /// # Errors
     /// Same as [`AdminStore::open_with_vault`].
-    pub fn open_existing(folder: &Path, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
-        // Opening creates a missing store, and a mistyped folder would get an empty one.
-        if store_path(folder).is_file() { Self::open_with_vault(folder, vault).map(Some) } else { Ok(None) }
+    pub fn open_existing(location: &StoreLocation, vault: Option<&Vault>) -> Result<Option<Self>, StoreError> {
+        // Opening creates a missing store, and a mistyped folder or database would get an empty one.
+        let is_there = match location.database() {
+            Some(address) => cluster::is_store(address)?,
+            None => store_path(location.folder()).is_file(),
+        };
+        if is_there { Self::open_with_vault(location, vault).map(Some) } else { Ok(None) }
+    }
+
+    /// Returns true if a server has the store open: on a database any one, otherwise one of this data folder.
+    ///
+    /// # Errors
+    /// If the locks cannot be read.
+    pub fn is_served(&self, location: &StoreLocation) -> Result<bool, StoreError> {
+        match location.is_database() {
+            true => Ok(self.count_servers()? > 0),
+            false => lock::is_served(location.folder()),
+        }
+    }
+
+    /// Counts the servers of the database of this session.
+    ///
+    /// # Errors
+    /// If the database cannot be read. Also for the file in a data folder, whose servers are not counted.
+    pub fn count_servers(&self) -> Result<u64, StoreError> {
+        count_servers(&*self.session)
     }
 }
 
@@ -47,8 +76,10 @@ impl Store {
     /// If the file cannot be opened.
     pub fn open_admin(&self, vault: &Vault) -> Result<AdminStore, StoreError> {
         match &self.place {
-            StorePlace::Folder(folder) => AdminStore::open_with_vault(&folder.path, Some(vault)),
-            StorePlace::Cluster(address) => AdminStore::open_cluster(address, Some(vault)),
+            StorePlace::Folder(folder) => {
+                AdminStore::open_with_vault(&StoreLocation::in_folder(&folder.path), Some(vault))
+            }
+            StorePlace::Cluster { address, .. } => AdminStore::open_cluster(address, Some(vault)),
         }
     }
 }

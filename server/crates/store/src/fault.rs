@@ -58,7 +58,7 @@ impl DiskFault {
     /// Returns a description of the fault and of the operator's remedy.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Full => "The disk is full: make room in the data folder's file system",
+            Self::Full => "The disk is full: make room in the file system of the data folder, or of the database",
             Self::Busy => "Another process holds the write lock of the store: end it",
             Self::Failing => "The disk fails to read or write: see the log, and check the disk",
             Self::Damaged => {

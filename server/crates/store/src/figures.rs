@@ -85,7 +85,7 @@ fn count_queue(session: &dyn Session, table: &str) -> Result<WaitingWork, StoreE
     };
     let query = format!("SELECT min(due) FROM {table} WHERE due IS NOT NULL");
     Ok(WaitingWork {
-        waiting: count("1")?,
+        waiting: count("1 = 1")?,
         failing: Some(count("failures > 0")?),
         next_due: find_time(session, &query)?,
     })

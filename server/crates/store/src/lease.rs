@@ -89,7 +89,7 @@ impl Store {
     /// [`InUse`](crate::StoreErrorKind::InUse) if another process has the name and is alive. Also if the database
     /// cannot be reached.
     pub async fn join_cluster(&self, node: &str) -> Result<(), StoreError> {
-        let StorePlace::Cluster(address) = &self.place else { return Ok(()) };
+        let StorePlace::Cluster { address, .. } = &self.place else { return Ok(()) };
         let keeper = LeaseKeeper::start(address, &self.sources)?;
         let name = format!("node {node}");
         if !take_within(NAME_PATIENCE, &keeper, &name).await? {
@@ -107,7 +107,7 @@ impl Store {
     pub fn may_work(&self, work: BackgroundWork) -> bool {
         match &self.place {
             StorePlace::Folder(_) => true,
-            StorePlace::Cluster(_) => self.keeper.get().is_some_and(|keeper| keeper.holds(work)),
+            StorePlace::Cluster { .. } => self.keeper.get().is_some_and(|keeper| keeper.holds(work)),
         }
     }
 

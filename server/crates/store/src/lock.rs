@@ -38,6 +38,10 @@ pub(super) fn acquire_exclusive(folder: &Path) -> Result<File, StoreError> {
 /// # Errors
 /// If the file of the lock cannot be opened.
 pub fn is_served(folder: &Path) -> Result<bool, StoreError> {
+    // A command for a database may run on a machine that has no folder.
+    if !folder.exists() {
+        return Ok(false);
+    }
     match acquire_exclusive(folder) {
         Ok(_) => Ok(false),
         Err(error) if error.kind() == StoreErrorKind::InUse => Ok(true),
@@ -85,11 +89,8 @@ impl Store {
     /// Notes for other commands why this server serves no live entities. `None` if it serves them.
     ///
     /// # Errors
-    /// If the file of the lock cannot be written. A cluster has none, and keeps no note.
+    /// If the file of the lock cannot be written. A process without a data folder has none, and keeps no note.
     pub fn note_live_refusal(&self, reason: Option<&str>) -> std::io::Result<()> {
-        match self.place.folder() {
-            Some(folder) => write_live_refusal(&folder.lock, reason.unwrap_or_default()),
-            None => Ok(()),
-        }
+        self.place.note().map_or(Ok(()), |note| write_live_refusal(note, reason.unwrap_or_default()))
     }
 }

@@ -12,7 +12,8 @@ use super::readers::Readers;
 use super::store_file::make_folder;
 use super::writer::Writer;
 use super::writer_hooks::WriterHooks;
-use super::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys, lock};
+use super::{ChangeLog, Damage, Sources, Store, StoreError, StoreLocation, WriteLimits, access, keys, lock};
+use crate::cluster::NodeOptions;
 use crate::entity_directory::Directory;
 
 impl Store {
@@ -26,24 +27,30 @@ impl Store {
         Self::open_inner(folder, directory, None, (WriteLimits::default(), sources), lock::acquire_shared)
     }
 
-    /// Same as [`Store::open`], for a server. Records which of its keys are loaded, and reloads them when another
-    /// process has changed them. At most `limits.queue` writes wait for the disk; further ones are refused at once
-    /// ([`crate::StoreErrorKind::Overloaded`]).
+    /// Opens a store for a server, as [`Store::open`] opens the file in a folder. Records which of its keys are loaded,
+    /// and reloads them when another process has changed them. At most `limits.queue` writes wait for the disk; further
+    /// ones are refused at once ([`crate::StoreErrorKind::Overloaded`]).
     ///
     /// # Errors
-    /// Same as [`Store::open`].
+    /// Same as [`Store::open`]; also if a database cannot be reached or used.
     pub fn open_to_serve(
-        folder: &Path,
+        location: &StoreLocation,
         directory: Arc<Directory>,
         keys: Keyring,
         limits: WriteLimits,
         sources: Sources,
     ) -> Result<Self, StoreError> {
-        Self::open_inner(folder, directory, Some(keys), (limits, sources), lock::acquire_shared)
+        let (folder, keys) = (location.folder(), Some(keys));
+        let Some(address) = location.database() else {
+            return Self::open_inner(folder, directory, keys, (limits, sources), lock::acquire_shared);
+        };
+        make_folder(folder)?;
+        let note = Some(lock::acquire_shared(folder)?);
+        Self::open_cluster(address, directory, NodeOptions { keys, note, limits, sources })
     }
 
-    /// Same as [`Store::open_to_serve`], for a process that must be the only one: no server starts as long as the store
-    /// is open.
+    /// Opens the file in a data folder as [`Store::open_to_serve`] does, for a process that must be the only one: no
+    /// server starts as long as the store is open.
     ///
     /// # Errors
     /// Same as [`Store::open`]; `InUse` if a server is running.

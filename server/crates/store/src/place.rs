@@ -15,7 +15,12 @@ pub(super) enum StorePlace {
     /// The file of SQLite in a data folder.
     Folder(DataFolder),
     /// A database of PostgreSQL.
-    Cluster(Box<PostgresAddress>),
+    Cluster {
+        /// Its address.
+        address: Box<PostgresAddress>,
+        /// The locked file in the folder of this node. `None` for a process without a folder.
+        note: Option<File>,
+    },
 }
 
 /// A data folder whose file this process has open.
@@ -51,7 +56,15 @@ impl StorePlace {
     pub(super) fn folder(&self) -> Option<&DataFolder> {
         match self {
             Self::Folder(folder) => Some(folder),
-            Self::Cluster(_) => None,
+            Self::Cluster { .. } => None,
+        }
+    }
+
+    /// Returns the locked file of the node's folder, which contains what commands have to know about this process.
+    pub(super) fn note(&self) -> Option<&File> {
+        match self {
+            Self::Folder(folder) => Some(&folder.lock),
+            Self::Cluster { note, .. } => note.as_ref(),
         }
     }
 
@@ -62,7 +75,7 @@ impl StorePlace {
     pub(super) fn open_reader(&self) -> Result<Box<dyn Session>, StoreError> {
         Ok(match self {
             Self::Folder(folder) => Box::new(open_reader(&folder.path)?),
-            Self::Cluster(address) => Box::new(PostgresSession::connect(address)?),
+            Self::Cluster { address, .. } => Box::new(PostgresSession::connect(address)?),
         })
     }
 
@@ -70,7 +83,7 @@ impl StorePlace {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Folder(folder) => folder.path.display().to_string(),
-            Self::Cluster(address) => address.describe(),
+            Self::Cluster { address, .. } => address.describe(),
         }
     }
 }

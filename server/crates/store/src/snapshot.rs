@@ -18,8 +18,7 @@ use tillgate_vault::Vault;
 
 use super::document::read_document;
 use super::settlement::StoredBatch;
-use super::store_file::open_reader;
-use super::{AdminStore, StoreError, settlement};
+use super::{AdminStore, StoreError, StoreLocation, settlement};
 use crate::keys::audit_key;
 use crate::keys::table_seal;
 use crate::payment::shared_parameters;
@@ -32,6 +31,8 @@ use crate::settlement::record_digest::RecordDigest;
 pub struct StoreSnapshot {
     session: Box<dyn Session>,
     audit_key: Option<AuditKey>,
+    /// True for a file, whose rows have a seal. A database has none.
+    has_seal: bool,
 }
 
 /// A stored balance.
@@ -44,28 +45,31 @@ pub struct StoredBalance {
 }
 
 impl AdminStore {
-    /// Opens a snapshot of the store of a data folder, which has to exist and be migrated. `vault` has the keys that
-    /// open the one of the audit log.
-    pub fn open_snapshot(folder: &Path, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
-        let session = open_reader(folder)?;
-        StoreSnapshot::begin_read(Box::new(session), vault)
+    /// Opens a snapshot of a store, which has to exist and be migrated. `vault` has the keys that open the one of the
+    /// audit log.
+    pub fn open_snapshot(location: &StoreLocation, vault: Option<&Vault>) -> Result<StoreSnapshot, StoreError> {
+        StoreSnapshot::begin_read(location.open_reader()?, vault, !location.is_database())
     }
 }
 
 impl StoreSnapshot {
     /// Opens the snapshot of a file of this version that no process changes, such as a copy of a backup.
     pub fn open_file(file: &Path, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        Self::begin_read(Box::new(SqliteSession::open_immutable(file)?), vault)
+        Self::begin_read(Box::new(SqliteSession::open_immutable(file)?), vault, true)
     }
 
-    /// Begins a snapshot on a session.
-    pub(super) fn begin_read(session: Box<dyn Session>, vault: Option<&Vault>) -> Result<Self, StoreError> {
+    /// Begins a snapshot on a session. `has_seal` is true for the session of a file.
+    pub(super) fn begin_read(
+        session: Box<dyn Session>,
+        vault: Option<&Vault>,
+        has_seal: bool,
+    ) -> Result<Self, StoreError> {
         session.begin_read()?;
         // The snapshot is taken by the first read.
         session.has_row("SELECT 1 FROM audit_entry LIMIT 1", ())?;
         // Without the right key the store can still be read, and the comparison with the seal reports the missing key.
         let audit_key = vault.and_then(|vault| audit_key::open_audit_key(&*session, vault).ok().flatten());
-        Ok(Self { session, audit_key })
+        Ok(Self { session, audit_key, has_seal })
     }
 
     /// Returns the key of the audit log. `None` if the store is not sealed, or the vault does not open it.
@@ -73,14 +77,26 @@ impl StoreSnapshot {
         self.audit_key.as_ref()
     }
 
-    /// Returns true if the store is sealed.
-    pub fn is_sealed(&self) -> Result<bool, StoreError> {
-        table_seal::is_sealed(&*self.session)
+    /// Returns true if this place of a store has a seal of its rows. A database has none.
+    pub fn has_seal(&self) -> bool {
+        self.has_seal
     }
 
-    /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs.
+    /// Returns true if the store is sealed, or its audit log at least, so that verifying it needs the vault's key.
+    pub fn is_sealed(&self) -> Result<bool, StoreError> {
+        match self.has_seal {
+            true => table_seal::is_sealed(&*self.session),
+            false => audit_key::is_made(&*self.session),
+        }
+    }
+
+    /// Compares the rows of the store with its seal, and its schema with the one of this version. Returns what differs:
+    /// nothing for a database, which has no seal.
     pub fn find_seal_differences(&self) -> Result<Vec<String>, StoreError> {
-        table_seal::find_differences(&*self.session, self.audit_key.as_ref())
+        match self.has_seal {
+            true => table_seal::find_differences(&*self.session, self.audit_key.as_ref()),
+            false => Ok(Vec::new()),
+        }
     }
 
     /// Runs a comparison of rows with the seal, which gets the key of the audit log if the vault opens it.

@@ -7,7 +7,8 @@ use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
 use super::conformance::{Backend, conformance_suite};
-use super::{AdminStore, Sources, Store, WriteLimits};
+use super::{AdminStore, Sources, Store};
+use crate::cluster::NodeOptions;
 use crate::entity_directory::Directory;
 
 /// A data folder.
@@ -42,8 +43,7 @@ impl Backend for Postgres {
     }
 
     fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store> {
-        let limits = (WriteLimits::default(), Sources::system());
-        Arc::new(Store::open_cluster(&self.0, directory, None, limits).unwrap())
+        Arc::new(Store::open_cluster(&self.0, directory, NodeOptions::of_test()).unwrap())
     }
 
     fn open_admin(&self) -> AdminStore {

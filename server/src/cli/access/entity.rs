@@ -114,10 +114,10 @@ impl CreateEntity {
         let change = self.options.to_change(Some(self.name));
         let administration = match change.place.has_new_parent() {
             true => self.common.open_administration()?,
-            false => create_administration(&self.common.data)?,
+            false => create_administration(&self.common.place)?,
         };
-        let (entity, pair) =
-            administration.create_entity(&change, |entity| warn_of_running_server(entity, &self.common.data))?;
+        let (entity, pair) = administration
+            .create_entity(&change, |entity| warn_of_running_server(entity, self.common.place.folder()))?;
         let created = CreatedEntity {
             entity_id: entity.id.to_string(),
             merchant: entity.parent_merchant().map(ToString::to_string),
@@ -141,8 +141,8 @@ impl SetEntity {
         let id = parse_entity_id(&self.entity)?;
         let administration = self.common.open_administration()?;
         let change = self.options.to_change(self.name);
-        let entity =
-            administration.change_entity(&id, &change, |entity| warn_of_running_server(entity, &self.common.data))?;
+        let entity = administration
+            .change_entity(&id, &change, |entity| warn_of_running_server(entity, self.common.place.folder()))?;
         self.common.print_output(&describe_entity(administration.describe_entity(entity)?), format_entity)
     }
 }

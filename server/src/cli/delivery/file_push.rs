@@ -107,7 +107,7 @@ impl FilePushCommand {
 impl SetPushTarget {
     /// Checks and stores a server. Connects to nothing.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity_id = parse_entity_id(&self.entity)?;
         let new = NewPushTarget {
             entity: entity_id.clone(),

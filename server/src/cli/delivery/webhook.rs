@@ -226,7 +226,7 @@ impl WebhookCommand {
 impl CreateWebhook {
     /// Creates an inactive webhook, and prints it with its secret.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let new = NewWebhook {
             entity: parse_entity_id(&self.entity)?,
             url: self.url,
@@ -270,7 +270,7 @@ impl ListWebhooks {
 impl TestWebhook {
     /// Sends a test event, and activates the webhook if the receiver accepts it. Otherwise the webhook keeps its state.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let outgoing = OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())?;
         let event = administration.prepare_webhook_test(&self.webhook, tillgate_api::BUILD_NUMBER)?;
         let accepted = create_runtime()?.block_on(event.send(&outgoing))?;

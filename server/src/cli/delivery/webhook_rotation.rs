@@ -56,7 +56,7 @@ impl RotateWebhookSecret {
     /// Begins a rotation with a new secret, which it prints; or ends it: `--cancel` deletes the next secret, `--finish`
     /// replaces the old one after the receiver has accepted a test event.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let describe = |webhook: Webhook, secret: Option<SecretOutput>| SecretRotation {
             webhook_id: webhook.id.to_string(),
             rotating: secret.is_some(),

@@ -234,7 +234,7 @@ impl ShowDispute {
 
 impl EvidenceFile {
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let dispute = administration.load_dispute(&self.dispute).map_err(describe_failure)?;
         match (&self.add, &self.save, &self.output) {
             (Some(file), ..) => self.add_file(&administration, &dispute, file),

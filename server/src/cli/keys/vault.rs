@@ -11,9 +11,9 @@ use tillgate_gateway::keys::vault_key::VaultKeyReport;
 use tillgate_store::AdminStore;
 use tillgate_vault::{KeyId, KeySource, MasterKey, Sealed, Vault};
 
+use crate::cli::CommonOptions;
 use crate::cli::administration::prepare_administration;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::{CommonOptions, open_existing};
 
 /// Maximum time for a running server to load a new key.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -103,8 +103,9 @@ impl RotateVaultKey {
     /// record under it. Continues an interrupted rotation, prints progress, and truncates the write-ahead log. Records
     /// that cannot be opened stay as they are; they are an error at the end.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
+        let store = self.common.place.open_existing()?;
+        self.refuse_several_servers(&store)?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.place)?;
         let keys = prepare_rotation_keys(&store, &source, keys)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
         let id = *vault.key_ids().first().context("the vault has no key")?;
@@ -124,7 +125,7 @@ impl RotateVaultKey {
                 let _ = std::io::stdout().flush();
             }
         })?;
-        tillgate_store::truncate_wal(&self.common.data)?;
+        self.common.place.truncate_wal()?;
         ensure!(failed == 0, "{failed} records cannot be opened, and stay as they are: their bytes are damaged");
         self.common.print_output(&RotationOutput { key: id.to_string(), resealed }, |rotated| {
             format!(
@@ -134,11 +135,22 @@ impl RotateVaultKey {
         })
     }
 
+    /// Refuses a rotation while several servers use a database: only one of them would get the new key.
+    fn refuse_several_servers(&self, store: &AdminStore) -> anyhow::Result<()> {
+        let servers = if self.common.place.is_database() { store.count_servers()? } else { 1 };
+        ensure!(
+            servers <= 1,
+            "{servers} servers use the database, and the new key would reach one of them only: stop the others, repeat the \
+             command, copy the keys to the other machines, and start the servers again"
+        );
+        Ok(())
+    }
+
     /// Waits up to 30 s until a running server has loaded the key: without it, the server could not open the records
     /// sealed under it. Returns at once if no server is running.
     fn wait_for_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
         let began = Instant::now();
-        while tillgate_store::is_served(&self.common.data)? && !store.is_vault_key_loaded(id)? {
+        while self.common.place.is_served(store)? && !store.is_vault_key_loaded(id)? {
             ensure!(
                 began.elapsed() < RELOAD_TIMEOUT,
                 "the running server has not loaded the key {id}: it does not read its keys from {source}, or it \
@@ -179,8 +191,8 @@ impl ListVaultKeys {
     /// Prints the keys that the store has recorded, each with its state (it seals, opens, is missing or is retired),
     /// and the number of records sealed under it.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
-        let held = self.vault.find_source(&self.common.data)?.read_keys()?.unwrap_or_default();
+        let administration = self.vault.open_administration(&self.common.place)?;
+        let held = self.vault.find_source(self.common.place.folder())?.read_keys()?.unwrap_or_default();
         let held: Vec<KeyId> = held.iter().map(MasterKey::id).collect();
         let describe = |VaultKeyReport { key, state, created, records }| VaultKeyOutput {
             key: key.to_string(),
@@ -202,10 +214,10 @@ impl RetireVaultKey {
     /// Retires a key in the store, and removes it from the key file. Refuses a key that is unknown, seals, or is still
     /// needed by records or by responses that may be replayed.
     fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
-        let (source, keys) = self.vault.load_keys(&store, &self.common.data)?;
+        let store = self.common.place.open_existing()?;
+        let (source, keys) = self.vault.load_keys(&store, &self.common.place)?;
         let (id, first) = (self.key, keys.first().map(MasterKey::id));
-        let administration = prepare_administration(store, self.vault.clone(), &self.common.data);
+        let administration = prepare_administration(store, self.vault.clone(), &self.common.place);
         administration.retire_vault_key(id, first, || -> anyhow::Result<()> {
             if let KeySource::File(path) = &source {
                 let keys: Vec<MasterKey> = keys.into_iter().filter(|key| key.id() != id).collect();

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::{Arg, ArgMatches, Args, Command, value_parser};
 use jiff::Timestamp;
 use tillgate_store::AdminStore;
 use tillgate_vault::{KeyId, KeySource, MasterKey, Vault};
+
+use crate::cli::data_place::DataPlace;
 
 const VARIABLE: &str = "TILLGATE_VAULT_KEY";
 
@@ -45,18 +47,18 @@ pub(in crate::cli) fn keep_key_option(matches: &ArgMatches) {
 ///
 /// # Errors
 /// If the keys cannot be read.
-pub(in crate::cli) fn read_vault(data: &Path) -> anyhow::Result<Option<Vault>> {
-    if !data.exists() {
+pub(in crate::cli) fn read_vault(place: &DataPlace) -> anyhow::Result<Option<Vault>> {
+    if !place.is_database() && !place.folder().exists() {
         return Ok(None);
     }
-    let keys = VaultKeyOptions::of_command().find_source(data)?.read_keys()?;
+    let keys = VaultKeyOptions::of_command().find_source(place.folder())?.read_keys()?;
     Ok(keys.as_deref().and_then(Vault::with_keys))
 }
 
 /// Opens the vault with the keys that are there. `None` if there are none, or they cannot be read: the reason is
 /// printed to the standard error stream, because commands that only read need no key.
-pub(in crate::cli) fn find_vault(data: &Path) -> Option<Vault> {
-    read_vault(data).unwrap_or_else(|error| {
+pub(in crate::cli) fn find_vault(place: &DataPlace) -> Option<Vault> {
+    read_vault(place).unwrap_or_else(|error| {
         eprintln!("tillgate: the vault's keys cannot be read: {error:#}");
         None
     })
@@ -92,7 +94,8 @@ impl VaultKeyOptions {
                 beside.into()
             }
         };
-        let inside = resolve_path(&path)?.starts_with(data.canonicalize()?);
+        // With a database, the folder of this machine may not exist yet.
+        let inside = data.exists() && resolve_path(&path)?.starts_with(data.canonicalize()?);
         anyhow::ensure!(
             !inside,
             "{} is inside the data folder: a copy of the data folder would contain its own key",
@@ -109,26 +112,24 @@ impl VaultKeyOptions {
     pub(in crate::cli) fn load_keys(
         &self,
         store: &AdminStore,
-        data: &Path,
+        place: &DataPlace,
     ) -> anyhow::Result<(KeySource, Vec<MasterKey>)> {
-        let source = self.find_source(data)?;
+        let source = self.find_source(place.folder())?;
         let found = source.read_keys()?;
         let ids: Vec<KeyId> = found.iter().flatten().map(MasterKey::id).collect();
         let missing = store.find_missing_vault_keys(&ids)?;
-        if !missing.is_empty() {
-            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            let missing = missing.join(", ");
-            if found.is_none() {
-                bail!(
-                    "the store holds records that are sealed under the vault key {missing}, and the key file {source} does \
-                     not exist: restore it, or name it with --key-file. No new key is created while the store has sealed records"
-                );
-            }
+        if !missing.is_empty() && found.is_none() {
             bail!(
-                "the store holds records that are sealed under the vault key {missing}, which is not in {source}: add that \
-                 key on a separate line"
+                "the store holds records that are sealed under the vault key {}, and the key file {source} does not exist: \
+                 {}. No new key is created while the store has sealed records",
+                list_keys(&missing),
+                match place.is_database() {
+                    true => "copy it from another machine that uses the database, or name it with --key-file",
+                    false => "restore it, or name it with --key-file",
+                }
             );
         }
+        ensure!(missing.is_empty(), describe_missing(&missing, &source, place));
         let keys = match (found, &source) {
             (Some(keys), _) => keys,
             (None, KeySource::File(path)) => KeySource::create_file(path)?,
@@ -143,14 +144,33 @@ impl VaultKeyOptions {
     }
 
     /// Opens the vault, whose first key seals. Records that key in the store before anything is sealed.
-    pub(in crate::cli) fn open_vault(&self, store: &AdminStore, data: &Path) -> anyhow::Result<(KeySource, Vault)> {
-        let (source, keys) = self.load_keys(store, data)?;
+    pub(in crate::cli) fn open_vault(
+        &self,
+        store: &AdminStore,
+        place: &DataPlace,
+    ) -> anyhow::Result<(KeySource, Vault)> {
+        let (source, keys) = self.load_keys(store, place)?;
         let vault = Vault::with_keys(&keys).context("the vault has no key")?;
-        if let Some(first) = vault.key_ids().first() {
-            store.register_vault_key(*first, Timestamp::now())?;
-        }
+        // Another process may have begun to use the store with its own new key since the keys were loaded.
+        let missing = store.register_first_key(&vault.key_ids(), Timestamp::now())?;
+        ensure!(missing.is_empty(), describe_missing(&missing, &source, place));
         Ok((source, vault))
     }
+}
+
+fn list_keys(keys: &[KeyId]) -> String {
+    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Describes that a source lacks keys of the store, and the remedy.
+fn describe_missing(missing: &[KeyId], source: &KeySource, place: &DataPlace) -> String {
+    let remedy = match place.is_database() {
+        // A file with both keys would make this machine seal records that no other one can open.
+        true => "every machine that uses a database needs the same keys, so replace them by those of the others",
+        false => "add that key on a separate line",
+    };
+    let missing = list_keys(missing);
+    format!("the store holds records that are sealed under the vault key {missing}, which is not in {source}: {remedy}")
 }
 
 /// Resolves symbolic links and dots in the path of a file. The file may not exist yet, but its folder has to.

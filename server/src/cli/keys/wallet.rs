@@ -167,7 +167,7 @@ impl WalletTokenCommand {
 impl CreateWalletKey {
     /// Creates a key pair for a merchant or channel, and prints its public half.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let key = administration.create_wallet_key(&parse_entity(&self.entity)?)?;
         self.common.print_output(&describe_key(&key), |key| {
             format!("keyId      {}\npublicKey  {}", key.key_id, key.public_key)

@@ -7,12 +7,10 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 use tillgate_domain::id::{decode_hex, to_hex};
 use tillgate_gateway::settlement::verification::{ExpectedEntry, Verification};
-use tillgate_store::AdminStore;
 use tillgate_store::snapshot::StoreSnapshot;
 
+use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::keys::vault_key::find_vault;
-use crate::cli::{CommonOptions, open_existing};
 
 /// The audit log: every movement of money and every act of an administrator.
 #[derive(Debug, Subcommand)]
@@ -91,9 +89,8 @@ impl Verify {
 impl VerifyOptions {
     /// Opens a snapshot of the store, after a migration if it needs one. A sealed store needs the vault's key.
     fn open_snapshot(&self) -> anyhow::Result<StoreSnapshot> {
-        let data = &self.common.data;
-        drop(open_existing(data)?);
-        let snapshot = AdminStore::open_snapshot(data, find_vault(data).as_ref())?;
+        drop(self.common.place.open_existing()?);
+        let snapshot = self.common.place.open_snapshot()?;
         if snapshot.is_sealed()? && snapshot.audit_key().is_none() {
             bail!("the store is sealed: verifying it needs the vault's key (--key-file)");
         }
@@ -112,9 +109,9 @@ impl VerifyOptions {
 
 impl ExportAudit {
     fn run(self) -> anyhow::Result<()> {
-        drop(open_existing(&self.common.data)?);
+        drop(self.common.place.open_existing()?);
         let entity = self.entity.as_deref().map(parse_entity_id).transpose()?;
-        let history = AdminStore::open_history(&self.common.data)?;
+        let history = self.common.place.open_history()?;
         let mut output = std::io::BufWriter::new(std::io::stdout().lock());
         let mut after = self.after;
         loop {
@@ -154,6 +151,7 @@ fn format_result(result: &Verification) -> String {
         let tables: Vec<&str> = result.not_verified.keys().copied().collect();
         lines.push(format!("not verified, because nothing lasting depends on them: {}", tables.join(", ")));
     }
+    lines.extend(result.without_seal.map(str::to_owned));
     lines.extend(result.accepted.iter().cloned());
     if result.without_key > 0 {
         lines.push(format!("{} entries are from before the store was sealed", result.without_key));

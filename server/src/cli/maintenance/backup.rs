@@ -8,7 +8,11 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 
-use crate::cli::{CommonOptions, open_existing};
+use crate::cli::CommonOptions;
+
+/// The way to copy a database.
+const DUMP: &str = "copy the database with its own tools, such as `pg_dump --format=custom --file=tillgate.dump DATABASE` \
+                    or pgbackrest, which do it while servers use it. Keep the vault's key in a different place";
 
 /// Copy the whole store to a new file.
 #[derive(Debug, Args)]
@@ -33,7 +37,8 @@ impl Backup {
     /// Copies the store to a new file that only its owner can read, and prints path and size. Never changes an existing
     /// file, and removes an incomplete copy.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let store = open_existing(&self.common.data)?;
+        self.common.place.refuse_database(DUMP)?;
+        let store = self.common.place.open_existing()?;
         let writing = || format!("writing {}", self.to.display());
         // Creates an empty file that only its owner can read, and then fills it. An existing file is never changed.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.to).with_context(writing)?;

@@ -10,8 +10,14 @@ use tillgate_store::restore::{Restored, has_current_version, restore_backup};
 use tillgate_store::snapshot::StoreSnapshot;
 use tillgate_vault::Vault;
 
+use crate::cli::CommonOptions;
 use crate::cli::keys::vault_key::find_vault;
-use crate::cli::{CommonOptions, open_store};
+
+/// The way to restore a database.
+const LOAD_DUMP: &str = "restore the copy into an empty database with the tool that has made it, such as \
+                         `createdb --template=template0 --encoding=UTF8 --locale=C RESTORED` and \
+                         `pg_restore --dbname=RESTORED tillgate.dump`. Then check it with \
+                         `tillgate verify --database postgres://HOST/RESTORED`, before a server uses it";
 
 /// Replace the store with a backup, after verifying it. The server must not be running.
 #[derive(Debug, Args)]
@@ -34,12 +40,13 @@ impl Restore {
     /// Checks the backup, puts it in the place of the store, records that in its audit log, and prints its path, its
     /// size, the previous files, which are kept, and what was taken back.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let data = &self.common.data;
-        let restored = restore_backup(data, &self.from, Timestamp::now(), |copy| match self.force {
+        let place = &self.common.place;
+        place.refuse_database(LOAD_DUMP)?;
+        let restored = restore_backup(place.folder(), &self.from, Timestamp::now(), |copy| match self.force {
             true => Ok(()),
-            false => verify_copy(copy, find_vault(data).as_ref()),
+            false => verify_copy(copy, find_vault(place).as_ref()),
         })?;
-        let store = open_store(data)?;
+        let store = place.open_store()?;
         let from = self.from.display().to_string();
         store.record_restore(&from, &restored.taken_back, self.force).context("the store is restored, but")?;
         self.common.print_output(&restored, format_restored)

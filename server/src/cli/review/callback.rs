@@ -167,7 +167,7 @@ impl ReviewCallbackCommand {
 
 impl SetCallback {
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let shown = self.file.display();
         let text = read_input_file(&self.file, MAX_FILE)?;
@@ -183,7 +183,7 @@ impl SetCallback {
 
 impl ShowCallback {
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let (owner, config) = administration.find_review_callback(&entity)?;
         self.common.print_output(&CallbackOutput::new(&entity.id, &owner, &config), format_config)
@@ -192,7 +192,7 @@ impl ShowCallback {
 
 impl ActivateDestination {
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let config = administration.activate_destination(&entity, self.url, self.actor.name())?;
         self.common.print_output(&CallbackOutput::new(&entity.id, &entity.id, &config), |output| {

@@ -59,7 +59,7 @@ struct SampleOutput {
 
 impl TestCallback {
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let decision = match self.decision {
             SampleDecision::Approve => DecisionType::Approve,

@@ -85,7 +85,7 @@ fn send_decision(
     let (payment_id, analyst) = (payment.to_string(), analyst.find_analyst());
     let (payment, user) = (payment_id.clone(), process::find_user());
     let request = ControlRequest::DecideReview { payment, decision, analyst, reason, note, user };
-    let (result, message) = match send_request(&common.data, &request)? {
+    let (result, message) = match send_request(common.place.folder(), &request)? {
         ControlAnswer::Done { result, message } => (result, message),
         ControlAnswer::Refused { message, .. } | ControlAnswer::Failed { message } => bail!("{message}"),
     };

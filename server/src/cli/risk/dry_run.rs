@@ -15,7 +15,6 @@ use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_risk::RuleSet;
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::AdminStore;
 use tillgate_store::entity_directory::Directory;
 
 use crate::cli::access::token::parse_entity_id;
@@ -66,7 +65,7 @@ impl DryRunRules {
     /// Replays the payments and prints the report. Shows a progress bar if the standard error stream is a terminal.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let request = self.parse_request()?;
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entity)?)?;
         let rules = self.load_rules(&administration, &entity)?;
         let directory = Directory::new(compile_stored_rules);
@@ -79,7 +78,7 @@ impl DryRunRules {
             rules: Arc::new(rules),
             request,
             directory: Arc::new(directory),
-            history: AdminStore::open_history(&self.common.data)?,
+            history: self.common.place.open_history()?,
             account_index,
             full_speed: self.full_speed,
         };

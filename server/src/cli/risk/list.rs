@@ -183,7 +183,7 @@ fn read_value() -> anyhow::Result<Zeroizing<String>> {
 impl AddListEntry {
     /// Adds an entry, or replaces the one at its place, and prints it.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
         let place = self.entry.read_place(false)?;
         let note = ChangeNote { author: self.author.find_author(), reason: self.reason };
@@ -195,7 +195,7 @@ impl AddListEntry {
 impl RemoveListEntry {
     /// Removes an entry. The decision log gets a row.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.vault.open_administration(&self.common.data)?;
+        let administration = self.vault.open_administration(&self.common.place)?;
         let entity = administration.load_entity(&parse_entity_id(&self.entry.entity)?)?;
         let place = self.entry.read_place(true)?;
         let note = ChangeNote { author: self.author.find_author(), reason: self.reason };

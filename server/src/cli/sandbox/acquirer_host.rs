@@ -14,10 +14,9 @@ use tillgate_os::clock::SystemClock;
 use tillgate_sandbox::acquirer_host::{AcquirerHost, HostOptions};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::CommonOptions;
 use crate::cli::serve::{create_runtime, stop_signal};
 
-/// Run an acquirer's host with play money.
+/// Run an acquirer's host with play money. Its ledger is always in its data folder.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate acquirer-host --data ./acquirer-data --listen 127.0.0.1:8090 --key-file ./acquirer.key\n\n\
@@ -25,8 +24,12 @@ use crate::cli::serve::{create_runtime, stop_signal};
     documented test cards only, and has no TLS: between machines, put it behind a proxy with TLS."
 )]
 pub(in crate::cli) struct AcquirerHostCommand {
-    #[command(flatten)]
-    common: CommonOptions,
+    /// Data folder of the host.
+    #[arg(long, value_name = "DIR", env = "TILLGATE_DATA", default_value = "tillgate-data")]
+    data: PathBuf,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
     /// Address to listen on. Port 0 selects a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8090")]
     listen: SocketAddr,
@@ -53,13 +56,13 @@ impl AcquirerHostCommand {
     /// Creates the key file if there is none, starts the host, and prints its address. Serves until SIGTERM or SIGINT.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         start_log();
-        let key_file = self.key_file.unwrap_or_else(|| default_key_path(&self.common.data));
+        let key_file = self.key_file.unwrap_or_else(|| default_key_path(&self.data));
         let key = SharedKey::read_or_create(&key_file)?;
         create_runtime()?.block_on(async {
             let stop = stop_signal()?;
             let host = AcquirerHost::start(HostOptions {
                 listen: self.listen,
-                data: self.common.data,
+                data: self.data,
                 public_url: self.public_url,
                 key,
                 control: self.control,
@@ -69,7 +72,7 @@ impl AcquirerHostCommand {
             })
             .await?;
             let address = host.address();
-            if self.common.json {
+            if self.json {
                 println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
             } else {
                 println!("listening on http://{address}");

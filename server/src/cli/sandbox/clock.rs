@@ -4,10 +4,11 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tillgate_domain::access::entity::Entity;
-use tillgate_store::is_served;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
+use crate::cli::administration::prepare_administration;
+use crate::cli::keys::vault_key::VaultKeyOptions;
 
 /// The clocks of sandbox entities.
 #[derive(Debug, Subcommand)]
@@ -61,9 +62,12 @@ impl ClockCommand {
 impl AdvanceClock {
     /// Moves the clock, and prints its new time.
     fn run(self) -> anyhow::Result<()> {
-        let administration = self.common.open_administration()?;
+        let place = &self.common.place;
+        let store = place.open_existing()?;
+        let is_served = place.is_served(&store)?;
         let id = parse_entity_id(&self.entity)?;
-        let entity = administration.advance_clock(&id, &self.by, is_served(&self.common.data)?)?;
+        let administration = prepare_administration(store, VaultKeyOptions::of_command(), place);
+        let entity = administration.advance_clock(&id, &self.by, is_served)?;
         self.common.print_output(&describe_clock(&entity), format_clock)
     }
 }

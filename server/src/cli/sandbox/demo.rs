@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -17,13 +16,14 @@ use tillgate_gateway::administration::Administration;
 use tillgate_os::process;
 use tillgate_store::is_served;
 
+use crate::cli::CommonOptions;
 use crate::cli::administration::create_administration;
+use crate::cli::data_place::DataPlace;
 use crate::cli::sandbox::demo_data::{self, fill_entity, has_payments};
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use crate::cli::sandbox::demo_shop::{DemoShop, ShopSettings};
 use crate::cli::serve::settings::GatewaySettings;
 use crate::cli::serve::{bind_listener, create_runtime, serve_until_stopped, stop_after_drain};
-use crate::cli::{CommonOptions, open_store};
 use crate::control::listener::ControlSocket;
 
 /// The creditor identifier of the demo merchant, which the Bundesbank has published for tests.
@@ -78,17 +78,18 @@ impl Demo {
     /// Opens the gateway, starts the shop, prints addresses and credentials, and serves until SIGTERM or SIGINT.
     /// Creates the store, the demo merchant, its wallet key, its risk rules and its payments if they are missing.
     pub(in crate::cli) fn run(mut self) -> anyhow::Result<()> {
+        self.common.place.refuse_database("the demo keeps its play money in the data folder. Leave it out")?;
         self.settings.allow_loopback();
         let warnings = self.settings.start_log();
         let shop_program = DemoShop::find_program()?;
-        let merchant = ensure_demo_merchant(&self.common.data)?;
+        let merchant = ensure_demo_merchant(&self.common.place)?;
         let entity = EntityId::parse(&merchant.entity_id).context("the demo merchant's entityId")?;
-        ensure_demo_rules(&create_administration(&self.common.data)?, &entity)?;
-        ensure_demo_data(&self.common.data, &entity, self.payments)?;
+        ensure_demo_rules(&create_administration(&self.common.place)?, &entity)?;
+        ensure_demo_data(&self.common.place, &entity, self.payments)?;
         create_runtime()?.block_on(async {
             let listener = bind_listener(self.listen).await?;
             let gateway = listener.local_addr()?;
-            let data = fs::canonicalize(&self.common.data)?;
+            let data = fs::canonicalize(self.common.place.folder())?;
             let command = find_command()?;
             let mut started = describe_demo(gateway, &merchant);
             let data = quote_for_shell(&data.to_string_lossy());
@@ -97,8 +98,8 @@ impl Demo {
                 self.settings.public_url = Some(started.gateway.clone());
                 self.settings.fields_url = Some(started.fields.clone());
             }
-            let state = self.settings.open_gateway(&self.common.data).await?;
-            let store = open_store(&self.common.data)?;
+            let state = self.settings.open_gateway(&self.common.place).await?;
+            let store = self.common.place.open_store()?;
             let vault = Box::new(Arc::clone(&state.gateway.vault));
             let administration =
                 Administration::new(store.for_actor(process::describe_user()), vault, Arc::clone(&state.gateway.clock));
@@ -108,7 +109,7 @@ impl Demo {
             }
             drop(administration);
             let limits = self.settings.connection_limits();
-            let control = ControlSocket::bind(&self.common.data);
+            let control = ControlSocket::bind(self.common.place.folder());
             let stop = stop_after_drain(&self.settings, Arc::clone(&state))?;
             // Dropping the shop ends its process. It is dropped after the gateway.
             let shop = DemoShop::start(
@@ -198,9 +199,9 @@ fn quote_for_shell(text: &str) -> String {
 
 /// Returns the demo merchant that `demo.json` in the data folder names. If the file is missing or the store does not
 /// know the merchant, creates another merchant and writes the file, readable only by its owner.
-fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
-    let administration = create_administration(data)?;
-    let path = data.join("demo.json");
+fn ensure_demo_merchant(place: &DataPlace) -> anyhow::Result<DemoMerchant> {
+    let administration = create_administration(place)?;
+    let path = place.folder().join("demo.json");
     if let Ok(text) = fs::read_to_string(&path) {
         let merchant: DemoMerchant =
             serde_json::from_str(&text).with_context(|| format!("reading {}", path.display()))?;
@@ -220,9 +221,9 @@ fn ensure_demo_merchant(data: &Path) -> anyhow::Result<DemoMerchant> {
 
 /// Fills the demo merchant if the store has no payment, or completes a filling that was interrupted. Leaves out both if
 /// a server is running on the data folder.
-fn ensure_demo_data(data: &Path, merchant: &EntityId, payments: u32) -> anyhow::Result<()> {
-    if payments > 0 && !is_served(data)? {
-        fill_entity(data, merchant, (payments, demo_data::SEED), |gateway| Ok(!has_payments(gateway)?))?;
+fn ensure_demo_data(place: &DataPlace, merchant: &EntityId, payments: u32) -> anyhow::Result<()> {
+    if payments > 0 && !is_served(place.folder())? {
+        fill_entity(place, merchant, (payments, demo_data::SEED), |gateway| Ok(!has_payments(gateway)?))?;
     }
     Ok(())
 }

@@ -39,6 +39,7 @@ use tillgate_store::{Cancellation, ListedPayment, PaymentIndex, is_served};
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
+use crate::cli::data_place::DataPlace;
 use crate::cli::sandbox::demo_rules::ensure_demo_rules;
 use fill::Filling;
 use opening::open_gateway;
@@ -88,10 +89,12 @@ struct DemoDataOutput {
 impl DemoData {
     /// Fills the entity, and prints the number of its payments.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
+        let place = &self.common.place;
+        place.refuse_database("demo data are made in a data folder, whose only user this command has to be")?;
         let id = parse_entity_id(&self.entity)?;
         check_entity(&self.common.open_administration()?.load_entity(&id)?)?;
         let is_empty = |gateway: &Gateway| Ok(count_payments(gateway, &own_ids(gateway, &id), 1)? == 0);
-        let filled = fill_entity(&self.common.data, &id, (self.payments, self.seed), is_empty)?;
+        let filled = fill_entity(place, &id, (self.payments, self.seed), is_empty)?;
         let payments = filled.ok_or_else(|| ActError::refuse("entity", format!("{id} has payments already")))?;
         let output = DemoDataOutput { entity_id: id.to_string(), payments };
         self.common.print_output(&output, |output| format!("{} has {} payments now", output.entity_id, output.payments))
@@ -120,11 +123,12 @@ fn check_entity(entity: &Entity) -> Result<(), ActError> {
 /// # Errors
 /// If a server is running.
 pub(in crate::cli) fn fill_entity(
-    data: &Path,
+    place: &DataPlace,
     id: &EntityId,
     (payments, seed): (u32, u64),
     may_begin: impl FnOnce(&Gateway) -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<u32>> {
+    let data = place.folder();
     // Timers and settlements of a server would run by another clock than those of the demo data.
     ensure!(!is_served(data)?, "a server is running on {}: stop it before the demo data are made", data.display());
     // One thread starts the steps one after the other, and the store's writer has another one.
@@ -137,7 +141,7 @@ pub(in crate::cli) fn fill_entity(
             None => DemoRun::new(id, payments, seed, find_month()?),
         };
         let clock = StepClock::starting_at(run.from);
-        let gateway = Arc::new(open_gateway(data, &clock).await?);
+        let gateway = Arc::new(open_gateway(place, &clock).await?);
         if interrupted.is_none() {
             if !may_begin(&gateway)? {
                 return Ok(None);

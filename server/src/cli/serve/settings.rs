@@ -1,7 +1,7 @@
 //! Settings of the gateway: its options, and the gateway that they open.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,13 +32,13 @@ use tillgate_os::id_clock::IdClock;
 use tillgate_os::warning_log::WarningLog;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::booking_correction::CorrectedBookings;
-use tillgate_store::{AdminStore, DiskFault, Sources, Store, StoreError, WriteLimits};
+use tillgate_store::{DiskFault, Store, StoreError, WriteLimits};
 use tillgate_vault::{Keyring, Vault};
 
 use super::log::{LogFormat, start_log};
 use super::value_parsers::{FormKey, parse_form_key, parse_node, parse_public_url};
+use crate::cli::data_place::DataPlace;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::open_store;
 use crate::cli::risk::RiskFileOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
 use crate::cli::serve::abuse_limits::LimitOptions;
@@ -141,23 +141,18 @@ impl GatewaySettings {
             .extend([IpNet::from(IpAddr::from(Ipv4Addr::LOCALHOST)), IpAddr::from(Ipv6Addr::LOCALHOST).into()]);
     }
 
-    /// Opens everything that a gateway needs in a data folder: form, vault, store, connectors, outgoing requests.
-    /// Creates the store and the vault's key if they are missing, and archives the current build of the form.
-    pub(in crate::cli) async fn open_gateway(&self, data: &Path) -> anyhow::Result<Arc<AppState>> {
+    /// Opens everything that a gateway needs: form, vault, store, connectors, outgoing requests. Creates the store and
+    /// the vault's key if they are missing, and archives the current build of the form.
+    pub(in crate::cli) async fn open_gateway(&self, place: &DataPlace) -> anyhow::Result<Arc<AppState>> {
         let fields_url = self.parse_fields_url()?;
         let builds = self.load_builds(fields_url.as_ref())?;
         let directory = self.create_directory()?;
-        let opening = |error: StoreError| {
-            let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
-            anyhow::Error::new(error).context(format!("opening the store in {}{fault}", data.display()))
-        };
-        let (source, vault) = self.vault.open_vault(&open_store(data).map_err(opening)?, data)?;
+        let (source, vault) = self.vault.open_vault(&place.open_store()?, place)?;
         let vault = Arc::new(vault);
         let keys = Keyring { vault: Arc::clone(&vault), source };
-        let (limits, sources) = (self.write_limits(), Sources::system());
-        let store = Store::open_to_serve(data, Arc::clone(&directory), keys, limits, sources).map_err(opening)?;
-        correct_bookings(data, &vault).map_err(opening)?;
-        let setup_faults = check_setup(self, data, &directory, &store)?;
+        let store = place.open_to_serve(Arc::clone(&directory), keys, self.write_limits())?;
+        correct_bookings(place, &vault)?;
+        let setup_faults = check_setup(self, place.folder(), &directory, &store)?;
         self.lifetimes.check_review()?;
         directory.set_hash_key(store.load_token_hash_key(&vault).await?);
         let account_index = store.open_account_index(&vault).await?;
@@ -171,7 +166,7 @@ impl GatewaySettings {
                 store,
                 clock: Arc::new(SystemClock),
                 payments_in_flight: PaymentsInFlight::default(),
-                connectors: self.acquirer.build_connectors(data)?,
+                connectors: self.acquirer.build_connectors(place.folder())?,
                 vault,
                 account_index,
                 velocity,
@@ -248,10 +243,9 @@ impl GatewaySettings {
     }
 }
 
-/// Corrects wrong bookings of earlier versions in a data folder. Logs them, so that the operator knows why balances
-/// have changed.
-fn correct_bookings(data: &Path, vault: &Vault) -> Result<(), StoreError> {
-    let corrections = AdminStore::open_with_vault(data, Some(vault))?.correct_bookings()?;
+/// Corrects wrong bookings of earlier versions. Logs them, so that the operator knows why balances have changed.
+fn correct_bookings(place: &DataPlace, vault: &Vault) -> anyhow::Result<()> {
+    let corrections = place.open_with_vault(Some(vault))?.correct_bookings()?;
     for ((entity, currency), CorrectedBookings { bookings, settled, receivable }) in corrections {
         let amount = Decimal::new(receivable, 2);
         tracing::warn!(

@@ -1,13 +1,13 @@
 //! The back office: from an invitation to the end of a session, own account, users, and the ways it is served.
 
 use anyhow::Context as _;
-use tillgate_tests::TestGateway;
+use tillgate_tests::{Database, TestGateway};
 
 use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person, current_step, read_secret};
 
 /// Returns the actions in the audit log about users, with the actor and the address.
 fn read_user_acts(gateway: &TestGateway) -> anyhow::Result<Vec<(String, String, String)>> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
     let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut acts = Vec::new();

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::try_join_all;
-use tillgate_tests::{MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{Database, MerchantClient, TestGateway, poll_until};
 
 use crate::access::office_browser::Person;
 use crate::support::assert_result;
 
 /// Returns the entries of the audit log whose action begins with a text.
 pub fn read_entries(gateway: &TestGateway, action: &str) -> anyhow::Result<Vec<serde_json::Value>> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
     let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let entries = documents.iter().map(|document| serde_json::from_str::<serde_json::Value>(document));

@@ -53,7 +53,7 @@ async fn a_stolen_cookie_ends_with_the_sign_out_and_with_the_next_sign_in_of_its
     browser.post("/sign-in", &[("mail", &person.mail), ("password", PASSWORD)]).await?;
     assert!(!thief.is_signed_in().await?);
     // The store has no token that somebody could read and use.
-    let stored = std::fs::read(gateway.data_folder().join("tillgate.db"))?;
+    let stored = gateway.read_stored_bytes()?;
     let wal = std::fs::read(gateway.data_folder().join("tillgate.db-wal")).unwrap_or_default();
     for secret in [browser.session().as_bytes(), person.secret.as_bytes(), person.recovery[0].as_bytes()] {
         assert!(!stored.windows(secret.len()).chain(wal.windows(secret.len())).any(|part| part == secret));

@@ -1,8 +1,7 @@
 //! The audit log in the back office: filters, values before and after, the check of the chain, and the tenants.
 
 use anyhow::Context as _;
-use rusqlite::Connection;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::office_browser::{Answer, Person};
 
@@ -16,7 +15,7 @@ fn listed_numbers(page: &Answer) -> Vec<i64> {
 
 /// Returns the numbers of the entries with an action and an owner, newest first.
 fn stored_numbers(gateway: &TestGateway, action: &str, owner: &str) -> anyhow::Result<Vec<i64>> {
-    let database = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare(
         "SELECT number FROM audit_entry WHERE json_extract(CAST(document AS TEXT), '$.action') LIKE ?1 AND entity = ?2
          ORDER BY number DESC",
@@ -226,16 +225,12 @@ async fn the_chain_is_checked_only_for_somebody_on_the_whole_gateway() -> anyhow
     assert!(sound.status == 200 && sound.page.contains("The audit log is sound"), "{}", sound.page);
     assert!(sound.page.contains(&format!("{}:{hash}", head["last"])), "{} {}", head, sound.page);
     // Somebody changes an entry behind the gateway's back.
-    let database = Connection::open(gateway.data_folder().join("tillgate.db"))?;
-    let definition: String =
-        database.query_row("SELECT sql FROM sqlite_schema WHERE name = 'audit_entry_update'", [], |row| row.get(0))?;
-    database.execute_batch("DROP TRIGGER audit_entry_update")?;
+    let database = Database::open(&gateway.data_folder())?;
     let changed =
         "UPDATE audit_entry SET document = CAST(replace(CAST(document AS TEXT), 'token create', 'token secret')
          AS BLOB) WHERE number = (SELECT min(number) FROM audit_entry
          WHERE json_extract(CAST(document AS TEXT), '$.action') = 'token create')";
-    assert_eq!(database.execute(changed, [])?, 1);
-    database.execute_batch(&definition)?;
+    assert_eq!(database.execute_without_trigger("audit_entry", "audit_entry_update", changed)?, 1);
     let broken = root.browser.post(&check, &[]).await?;
     assert!(
         broken.page.contains("The audit log is not sound") && broken.page.contains("the hash differs"),
@@ -292,13 +287,14 @@ async fn a_rare_act_among_many_payments_is_found_further_back() -> anyhow::Resul
     let person = enrol(&gateway, "robin@shop.example", Some(&shop)).await?;
     let token = stored_numbers(&gateway, "token create", &shop.entity_id)?;
     // A page reads 5,000 entries at most.
-    let database = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
+    let last: i64 = database.query_row("SELECT max(number) FROM audit_entry", [], |row| row.get(0))?;
+    let document = r#"{"time":"2026-01-01T00:00:00Z","action":"payment","subject":"x"}"#;
     let payments = "WITH RECURSIVE counted (number) AS (
-             SELECT max(number) + 1 FROM audit_entry UNION ALL SELECT number + 1 FROM counted LIMIT 6000)
-         INSERT INTO audit_entry (number, entity, document, hash) SELECT number, ?1,
-             CAST(json_object('time', '2026-01-01T00:00:00Z', 'action', 'payment', 'subject', 'x') AS BLOB), zeroblob(32)
-         FROM counted";
-    database.execute(payments, [&shop.entity_id])?;
+             SELECT max(number) + 1 FROM audit_entry UNION ALL SELECT number + 1 FROM counted WHERE number < ?1)
+         INSERT INTO audit_entry (number, entity, document, hash) SELECT number, ?2, ?3, ?4 FROM counted";
+    let values = rusqlite::params![last + 6000, shop.entity_id, document.as_bytes(), [0_u8; 32]];
+    database.execute(payments, values)?;
     let acts = person.browser.get(&format!("{LIST}?act=token+create")).await?;
     assert_eq!(listed_numbers(&acts), token, "payments do not delay the list of acts");
     let mut address = format!("{LIST}?act=token+create&view=all");

@@ -1,7 +1,7 @@
 //! Comments on a payment in the back office, and attacks on their form.
 
 use anyhow::Context as _;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::Person;
@@ -33,7 +33,7 @@ impl Scene {
 
     /// Returns the stored texts.
     fn read_texts(&self) -> anyhow::Result<Vec<String>> {
-        let database = rusqlite::Connection::open(self.gateway.data_folder().join("tillgate.db"))?;
+        let database = Database::open(&self.gateway.data_folder())?;
         let mut statement = database.prepare("SELECT text FROM payment_comment ORDER BY number")?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }

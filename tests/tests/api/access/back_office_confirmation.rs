@@ -1,21 +1,20 @@
 //! A fresh second factor for acts on other users and for access tokens, and the change of the mail address.
 
 use serde_json::Value;
-use tillgate_tests::TestGateway;
+use tillgate_tests::{Database, TestGateway};
 
 use crate::access::office_browser::{OfficeBrowser, PASSWORD, Person};
 
 /// Makes the second factors of all sessions older, as time does.
 fn age_factors(gateway: &TestGateway) -> anyhow::Result<()> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
-    database.busy_timeout(std::time::Duration::from_secs(10))?;
+    let database = Database::open(&gateway.data_folder())?;
     database.execute("UPDATE user_session SET factor = factor - 600000", [])?;
     Ok(())
 }
 
 /// Returns the entries of the audit log with this action.
 fn read_entries(gateway: &TestGateway, action: &str) -> anyhow::Result<Vec<Value>> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
     let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let entries = documents.iter().map(|document| Ok(serde_json::from_str(document)?));

@@ -1,7 +1,7 @@
 //! Imports of institutes' files in the back office: the preview, the import of the same bytes, and attacks on them.
 
 use serde_json::Value;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::office_browser::{Answer, OfficeBrowser, Person};
 use crate::settlement::files::*;
@@ -110,8 +110,8 @@ async fn a_preview_waits_for_nobody_who_writes() -> anyhow::Result<()> {
     let person = enrol(&gateway, "ann", "accountant", &shop).await?;
     let paid = pay_externally(&shop, "10.00", "order-0001").await?;
     let file = format_file(&[FileLine { order: "order-0001", amount: "10.00", ..Default::default() }]);
-    let writer = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
-    writer.execute_batch("BEGIN IMMEDIATE")?;
+    let writer = Database::open(&gateway.data_folder())?;
+    writer.keep_writers_out()?;
     let shown = preview(&person.browser, &shop, &file).await?;
     assert!(shown.status == 200 && shown.page.contains(paid.id()), "{}", shown.page);
     writer.execute_batch("ROLLBACK")?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use futures_util::future::try_join;
 use tillgate_backoffice::all_routes;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::back_office_administration::read_entries;
 use crate::access::back_office_approvals::read_request;
@@ -108,7 +108,7 @@ impl Shop {
 
     /// Describes the stored secrets.
     fn secrets(&self) -> anyhow::Result<Vec<String>> {
-        let database = rusqlite::Connection::open(self.gateway.data_folder().join("tillgate.db"))?;
+        let database = Database::open(&self.gateway.data_folder())?;
         let queries = [
             "SELECT count(*) || '' FROM token",
             "SELECT count(*) || '' FROM wallet_key",
@@ -171,7 +171,7 @@ async fn no_act_on_a_secret_runs_without_a_second_person_and_each_runs_once_for_
     }
     assert_eq!(shown.len(), 4, "a token, a password, a webhook and its next secret: {shown:?}");
     // No request and no entry has a secret.
-    let database = rusqlite::Connection::open(shop.gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&shop.gateway.data_folder())?;
     let stored: String =
         database.query_row("SELECT group_concat(act || ' ' || outcome) FROM approval", [], |row| row.get(0))?;
     let entries = format!("{:?}", read_entries(&shop.gateway, "")?);

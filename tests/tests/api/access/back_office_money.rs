@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use futures_util::future::join_all;
 use serde_json::Value;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::office_browser::{OfficeBrowser, Person};
 use crate::dispute::evidence::{png_file, upload};
@@ -210,11 +210,13 @@ async fn an_evidence_file_is_stored_by_the_browser_and_never_shown() -> anyhow::
     let file = add_file(&scene.shop, &dispute, name).await?;
     // Also a name that another version has stored.
     let stored = add_file(&scene.shop, &dispute, "old.png").await?;
-    let database = rusqlite::Connection::open(scene.gateway.data_folder().join("tillgate.db"))?;
-    database.execute(
-        "UPDATE evidence SET document = CAST(json_set(CAST(document AS TEXT), '$.name', ?2) AS BLOB) WHERE id = ?1",
-        [stored.as_str(), name],
-    )?;
+    let database = Database::open(&scene.gateway.data_folder())?;
+    let query = "SELECT document FROM evidence WHERE id = ?1";
+    let document: Vec<u8> = database.query_row(query, [&stored], |row| row.get(0))?;
+    let mut document: Value = serde_json::from_slice(&document)?;
+    document["name"] = name.into();
+    let changed = rusqlite::params![stored, serde_json::to_vec(&document)?];
+    database.execute("UPDATE evidence SET document = ?2 WHERE id = ?1", changed)?;
     let page = scene.browser().get(&format!("/money/disputes/{dispute}")).await?.page;
     assert!(!page.contains("<script>alert"), "{page}");
     for file in [file, stored] {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
-use tillgate_tests::TestGateway;
+use tillgate_tests::{Database, TestGateway};
 
 use crate::access::office_browser::{Answer, OfficeBrowser, PASSWORD, Person};
 use crate::access::passkey_device::PasskeyDevice;
@@ -62,7 +62,7 @@ async fn sign_in(browser: &OfficeBrowser, device: &PasskeyDevice) -> anyhow::Res
 
 /// Returns the actions in the audit log about passkeys.
 fn read_acts(gateway: &TestGateway) -> anyhow::Result<Vec<String>> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare("SELECT CAST(document AS TEXT) FROM audit_entry ORDER BY number")?;
     let documents: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut acts = Vec::new();
@@ -78,7 +78,7 @@ fn read_acts(gateway: &TestGateway) -> anyhow::Result<Vec<String>> {
 
 /// Counts the passkeys in the store.
 fn count_passkeys(gateway: &TestGateway) -> anyhow::Result<i64> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     Ok(database.query_row("SELECT count(*) FROM passkey", [], |row| row.get(0))?)
 }
 

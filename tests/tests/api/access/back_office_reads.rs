@@ -3,7 +3,7 @@
 use reqwest::Method;
 use tillgate_domain::access::role::{Permission, Role};
 use tillgate_domain::id::PaymentId;
-use tillgate_tests::{TestGateway, poll_until};
+use tillgate_tests::{Database, TestGateway, poll_until};
 
 use crate::access::office_browser::Person;
 use crate::delivery::webhooks::WebhookScene;
@@ -101,16 +101,17 @@ async fn a_csv_leaves_its_place_when_it_has_ended() -> anyhow::Result<()> {
 
 /// Reads by how many minutes the latest use of the only session lies back.
 fn read_idle_minutes(gateway: &TestGateway) -> anyhow::Result<i64> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
-    let query = "SELECT (unixepoch('subsec') * 1000 - used) / 60000 FROM user_session WHERE ended IS NULL";
-    Ok(database.query_row(query, [], |row| row.get::<_, f64>(0))?.trunc() as i64)
+    let database = Database::open(&gateway.data_folder())?;
+    let query = "SELECT used FROM user_session WHERE ended IS NULL";
+    let used: i64 = database.query_row(query, [], |row| row.get(0))?;
+    Ok((jiff::Timestamp::now().as_millisecond() - used) / 60_000)
 }
 
 #[tokio::test]
 async fn a_page_that_reads_itself_again_does_not_keep_its_session_open() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let mut person = Person::enrol(&gateway, "robin@shop.example", "viewer", None).await?;
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     database.execute("UPDATE user_session SET used = used - 600000", [])?;
     let by_hand = person.browser.headers.clone();
     person.browser.headers.push(("x-automatic", "1".to_owned()));

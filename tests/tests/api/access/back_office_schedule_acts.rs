@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tillgate_tests::{MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{Database, MerchantClient, TestGateway, poll_until};
 
 use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::{Answer, Person};
@@ -60,7 +60,7 @@ impl Scene {
 
     /// Returns the number of payments in the store that the schedule has made.
     fn count_payments(&self) -> anyhow::Result<i64> {
-        let database = rusqlite::Connection::open(self.gateway.data_folder().join("tillgate.db"))?;
+        let database = Database::open(&self.gateway.data_folder())?;
         let like = format!("%{}%", self.id);
         let query = "SELECT count(*) FROM payment WHERE CAST(document AS TEXT) LIKE ?1";
         Ok(database.query_row(query, [like], |row| row.get(0))?)

@@ -1,7 +1,7 @@
 //! The state of the whole gateway and the clocks of sandboxes in the back office.
 
 use serde_json::Value;
-use tillgate_tests::{TestGateway, poll_until};
+use tillgate_tests::{Database, TestGateway, poll_until};
 
 use super::back_office_administration::read_entries;
 use super::office_browser::{Answer, Person};
@@ -62,7 +62,7 @@ async fn a_warning_of_the_log_is_on_the_page_as_text() -> anyhow::Result<()> {
     let person = Person::enrol(&gateway, "robin@gateway.example", "administrator", None).await?;
     // A store that holds an entity with an unknown connector makes a warning with the merchant's own text.
     let shop = gateway.create_merchant()?;
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let changed = "UPDATE entity SET settings = json_set(settings, '$.channel.connector', '<b>none</b>') WHERE id = ?1";
     assert_eq!(database.execute(changed, [&shop.entity_id])?, 1);
     let page = poll_until("the warning is on the page", async || {

@@ -1,6 +1,6 @@
 //! Saved lists, columns and the filters by risk check and schedule in the back office, and attacks on them.
 
-use tillgate_tests::{MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{Database, MerchantClient, TestGateway, poll_until};
 
 use crate::access::back_office_administration::read_entries;
 use crate::access::office_browser::Person;
@@ -16,7 +16,7 @@ async fn open() -> anyhow::Result<(TestGateway, MerchantClient, Person)> {
 
 /// Returns the stored lists: name and query.
 fn read_views(gateway: &TestGateway) -> anyhow::Result<Vec<(String, String)>> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let mut statement = database.prepare("SELECT name, query FROM saved_view ORDER BY name")?;
     Ok(statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
 }
@@ -76,7 +76,7 @@ async fn a_saved_list_leads_to_the_list_of_payments_only() -> anyhow::Result<()>
     }
     assert!(read_views(&gateway)?.iter().all(|(_, query)| query.is_empty()), "{:?}", read_views(&gateway)?);
     // A row that another program has written is read by the filter again.
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     database.execute("UPDATE saved_view SET query = 'x=\"><b>&state=held&next=https://evil.example'", [])?;
     let page = person.browser.get("/payments").await?.page;
     assert!(page.contains("href=\"/backoffice/payments?state=held\"") && !page.contains("evil"), "{page}");

@@ -41,7 +41,7 @@ fn with_field<'a>(fields: &[(&'a str, &'a str)], name: &'a str, value: &'a str) 
 /// Returns the types of all stored payments of a merchant.
 fn stored_types(gateway: &TestGateway, shop: &MerchantClient) -> anyhow::Result<BTreeSet<String>> {
     let database = open_database(gateway)?;
-    let query = "SELECT DISTINCT document ->> '$.payment_type' FROM payment WHERE entity = ?1";
+    let query = "SELECT DISTINCT json_extract(CAST(document AS TEXT), '$.payment_type') FROM payment WHERE entity = ?1";
     let mut statement = database.prepare(query)?;
     let types = statement.query_map([&shop.entity_id], |row| row.get(0))?;
     Ok(types.collect::<Result<_, _>>()?)

@@ -5,10 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::Method;
-use rusqlite::Connection;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form, poll_until};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::checkout::presence::CONCURRENT_REQUESTS;
 use crate::support::*;
@@ -158,7 +157,7 @@ async fn an_expired_token_is_refused_and_says_so_to_its_holder_only() -> anyhow:
     let listed = listed.as_array().into_iter().flatten().find(|token| token["userId"] == user.as_str()).cloned();
     let expires: jiff::Timestamp = text_field(&listed.unwrap_or_default(), "expires").parse()?;
     assert!(((expires - jiff::Timestamp::now()).total(jiff::Unit::Hour)? - 90.0 * 24.0).abs() < 1.0, "{expires}");
-    let other = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let other = Database::open(&gateway.data_folder())?;
     other.execute("UPDATE token SET expires = 1 WHERE user_id = ?1", [&user])?;
     poll_until("the token has expired", async || {
         let answer = limited.get("v1/payments/unknown").await?;
@@ -259,12 +258,10 @@ async fn wrong_credentials_are_slowed_by_address_and_right_ones_never() -> anyho
     Ok(())
 }
 
-/// Returns true if the database or its write-ahead log contains these bytes. A missing file contains none.
+/// Returns true if the store contains these bytes. One that cannot be read contains none.
 fn has_stored_bytes(gateway: &TestGateway, bytes: &[u8]) -> bool {
-    ["tillgate.db", "tillgate.db-wal"].iter().any(|name| {
-        let file = std::fs::read(gateway.data_folder().join(name)).unwrap_or_default();
-        file.windows(bytes.len()).any(|window| window == bytes)
-    })
+    let stored = gateway.read_stored_bytes().unwrap_or_default();
+    stored.windows(bytes.len()).any(|window| window == bytes)
 }
 
 #[tokio::test]
@@ -279,7 +276,7 @@ async fn a_copy_of_the_store_verifies_no_guess_of_a_token() -> anyhow::Result<()
     assert_ne!(keyed, plain);
     // A hash without the key was not written by the gateway, and opens nothing.
     let write_hash = |data: &std::path::Path, hash: [u8; 32], is_keyed: bool| -> anyhow::Result<()> {
-        let other = Connection::open(data.join("tillgate.db"))?;
+        let other = Database::open(&data)?;
         let query = "UPDATE token SET hash = ?1, keyed = ?2 WHERE user_id = ?3";
         other.execute(query, rusqlite::params![hash, is_keyed, user])?;
         Ok(())

@@ -1,8 +1,8 @@
 //! The tree of entities on the command line and in the database: permitted levels, and display.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use serde_json::json;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::access::tree::EntityTrees;
 use crate::service::command_line::run_tillgate;
@@ -167,7 +167,7 @@ async fn entities_are_listed_as_a_tree() -> anyhow::Result<()> {
 #[tokio::test]
 async fn no_program_writes_a_tree_that_is_none_into_the_file() -> anyhow::Result<()> {
     let forest = EntityTrees::create()?;
-    let file = Connection::open(forest.gateway.data_folder().join("tillgate.db"))?;
+    let file = Database::open(&forest.gateway.data_folder())?;
     let EntityTrees { psp, north, south, bakery, till, florist, rival, .. } = &forest;
     let parent = |entity: &MerchantClient, parent: &MerchantClient| {
         file.execute("UPDATE entity SET parent = ?2 WHERE id = ?1", params![entity.entity_id, parent.entity_id])

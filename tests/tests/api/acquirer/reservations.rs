@@ -1,7 +1,7 @@
 //! Checks at the reservation of a payment, before its acquirer's host is asked, and the data that the host gets then.
 
 use serde_json::{Value, json};
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 
 use crate::acquirer::payments::AcquirerScene;
 use crate::payment::wallet::make_token;
@@ -151,7 +151,7 @@ async fn a_channel_with_a_vanished_connector_declines() -> anyhow::Result<()> {
     let query = "UPDATE entity SET settings = replace(settings, '\"connector\":\"http\"', '\"connector\":\"gone\"')
         WHERE id = ?1 AND settings LIKE '%\"connector\":\"http\"%'";
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let database = Database::open(&data)?;
         anyhow::ensure!(database.execute(query, [&shop.entity_id])? == 1, "no such entity");
         Ok(())
     })?;

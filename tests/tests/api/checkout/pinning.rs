@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use reqwest::Method;
-use tillgate_tests::{MerchantClient, TestGateway};
+use tillgate_tests::{Database, MerchantClient, TestGateway};
 
 use crate::bundle::TestBundle;
 use crate::checkout::frame_document::read_configuration;
@@ -54,8 +54,8 @@ async fn a_stored_build_that_somebody_changed_is_not_served_and_the_current_one_
     // All kinds of changes to the stored build that are possible without the vault's key.
     for change in [
         "UPDATE form_file SET content = CAST('alert(1)' AS BLOB) WHERE path = 'paymentWidgets.js'",
-        "UPDATE form_file SET content = CAST(content || ' ' AS BLOB) WHERE path = 'static/js/static.min.js.br'",
-        "UPDATE form_file SET content = CAST(replace(content, 'AAAA', 'EVIL') AS BLOB) WHERE path = 'manifest.json'",
+        "UPDATE form_file SET content = content || CAST(' ' AS BLOB) WHERE path = 'static/js/static.min.js.br'",
+        "UPDATE form_file SET content = CAST('EVIL' AS BLOB) WHERE path = 'manifest.json'",
         "INSERT INTO form_file SELECT build, 'otherIframe.html', CAST('<script>' AS BLOB) FROM form_build",
         "DELETE FROM form_file WHERE path = 'paymentWidgets.js.br'",
         "UPDATE form_file SET path = 'x' WHERE path = 'paymentWidgets.js.gz'",
@@ -68,7 +68,7 @@ async fn a_stored_build_that_somebody_changed_is_not_served_and_the_current_one_
         let shop = gateway.create_merchant()?;
         let before = shop.create_checkout(&[]).await?;
         let gateway = gateway.kill_and_restart_after(&["--form", new.folder()], |data| {
-            rusqlite::Connection::open(data.join("tillgate.db"))?.execute_batch(change)?;
+            Database::open(&data)?.execute_batch(change)?;
             Ok(())
         })?;
         let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
@@ -95,7 +95,7 @@ async fn a_build_that_nobody_has_used_for_days_is_forgotten() -> anyhow::Result<
     let shop = gateway.create_merchant()?;
     let before = shop.create_checkout(&[]).await?;
     let gateway = gateway.kill_and_restart_after(&["--form", new.folder()], |data| {
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let database = Database::open(&data)?;
         database.execute("UPDATE form_build SET seen = seen - 2 * 24 * 3600 * 1000", [])?;
         Ok(())
     })?;

@@ -117,7 +117,7 @@ async fn nothing_is_kept_that_could_be_of_a_card_or_of_a_query() -> anyhow::Resu
         }
     }
     let reports = json!(list_reports(&shop).await?).to_string();
-    let bytes = std::fs::read(gateway.data_folder().join("tillgate.db"))?;
+    let bytes = gateway.read_stored_bytes()?;
     let wal = std::fs::read(gateway.data_folder().join("tillgate.db-wal")).unwrap_or_default();
     for text in [reports, gateway.read_log(), String::from_utf8_lossy(&[bytes, wal].concat()).into_owned()] {
         for secret in ["42000000", "4200-0000", "4%2f2", "/4/2/", "card=", "x00.00"] {

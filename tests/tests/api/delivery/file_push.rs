@@ -12,7 +12,7 @@ use tillgate_tests::push::{
     write_file,
 };
 use tillgate_tests::records::create_record;
-use tillgate_tests::{MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{Database, MerchantClient, TestGateway, poll_until};
 
 use crate::settlement::reconciliation_files::{expected_file, file_name, today, wait_for_files};
 
@@ -327,7 +327,7 @@ async fn a_file_is_given_up_after_the_last_attempt_and_sent_again_on_request() -
     let (name, content) = complete_file(&gateway, &shop, today(), 1).await?;
     wait_for_fault(&gateway, &shop).await?;
     // All attempts of a month but the last one have failed.
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     database.execute("UPDATE file_delivery SET failures = 37, due = 0", [])?;
     let given_up = wait_for_state(&gateway, &shop, "failed").await?;
     assert_eq!((&given_up["failures"], &given_up["next"]), (&38.into(), &Value::Null), "{given_up}");

@@ -175,9 +175,8 @@ async fn a_merchant_shares_its_slots_with_its_channels() -> anyhow::Result<()> {
         channel.post(&format!("v1/payments/{}", paid.id()), &fields).await?;
         tarpit.next_request().await?;
     }
-    let mut owners = open_database(&gateway)?;
+    let owners = open_database(&gateway)?;
     let owners: Vec<String> = owners
-        .transaction()?
         .prepare("SELECT DISTINCT owner FROM message")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;

@@ -176,7 +176,7 @@ async fn a_webhook_tells_nothing_before_its_receiver_has_taken_a_test() -> anyho
     assert_ne!(webhook["key"], webhook["signatureKey"]);
     let list = gateway.run_command(&["webhook", "list", "--entity", &shop.entity_id])?;
     assert_eq!((list[0]["webhookId"].as_str(), list[0]["active"].as_bool()), (Some(id), Some(true)));
-    let file = std::fs::read(gateway.data_folder().join("tillgate.db"))?;
+    let file = gateway.read_stored_bytes()?;
     for name in ["key", "signatureKey"] {
         assert_eq!(list[0][name], Value::Null);
         let plain = key_field(&webhook, name);

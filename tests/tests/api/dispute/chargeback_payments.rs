@@ -1,7 +1,7 @@
 //! Chargebacks and their reversals as payments: their mode, amounts and settlement.
 
 use serde_json::Value;
-use tillgate_tests::{TestGateway, poll_until};
+use tillgate_tests::{Database, TestGateway, poll_until};
 
 use crate::dispute::disputes::{DisputeScene, REASON, assert_stage};
 use crate::dispute::evidence::charge_back;
@@ -107,7 +107,7 @@ async fn the_store_itself_refuses_a_reversal_without_its_chargeback_and_a_second
     let dispute = charge_back(&shop, &[]).await?;
     let read = shop.get(&format!("v1/disputes/{dispute}")).await?;
     let text = |name: &str| read.json[name].as_str().unwrap_or_default().to_owned();
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     let link = |referenced: &str, id: &str, hundredths: i64| {
         let query = "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
              VALUES (?1, ?2, 'CR', ?3, 1, ?4)";

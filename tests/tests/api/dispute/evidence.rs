@@ -1,7 +1,7 @@
 //! Evidence files of disputes: their types, sizes and names, their encryption, and their deletion.
 
 use reqwest::Method;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, encode_form, poll_until};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::support::*;
 
@@ -186,7 +186,7 @@ async fn a_part_that_is_moved_or_missing_is_never_sent() -> anyhow::Result<()> {
     let path = format!("v1/disputes/{}/evidence", charge_back(&shop, &[]).await?);
     let first = upload(&shop, &path, "", "image/png", &png_file(600_000)).await?;
     let second = upload(&shop, &path, "", "image/png", &png_file(600_000)).await?;
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     database.execute(
         "UPDATE evidence_part SET sealed = (SELECT sealed FROM evidence_part WHERE evidence = ?1 AND part = 1)
          WHERE evidence = ?1 AND part = 0",

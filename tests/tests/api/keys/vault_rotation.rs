@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use reqwest::Method;
-use rusqlite::Connection;
-use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, binary_path, encode_form, poll_until};
+use tillgate_tests::{ApiResponse, CARD, Database, MerchantClient, TestGateway, binary_path, encode_form, poll_until};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::task::JoinSet;
@@ -35,7 +34,7 @@ const SEALED: [(&str, &str); 10] = [
 ];
 
 /// Returns the ids of the keys under which values in [`SEALED`] are sealed, in hexadecimal digits.
-fn sealing_key_ids(database: &Connection) -> anyhow::Result<BTreeSet<String>> {
+fn sealing_key_ids(database: &Database) -> anyhow::Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for (table, column) in SEALED {
         let query =
@@ -160,7 +159,7 @@ async fn everything_gets_another_key_while_the_gateway_takes_payments() -> anyho
     assert_eq!(fs::metadata(key_file(&gateway))?.permissions().mode() & 0o777, 0o600);
     let (retired, said) = run_vault_command(&gateway, &["retire", "--key", &old]).await?;
     assert!(!retired && said.contains("may be replayed"), "{said}");
-    Connection::open(gateway.data_folder().join("tillgate.db"))?.execute("DELETE FROM answer", [])?;
+    Database::open(&gateway.data_folder())?.execute("DELETE FROM answer", [])?;
     let (retired, said) = run_vault_command(&gateway, &["retire", "--key", &old]).await?;
     assert!(retired, "{said}");
     let (_, listed) = run_vault_command(&gateway, &["list"]).await?;
@@ -172,7 +171,7 @@ async fn everything_gets_another_key_while_the_gateway_takes_payments() -> anyho
     assert_eq!(left.lines().collect::<Vec<_>>(), keep.lines().take(1).collect::<Vec<_>>());
     assert_result(&pay_by_registration(&shop, &registrations[0]).await?, 200, "000.100.110");
     // A program with the old key cannot store data that is sealed with it.
-    let writing = Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let writing = Database::open(&gateway.data_folder())?;
     let sealed = format!("x'01{old}{}'", "00".repeat(28));
     let refused =
         writing.execute(&format!("INSERT INTO card VALUES (1, 'x', {sealed})"), []).expect_err("the key is retired");
@@ -205,7 +204,7 @@ async fn a_rotation_that_is_killed_goes_on_when_it_is_run_again() -> anyhow::Res
     let shop = gateway.create_merchant()?;
     let registrations = create_sealed_data(&gateway, &shop).await?;
     // Many records, so that the rotation takes long enough to be interrupted.
-    Connection::open(gateway.data_folder().join("tillgate.db"))?.execute_batch(
+    Database::open(&gateway.data_folder())?.execute_batch(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
          INSERT INTO card SELECT purge_at + i, payment, sealed FROM card, n
              WHERE payment = (SELECT min(payment) FROM card)",

@@ -41,7 +41,7 @@ async fn two_hundred_refunds_of_one_capture_at_once_give_back_exactly_what_was_c
     // The database agrees: every refund is stored, and the approved ones add up to the whole amount.
     let database = open_database(TestGateway::shared())?;
     let (all, sum): (i64, i64) = database.query_row(
-        "SELECT count(*), sum(approved * hundredths) FROM payment_link WHERE referenced = ?1 AND type = 'RF'",
+        "SELECT count(*), CAST(sum(CASE WHEN approved THEN hundredths ELSE 0 END) AS BIGINT) FROM payment_link WHERE referenced = ?1 AND type = 'RF'",
         [&captured],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use tillgate_api::reference::ROUTES;
-use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
+use tillgate_tests::{ApiResponse, CARD, Database, MerchantClient, TestGateway, encode_form, poll_until};
 
 use crate::dispute::disputes::DisputeScene;
 use crate::payment::held_payments::create_reviewed_shop;
@@ -282,7 +282,7 @@ async fn an_answer_is_given_again_after_a_power_cut_and_forgotten_after_a_day() 
     let (paid, old) = (pay_with_key(&shop, "young").await?, pay_with_key(&shop, "old").await?);
     let gateway = gateway.kill_and_restart_after(&[], |data| {
         // One key is set back by a day, the other by almost a day.
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let database = Database::open(&data)?;
         database.execute("UPDATE answer SET until = until - ?1 WHERE key = 'old'", [DAY])?;
         database.execute("UPDATE answer SET until = until - ?1 WHERE key = 'young'", [DAY - 60_000])?;
         Ok(())

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reqwest::Method;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 use tokio::task::JoinSet;
 
 use crate::support::*;
@@ -17,13 +17,13 @@ const LONG: &str = "v1/query?date.from=2020-01-01&date.to=2099-12-31&paymentType
 /// Copies the one payment of each entity in a store until each has [`PAYMENTS`]. Every third copy is a
 /// preauthorization.
 fn copy_payments(data: &Path) -> anyhow::Result<()> {
-    let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+    let database = Database::open(&data)?;
     let copied = database.execute(
         "WITH RECURSIVE copy(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM copy WHERE number + 1 < ?1),
-            new AS (SELECT entity, number, document, substr(id, 1, 20) || printf('%012x', number) AS id
+            new AS (SELECT entity, number, document, substr(id, 1, 20) || '000000' || (100000 + number) AS id
                 FROM payment CROSS JOIN copy)
-        INSERT INTO payment (entity, id, document) SELECT entity, id, CAST(json_set(document,
-            '$.id', id, '$.payment_type', iif(number % 3 = 0, 'PA', 'DB')) AS BLOB) FROM new",
+        INSERT INTO payment (entity, id, document) SELECT entity, id, CAST(json_set(json_set(CAST(document AS TEXT),
+            '$.id', id), '$.payment_type', CASE WHEN number % 3 = 0 THEN 'PA' ELSE 'DB' END) AS BLOB) FROM new",
         [PAYMENTS],
     )?;
     assert_eq!(copied % (PAYMENTS as usize - 1), 0, "of each payment");

@@ -1,7 +1,7 @@
 //! Lists with numbered pages (`pageNo`) for older clients, in addition to the cursor.
 
 use serde_json::{Value, json};
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 
 use crate::support::*;
 
@@ -86,7 +86,7 @@ async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -
     let paid = shop.pay_by_card(&[]).await?;
     let (entity, id) = (shop.entity_id.clone(), paid.id().to_owned());
     let copies = |data: &std::path::Path, from: u32, to: u32| -> anyhow::Result<()> {
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let database = Database::open(&data)?;
         let document: Vec<u8> = database.query_row("SELECT document FROM payment", [], |row| row.get(0))?;
         let mut document: Value = serde_json::from_slice(&document)?;
         database.execute_batch("BEGIN")?;
@@ -94,7 +94,10 @@ async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -
             let copy = format!("{}{number:012x}", &id[..20]);
             document["id"] = copy.clone().into();
             let row = rusqlite::params![entity, copy, serde_json::to_vec(&document)?];
-            database.execute("INSERT OR IGNORE INTO payment (entity, id, document) VALUES (?1, ?2, ?3)", row)?;
+            database.execute(
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                row,
+            )?;
         }
         database.execute_batch("COMMIT")?;
         Ok(())

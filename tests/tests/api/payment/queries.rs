@@ -1,7 +1,7 @@
 //! Queries: a merchant finds its payments by id, by the descriptor on the statement, by its own reference and by day.
 
 use serde_json::Value;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 
 use crate::payment::asynchronous::{pay_by_brand, press_button};
 use crate::support::*;
@@ -222,7 +222,7 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
     let (count, entity) = (2500, shop.entity_id.clone());
     let gateway = gateway.kill_and_restart_after(&[], |data| {
         // Copies of the payment under other ids of the same day. All but one are debits.
-        let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+        let database = Database::open(&data)?;
         let document: Vec<u8> = database.query_row("SELECT document FROM payment", [], |row| row.get(0))?;
         let document: Value = serde_json::from_slice(&document)?;
         let start = paid.id().get(..20).unwrap_or_default();
@@ -235,7 +235,10 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
                 copy["payment_type"] = "PA".into();
             }
             let row = rusqlite::params![entity, id, serde_json::to_vec(&copy)?];
-            database.execute("INSERT OR IGNORE INTO payment (entity, id, document) VALUES (?1, ?2, ?3)", row)?;
+            database.execute(
+                "INSERT INTO payment (entity, id, document) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                row,
+            )?;
         }
         database.execute_batch("COMMIT")?;
         Ok(())

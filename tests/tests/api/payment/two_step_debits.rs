@@ -2,7 +2,7 @@
 //! its capture, at the simulator (`testMode=INTERNAL`) and at an acquirer's host (`EXTERNAL`).
 
 use serde_json::Value;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 
 use crate::acquirer::payments::AcquirerScene;
 use crate::acquirer::redirects::{decide_on_page, pay_by_redirect, visit_page};
@@ -148,7 +148,7 @@ async fn a_declined_authorization_is_neither_checked_nor_captured() -> anyhow::R
 
 /// Overwrites all stored velocity counters, so that the next check with one fails.
 fn damage_counters(gateway: &TestGateway) -> anyhow::Result<()> {
-    let database = rusqlite::Connection::open(gateway.data_folder().join("tillgate.db"))?;
+    let database = Database::open(&gateway.data_folder())?;
     anyhow::ensure!(database.execute("UPDATE risk_counter SET value = x'01ff'", [])? > 0);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The retention of registrations: extensions, and the deletion of the account at its end.
 
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway, poll_until};
 
 use crate::registration::registrations::{
     count_accounts, create_unique_registration, pay_by_registration, read_registration, register_card,
@@ -32,7 +32,7 @@ async fn an_extension_keeps_a_token_for_at_most_two_more_years() -> anyhow::Resu
 
 /// Ends the retention of the only registration, in the store of a stopped gateway. Fails unless there is exactly one.
 fn end_retention(data: &std::path::Path) -> anyhow::Result<()> {
-    let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+    let database = Database::open(&data)?;
     let past = "2020-01-01T00:00:00Z";
     let changed = database.execute(
         "UPDATE registration SET document = CAST(json_set(CAST(document AS TEXT), '$.retained_until', ?1) AS BLOB)",

@@ -79,10 +79,7 @@ async fn secrets_are_sealed_and_never_shown_and_removal_deletes_everything() -> 
     scene.wait_for_log(1).await?;
     let shown = scene.run_command(&["show", "--entity", &entity])?;
     let printed = [set.to_string(), shown.to_string(), scene.gateway.read_log()].concat();
-    let mut stored = Vec::new();
-    for file in ["tillgate.db", "tillgate.db-wal"] {
-        stored.extend(std::fs::read(scene.gateway.data_folder().join(file)).unwrap_or_default());
-    }
+    let stored = scene.gateway.read_stored_bytes()?;
     for secret in ["p&ss=word of the shop", "header secret", "received secret"] {
         assert!(!printed.contains(secret), "{printed}");
         assert!(!stored.windows(secret.len()).any(|window| window == secret.as_bytes()), "{secret} is in the store");

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway};
+use tillgate_tests::{ApiResponse, Database, MerchantClient, TestGateway};
 use tokio::task::JoinSet;
 
 use crate::registration::registrations::pay_by_registration;
@@ -261,7 +260,7 @@ async fn an_account_is_forgotten_two_years_after_its_last_payment() -> anyhow::R
 fn damage_sightings(data: &Path) -> anyhow::Result<()> {
     let query = "UPDATE risk_counter SET value = x'01ff' WHERE owner IN
         (SELECT id FROM risk_counter_owner WHERE kind = 'account')";
-    anyhow::ensure!(Connection::open(data.join("tillgate.db"))?.execute(query, [])? == 1);
+    anyhow::ensure!(Database::open(&data)?.execute(query, [])? == 1);
     Ok(())
 }
 

@@ -55,8 +55,8 @@ async fn under_load_no_request_fails_that_is_sent_before_a_proxy_has_noticed_the
     let status = gateway.wait_for_exit().await?;
     assert!(status.success(), "{status}");
     let database = rusqlite::Connection::open(folder.path().join("data/tillgate.db"))?;
-    let stored: usize = database.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
-    assert_eq!(stored, paid.load(Ordering::Acquire));
+    let stored: i64 = database.query_row("SELECT count(*) FROM payment", [], |row| row.get(0))?;
+    assert_eq!(usize::try_from(stored)?, paid.load(Ordering::Acquire));
     Ok(())
 }
 

@@ -61,7 +61,7 @@ async fn read_payment(shop: &MerchantClient, id: &str) -> anyhow::Result<Value> 
 async fn a_store_of_an_earlier_version_gets_the_schema_of_today() -> anyhow::Result<()> {
     let (gateway, _) = start_on_fixture(26)?;
     let schema = |gateway: &TestGateway| -> anyhow::Result<(i64, Vec<String>)> {
-        let file = open_database(gateway)?;
+        let file = Connection::open(gateway.data_folder().join("tillgate.db"))?;
         let version = file.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let mut statement = file.prepare("SELECT type || ' ' || name FROM sqlite_schema ORDER BY type, name")?;
         let names = statement.query_map([], |row| row.get(0))?;

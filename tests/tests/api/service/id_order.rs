@@ -2,7 +2,7 @@
 //! on the time are not affected. The tests use a sandbox whose clock advance was removed, which is equivalent.
 
 use jiff::{SignedDuration, Timestamp};
-use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{ApiResponse, CARD, Database, MerchantClient, TestGateway, poll_until};
 
 use crate::support::*;
 
@@ -161,7 +161,7 @@ async fn ids_at_the_end_of_time_stop_no_gateway() -> anyhow::Result<()> {
         let shop = gateway.create_merchant()?;
         shop.pay_by_card(&[]).await?;
         let gateway = gateway.kill_and_restart_after(&[], |data| {
-            let database = rusqlite::Connection::open(data.join("tillgate.db"))?;
+            let database = Database::open(&data)?;
             let copied = "INSERT INTO payment SELECT entity, ?1, document FROM payment";
             anyhow::ensure!(database.execute(copied, [id])? == 1);
             Ok(())

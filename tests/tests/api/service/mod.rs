@@ -5,6 +5,7 @@ pub mod check_page;
 pub mod command_acts;
 pub mod command_line;
 pub mod crash;
+pub mod database;
 pub mod declarations;
 pub mod demo;
 pub mod demo_data;

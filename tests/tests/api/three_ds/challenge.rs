@@ -1,7 +1,6 @@
 //! The challenge: every answer on the issuer's page, and the answers that are ignored.
 
-use rusqlite::Connection;
-use tillgate_tests::TestGateway;
+use tillgate_tests::{Database, TestGateway};
 
 use super::*;
 
@@ -150,10 +149,10 @@ async fn an_answer_after_half_an_hour_does_not_count_and_ends_the_payment() -> a
     let own = challenge_transaction(&visit_page(&shop, redirect_field(&answered, "url")).await?.1).to_owned();
     let path = |paid: &ApiResponse| redirect_field(paid, "url").replace(&shop.base, "");
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let file = Connection::open(data.join("tillgate.db"))?;
-        let earlier =
-            "json_set(document, '$.created', strftime('%Y-%m-%dT%H:%M:%SZ', document ->> '$.created', '-30 minutes'))";
-        let changed = file.execute(&format!("UPDATE payment SET document = CAST({earlier} AS BLOB)"), [])?;
+        let file = Database::open(&data)?;
+        let earlier = (jiff::Timestamp::now() - jiff::SignedDuration::from_mins(30)).to_string();
+        let query = "UPDATE payment SET document = CAST(json_set(CAST(document AS TEXT), '$.created', ?1) AS BLOB)";
+        let changed = file.execute(query, [earlier])?;
         anyhow::ensure!(changed == 2, "{changed} payments");
         Ok(())
     })?;
@@ -194,7 +193,7 @@ async fn a_card_waits_sealed_while_its_cardholder_is_asked_and_goes_where_it_bel
         assert_eq!(read.json["registrationId"].is_null(), !registered, "{}", read.text);
         assert_eq!((count("promise")?, count("card")?, count("registration_account")?), (0, cards, registrations));
     }
-    for bytes in [std::fs::read(gateway.data_folder().join("tillgate.db"))?, gateway.read_log().into_bytes()] {
+    for bytes in [gateway.read_stored_bytes()?, gateway.read_log().into_bytes()] {
         assert!(!bytes.windows(CARD.1.len()).any(|window| window == CARD.1.as_bytes()));
     }
     Ok(())

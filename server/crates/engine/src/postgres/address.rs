@@ -59,9 +59,19 @@ impl Default for SessionLimits {
 /// An address that cannot be used. The texts never contain the address, which may have a password.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    /// It does not have the form of an address.
-    #[error("the address of the database is not valid: {0}")]
-    Form(String),
+    /// It does not have the form of an address. The library's own texts are left out, because they may name a part of a
+    /// password.
+    #[error(
+        "the address is not valid: it has to look like postgres://name@host:5432/database, with %40 for @ and %2F for / in \
+         a name or password"
+    )]
+    Form,
+    /// It names no host.
+    #[error("the address names no host: postgres://name@host/database, or ?host=/run/postgresql for a socket")]
+    NoHost,
+    /// It names no database.
+    #[error("the address names no database: postgres://name@host/database")]
+    NoDatabase,
     /// The rule of encryption has another value.
     #[error("sslmode must be disable, require or verify-full")]
     Encryption,
@@ -91,9 +101,16 @@ impl PostgresAddress {
     /// # Errors
     /// If the address, its `sslmode` or its `sslrootcert` cannot be used.
     pub fn parse(address: &str, application: &str, limits: SessionLimits) -> Result<Self, AddressError> {
+        check_form(address)?;
         let (address, encryption) = take_parameter(address, ENCRYPTION);
         let (address, roots) = take_parameter(&address, ROOTS);
-        let mut config = Config::from_str(&address).map_err(|error| AddressError::Form(error.to_string()))?;
+        let mut config = Config::from_str(&address).map_err(|_| AddressError::Form)?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(AddressError::NoHost);
+        }
+        if config.get_dbname().is_none_or(str::is_empty) {
+            return Err(AddressError::NoDatabase);
+        }
         let is_encrypted = match encryption.as_deref() {
             // An encrypted connection is also checked: encryption with a stranger protects nothing.
             Some("require" | "verify-ca" | "verify-full") => true,
@@ -105,6 +122,18 @@ impl PostgresAddress {
         set_limits(&mut config, application, limits);
         let tls = if is_encrypted { Some(build_connector(roots.as_deref())?) } else { None };
         Ok(Self { config, tls })
+    }
+
+    /// Returns true if the address has a password.
+    pub fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
+    /// Sets the password.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> Self {
+        self.config.password(password);
+        self
     }
 
     /// Connects.
@@ -124,6 +153,18 @@ impl PostgresAddress {
         let hosts: Vec<String> = self.config.get_hosts().iter().map(name).collect();
         format!("{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
     }
+}
+
+/// Refuses an address that is none of a database, or whose name or password has a character that ends it: the rest of
+/// the password would count as the host or the database, which errors and logs name.
+fn check_form(address: &str) -> Result<(), AddressError> {
+    let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+    let rest = rest.ok_or(AddressError::Form)?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if rest.matches('@').count() > usize::from(authority.contains('@')) {
+        return Err(AddressError::Form);
+    }
+    Ok(())
 }
 
 /// Sets the limits of the sessions, on both sides of the connection.
@@ -235,10 +276,34 @@ mod tests {
             ("postgres://a:secret@two/db?sslrootcert=%2Fabsent", "sslrootcert: /absent"),
             ("postgres://a:secret@two:port/db", "not valid"),
             ("mysql://a:secret@two/db", "not valid"),
+            ("host=two user=a password=secret dbname=db", "not valid"),
+            ("postgres://a:p@secret@two/db", "not valid"),
+            ("postgres://a:1/secret@two/db", "not valid"),
+            ("postgres://a:1?secret@two/db", "not valid"),
+            ("postgres://a:b@two/db?secret=1", "not valid"),
+            ("postgres://a:b@two/db?application_name=secret@two", "not valid"),
+            ("postgres:///db?user=secret", "no host"),
+            ("postgres://a:secret@two", "no database"),
+            ("postgres://a:secret@two/", "no database"),
+            ("", "not valid"),
         ] {
             let error = parse(address).err().unwrap().to_string();
             assert!(error.contains(expected) && !error.contains("secret"), "{address}: {error}");
         }
+    }
+
+    #[test]
+    fn a_password_is_found_wherever_the_address_has_it() {
+        for (address, has_password) in [
+            ("postgres://a:b@two/db", true),
+            ("postgres://two/db?user=a&password=b", true),
+            ("postgres://a:@two/db", true),
+            ("postgres://a@two/db", false),
+            ("postgres:///db?host=/run/postgresql&user=a", false),
+        ] {
+            assert_eq!(parse(address).unwrap().has_password(), has_password, "{address}");
+        }
+        assert!(parse("postgres://a@two/db").unwrap().with_password("b").has_password());
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::{Error, ErrorKind, Result, Session};
 /// Oldest version of PostgreSQL that takes the statements: 14, which has functions in standard SQL.
 const OLDEST: i64 = 140_000;
 
+/// Table with the version of the schema.
+const VERSION_TABLE: &str = "schema_version";
+
 /// A step of the schema.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterMigration {
@@ -15,26 +18,35 @@ pub struct ClusterMigration {
     pub script: &'static str,
 }
 
+/// Returns true if a database has a schema of one of the migrations, which no other program has made.
+///
+/// # Errors
+/// Same as [`migrate`], without its steps.
+pub fn has_schema(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<bool> {
+    check_database(session)?;
+    Ok(find_version(session, migrations)? > 0)
+}
+
 /// Brings the schema of a database to the newest version. Of several nodes that start at once, one does it, and the
 /// others wait for it. Returns the version before; 0 for an empty database.
 ///
 /// # Errors
-/// If the database is of the wrong kind ([`check_database`]), has a later version, or a step fails. The schema stays as
-/// it was.
+/// If the database is of the wrong kind ([`check_database`]), has a later version or the tables of another program, or a
+/// step fails. The schema stays as it was.
 pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
     let session: &dyn Session = session;
     check_database(session)?;
     let newest = migrations.last().map_or(0, |migration| migration.version);
     // A database that is up to date takes no lock: every opening of a session would wait for the writers.
-    if find_version(session, newest)? == newest {
+    if find_version(session, migrations)? == newest {
         return Ok(newest);
     }
     // A step may take as long as it needs, and so may the wait for the node that takes it.
     session.run_script("SET statement_timeout = 0; SET lock_timeout = 0")?;
     let transaction = session.begin()?;
-    transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
     // Another node may have migrated the database before this one got the lock.
-    let before = find_version(&*transaction, newest)?;
+    let before = find_version(&*transaction, migrations)?;
+    transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
     for migration in migrations.iter().filter(|migration| migration.version > before) {
         transaction.run_script(migration.script)?;
         transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [migration.version])?;
@@ -48,18 +60,35 @@ pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Re
 /// Returns the version of a database's schema, 0 for an empty one.
 ///
 /// # Errors
-/// If it is later than the newest known.
-fn find_version(session: &dyn Session, newest: i64) -> Result<i64> {
-    if !session
-        .has_row("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'", ())?
-    {
-        return Ok(0);
+/// If it is later than the newest known, or the tables are those of another program.
+fn find_version(session: &dyn Session, migrations: &[ClusterMigration]) -> Result<i64> {
+    let query = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()
+        ORDER BY tablename::text = ?1 DESC, 1 LIMIT 1";
+    let Some(table) = session.query_optional(query, [VERSION_TABLE], |row| row.get::<String>(0))? else { return Ok(0) };
+    let foreign = || {
+        let text = format!(
+            "the database has a table {table} of another program, which is left as it is: make an empty database for Tillgate"
+        );
+        Err(Error::new(ErrorKind::Other, text))
+    };
+    let has_column = "SELECT 1 FROM information_schema.columns WHERE table_schema = current_schema()
+        AND table_name::text = ?1 AND column_name = 'version' AND data_type = 'bigint'";
+    // Other tools keep their versions in a table of the same name.
+    if table != VERSION_TABLE || !session.has_row(has_column, [VERSION_TABLE])? {
+        return foreign();
     }
     let version: i64 =
         session.query_one("SELECT coalesce(max(version), 0) FROM schema_version", (), |row| row.get(0))?;
+    let newest = migrations.last().map_or(0, |migration| migration.version);
     if version > newest {
-        let text = format!("the database has version {version} of the schema, and this program knows {newest}");
+        let text = format!(
+            "the database has version {version} of the schema, and this program knows {newest}: start the version of \
+             Tillgate that has changed it, or a later one"
+        );
         return Err(Error::new(ErrorKind::Other, text));
+    }
+    if migrations.iter().all(|migration| migration.version != version) {
+        return foreign();
     }
     Ok(version)
 }

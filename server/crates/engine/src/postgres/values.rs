@@ -1,6 +1,7 @@
 //! Values on their way to PostgreSQL and back. Columns are `bigint`, `text`, `bytea` and `double precision`; a truth
 //! value of an expression is read as 0 or 1.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 
 use postgres::types::private::BytesMut;
@@ -28,7 +29,9 @@ impl ToSql for Sent<'_> {
             #[expect(clippy::cast_precision_loss, reason = "a column of real numbers takes any number")]
             (ValueRef::Integer(number), &Type::FLOAT8) => (number as f64).to_sql(kind, out)?,
             (ValueRef::Real(number), &Type::FLOAT8) => number.to_sql(kind, out)?,
-            (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR) => std::str::from_utf8(text)?.to_sql(kind, out)?,
+            (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR) => {
+                replace_zeros(std::str::from_utf8(text)?).to_sql(kind, out)?
+            }
             // A text is also the bytes that it has in UTF-8.
             (ValueRef::Blob(bytes) | ValueRef::Text(bytes), &Type::BYTEA) => bytes.to_sql(kind, out)?,
             (_, kind) => return Err(format!("a parameter does not fit the type {kind}").into()),
@@ -42,6 +45,12 @@ impl ToSql for Sent<'_> {
     }
 
     to_sql_checked!();
+}
+
+/// Replaces zero characters, which no text of PostgreSQL has, by the character for what cannot be shown. So a search for
+/// one finds nothing, as elsewhere, instead of a failure.
+fn replace_zeros(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
 /// A column as it was received.

@@ -25,6 +25,10 @@ use second_opinion::SecondOpinion;
 /// Largest number of faults that are described.
 const MAX_FAULTS: usize = 100;
 
+/// Limit of the verification of a database.
+const WITHOUT_SEAL: &str = "a store in PostgreSQL has no seal of its rows: a change by another program is found only in \
+                            the audit log, and in payments, settlement lines and balances that contradict it";
+
 /// Sums by the code of the currency.
 type Sums = BTreeMap<String, LedgerSums>;
 
@@ -49,6 +53,9 @@ pub struct Verification {
     pub open: BTreeMap<String, BTreeMap<String, i64>>,
     /// Tables whose rows are not verified, with the reason.
     pub not_verified: BTreeMap<&'static str, &'static str>,
+    /// Reason why the rows of the other tables are not verified either. `None` if the seal covers them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_seal: Option<&'static str>,
     /// Acceptances of rows that another program had changed, each with the reason of the administrator.
     pub accepted: Vec<String>,
     /// Number of faults.
@@ -120,7 +127,11 @@ impl Verification {
 
     /// Verifies the chain and the ledger.
     pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
-        let mut verification = Self { not_verified: UNSEALED.iter().copied().collect(), ..Self::default() };
+        let mut verification = Self {
+            not_verified: UNSEALED.iter().copied().collect(),
+            without_seal: (!snapshot.has_seal()).then_some(WITHOUT_SEAL),
+            ..Self::default()
+        };
         let mut ledgers: HashMap<EntityId, LedgerMovements> = HashMap::new();
         let mut faults = Vec::new();
         let (mut bound, mut accepted) = (None, Vec::new());

@@ -158,7 +158,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be opened.
     pub fn open_snapshot(&self, vault: &Vault) -> Result<StoreSnapshot, StoreError> {
-        StoreSnapshot::begin_read(self.place.open_reader()?, Some(vault))
+        StoreSnapshot::begin_read(self.place.open_reader()?, Some(vault), self.place.folder().is_some())
     }
 }
 

@@ -10,6 +10,7 @@ use tillgate_vault::Keyring;
 
 use super::commit_mark::CommitMark;
 use super::open_writer;
+use super::servers::add_server;
 use crate::directory_reload::DirectoryReload;
 use crate::entity_directory::Directory;
 use crate::group_commit::CommitHooks;
@@ -65,6 +66,12 @@ impl CommitHooks for ClusterHooks {
 
     fn reopen(&mut self) -> Option<Result<Box<dyn Session>, StoreError>> {
         let access = self.reload.keys().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
-        Some(open_writer(&self.address, access, self.lock_timeout).map(|session| Box::new(session) as Box<dyn Session>))
+        let opened = open_writer(&self.address, access, self.lock_timeout).and_then(|session| {
+            if self.reload.keys().is_some() {
+                add_server(&session)?;
+            }
+            Ok(Box::new(session) as Box<dyn Session>)
+        });
+        Some(opened)
     }
 }

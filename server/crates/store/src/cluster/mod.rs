@@ -6,17 +6,19 @@ mod commit_mark;
 mod hooks;
 pub(crate) mod inquiries;
 pub(crate) mod lease_keeper;
+pub(crate) mod servers;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 mod tests;
 
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::to_hex;
-use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSession, migrate};
+use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSession, has_schema, migrate};
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
@@ -69,24 +71,46 @@ pub(crate) fn load_size(session: &dyn Session) -> Result<u64, StoreError> {
     Ok(session.query_one("SELECT pg_database_size(current_database())", (), |row| row.get(0))?)
 }
 
+/// The way in which a process opens a database to serve it.
+pub(crate) struct NodeOptions {
+    /// The vault's keys of a server. `None` for a process that has none.
+    pub keys: Option<Keyring>,
+    /// The locked file in the folder of the node. `None` for a process without a folder.
+    pub note: Option<File>,
+    /// Limits of its writes.
+    pub limits: WriteLimits,
+    /// Time and randomness for its writes.
+    pub sources: Sources,
+}
+
+#[cfg(test)]
+impl NodeOptions {
+    /// Those of a process without keys and folder.
+    pub(crate) fn of_test() -> Self {
+        let (limits, sources) = (WriteLimits::default(), Sources::system());
+        Self { keys: None, note: None, limits, sources }
+    }
+}
+
 impl Store {
     /// Opens a database of a cluster, brings its schema to this version, and starts the writer. Fills the directory,
-    /// which is refilled soon after another node or a command has changed it. Only a server passes `keys`: which of
-    /// them are loaded is recorded, and they are reloaded when another process has changed them.
+    /// which is refilled soon after another node or a command has changed it. Which of the keys of a server are loaded
+    /// is recorded, and they are reloaded when another process has changed them.
     ///
     /// # Errors
     /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
-    pub fn open_cluster(
+    pub(crate) fn open_cluster(
         address: &PostgresAddress,
         directory: Arc<Directory>,
-        keys: Option<Keyring>,
-        (limits, sources): (WriteLimits, Sources),
+        options: NodeOptions,
     ) -> Result<Self, StoreError> {
+        let NodeOptions { keys, note, limits, sources } = options;
         let process = to_hex(&sources.random_bytes::<16>()?);
         let sources = Sources { process: Some(process.into()), ..sources };
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
         let session = open_writer(address, access, limits.lock_timeout)?;
         if let Some(keys) = &keys {
+            servers::add_server(&session)?;
             keys.vault.refuse_first_format();
             keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
         }
@@ -100,7 +124,7 @@ impl Store {
         let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
         Ok(Self::assemble(
-            StorePlace::Cluster(Box::new(address.clone())),
+            StorePlace::Cluster { address: Box::new(address.clone()), note },
             (readers, writer),
             (change_log, damage),
             directory,
@@ -114,8 +138,16 @@ impl AdminStore {
     ///
     /// # Errors
     /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
-    pub fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
+    pub(crate) fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
         let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin), BUSY_TIMEOUT)?;
         Ok(Self::new(Box::new(session), vault))
     }
+}
+
+/// Returns true if a database has the schema of a store, of any version.
+///
+/// # Errors
+/// If the database cannot be reached, is of the wrong kind, or has the tables of another program.
+pub(crate) fn is_store(address: &PostgresAddress) -> Result<bool, StoreError> {
+    Ok(has_schema(&PostgresSession::connect(address)?, MIGRATIONS)?)
 }

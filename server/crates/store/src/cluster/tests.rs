@@ -11,9 +11,10 @@ use std::time::Duration;
 use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
+use crate::cluster::NodeOptions;
 use crate::conformance::samples::{empty_directory, sample_checkout, sample_entity, sample_time, write_changes};
 use crate::risk::velocity::VelocityChange;
-use crate::{AdminStore, Changes, DiskFault, LoadedRecords, RecordKeys, Sources, Store, StoreErrorKind, WriteLimits};
+use crate::{AdminStore, Changes, DiskFault, LoadedRecords, RecordKeys, Store, StoreErrorKind};
 
 /// The cluster of the databases.
 pub(super) static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
@@ -36,8 +37,7 @@ pub(super) fn parse(address: &str) -> PostgresAddress {
 
 /// Opens a node of a cluster.
 pub(super) fn open_node(address: &str) -> Arc<Store> {
-    let limits = (WriteLimits::default(), Sources::system());
-    Arc::new(Store::open_cluster(&parse(address), empty_directory(), None, limits).unwrap())
+    Arc::new(Store::open_cluster(&parse(address), empty_directory(), NodeOptions::of_test()).unwrap())
 }
 
 /// A network between a node and a cluster.
@@ -186,10 +186,7 @@ async fn decisions_of_two_nodes_about_one_checkout_are_taken_one_after_the_other
 async fn an_entity_of_a_command_reaches_every_node() {
     let address = CLUSTER.create_database().unwrap();
     let directories = [empty_directory(), empty_directory()];
-    let open = |directory| {
-        let limits = (WriteLimits::default(), Sources::system());
-        Store::open_cluster(&parse(&address), directory, None, limits).unwrap()
-    };
+    let open = |directory| Store::open_cluster(&parse(&address), directory, NodeOptions::of_test()).unwrap();
     let _nodes = directories.each_ref().map(|directory| open(Arc::clone(directory)));
     let entity = sample_entity(1);
     AdminStore::open_cluster(&parse(&address), None).unwrap().add_entity(&entity, sample_time(0)).unwrap();

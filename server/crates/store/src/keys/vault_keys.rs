@@ -80,17 +80,41 @@ impl AdminStore {
         find_missing_keys(&*self.session, ids)
     }
 
+    /// Records the first of `held` before it seals anything. Returns the recorded keys, and records nothing, if none of
+    /// them is held: another process has made the key of this store first. Does nothing if it is recorded already, also
+    /// as retired.
+    pub fn register_first_key(&self, held: &[KeyId], now: Timestamp) -> Result<Vec<KeyId>, StoreError> {
+        let Some(first) = held.first() else { return Ok(Vec::new()) };
+        // Read first, so that a key that is known already takes no write lock.
+        if self.is_vault_key_known(*first)? {
+            return Ok(Vec::new());
+        }
+        // Under the write lock, so that of two servers that start at the same time one sees the key of the other.
+        self.in_transaction(|store| {
+            let recorded = load_key_records(&*store.session)?;
+            let current: Vec<KeyId> = recorded.iter().filter(|key| key.retired.is_none()).map(|key| key.id).collect();
+            if !current.is_empty() && !current.iter().any(|id| held.contains(id)) {
+                return Ok(current);
+            }
+            store.register_vault_key(*first, now)?;
+            Ok(Vec::new())
+        })
+    }
+
     /// Records a key before its first use for sealing. Does nothing if it is recorded already, also as retired.
     pub fn register_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         // Read first, so that a key that is known already takes no write lock.
-        let query = "SELECT 1 FROM vault_key WHERE id = ?1";
-        let known: Option<i64> = self.session.query_optional(query, [id.0], |row| row.get(0))?;
-        if known.is_none() {
+        if !self.is_vault_key_known(id)? {
             let act = Act { action: "vault-key add", subject: &to_hex(&id.0), entity: None, details: &[] };
             let query = "INSERT INTO vault_key (id, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             self.execute_act(&act, query, params![id.0, now.as_millisecond()])?;
         }
         Ok(())
+    }
+
+    /// Returns true if a key is recorded, also as retired.
+    fn is_vault_key_known(&self, id: KeyId) -> Result<bool, StoreError> {
+        Ok(self.session.has_row("SELECT 1 FROM vault_key WHERE id = ?1", [id.0])?)
     }
 
     /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.

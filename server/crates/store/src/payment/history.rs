@@ -3,8 +3,6 @@
 //! Each page is a read transaction of its own, which ends before its payments are used. A single long one would keep
 //! the WAL from being checkpointed, and so grow while payments are made.
 
-use std::path::Path;
-
 use jiff::Timestamp;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::query::PaymentRange;
@@ -18,8 +16,7 @@ use crate::payment::load;
 use crate::payment::queries::MAX_ID;
 use crate::payment::shared_parameters;
 use crate::risk::list;
-use crate::store_file::open_reader;
-use crate::{AdminStore, Store, StoreError};
+use crate::{AdminStore, Store, StoreError, StoreLocation};
 
 /// Largest number of payments on a page. It is small, so that a page takes a few milliseconds and little memory.
 const PAGE: u16 = 100;
@@ -53,10 +50,6 @@ pub struct HistoricPayment {
 }
 
 impl PaymentHistory {
-    fn open(folder: &Path) -> Result<Self, StoreError> {
-        Ok(Self { session: Box::new(open_reader(folder)?) })
-    }
-
     /// Returns the session, for reads of other rows.
     pub(crate) fn session(&self) -> &dyn Session {
         &*self.session
@@ -187,9 +180,9 @@ impl Store {
 }
 
 impl AdminStore {
-    /// Opens the stored payments of a data folder for a replay or a report. The store has to exist and be migrated, as
+    /// Opens the stored payments for a replay or a report. The store has to exist and be migrated, as
     /// [`AdminStore::open_existing`] leaves it.
-    pub fn open_history(folder: &Path) -> Result<PaymentHistory, StoreError> {
-        PaymentHistory::open(folder)
+    pub fn open_history(location: &StoreLocation) -> Result<PaymentHistory, StoreError> {
+        Ok(PaymentHistory { session: location.open_reader()? })
     }
 }

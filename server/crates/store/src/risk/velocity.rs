@@ -72,7 +72,7 @@ impl Store {
     pub fn load_velocity_changes(&self, since: &mut i64) -> Result<Vec<VelocityCount>, StoreError> {
         match &self.place {
             StorePlace::Folder(_) => Ok(Vec::new()),
-            StorePlace::Cluster(_) => self.run_read(|session| load_changed_counts(session, since)),
+            StorePlace::Cluster { .. } => self.run_read(|session| load_changed_counts(session, since)),
         }
     }
 

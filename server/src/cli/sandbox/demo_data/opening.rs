@@ -1,6 +1,5 @@
 //! Opens a gateway on a data folder whose clock shows the times of the demo data.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -23,8 +22,8 @@ use tillgate_store::{Sources, Store};
 use tillgate_vault::Keyring;
 
 use super::time::StepClock;
+use crate::cli::data_place::DataPlace;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::open_store;
 use crate::cli::sandbox::acquirer::embed_default_host;
 
 /// No card-testing limits: the shoppers of a month pay within seconds, and the counts are not stored.
@@ -32,9 +31,9 @@ const NO_LIMITS: VelocityLimits =
     VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
 
 /// Opens the gateway of a data folder with a clock of its own. It takes no requests.
-pub(super) async fn open_gateway(data: &Path, clock: &Arc<StepClock>) -> anyhow::Result<Gateway> {
-    let (source, vault) = VaultKeyOptions::of_command().open_vault(&open_store(data)?, data)?;
-    let vault = Arc::new(vault);
+pub(super) async fn open_gateway(place: &DataPlace, clock: &Arc<StepClock>) -> anyhow::Result<Gateway> {
+    let (source, vault) = VaultKeyOptions::of_command().open_vault(&place.open_store()?, place)?;
+    let (vault, data) = (Arc::new(vault), place.folder());
     let keys = Keyring { vault: Arc::clone(&vault), source };
     let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
     let sources = Sources { clock: Arc::clone(&clock), ..Sources::system() };

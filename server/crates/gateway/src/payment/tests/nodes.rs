@@ -7,11 +7,11 @@ use tillgate_connector::three_ds::ChallengeResult;
 use tillgate_domain::id::MessageId;
 use tillgate_domain::idempotency::{EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest};
 use tillgate_domain::three_ds::TransactionStatus;
-use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_store::delivery::message_selection::{SelectionCursor, SelectionLimits};
 use tillgate_store::lease::BackgroundWork;
-use tillgate_store::{Changes, RecordKeys, StoreErrorKind, WriteLimits};
+use tillgate_store::{Changes, RecordKeys, StoreErrorKind, StoreLocation, WriteLimits};
 use tillgate_test_cluster::Cluster;
+use tillgate_vault::{KeySource, Keyring, MasterKey};
 
 use super::interleaving::challenged_form;
 use super::*;
@@ -22,16 +22,18 @@ static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap(
 
 /// Opens two gateways on one database, with the same clock, merchant and host. The first has the background work.
 async fn open_nodes() -> [TestShop; 2] {
-    let address = CLUSTER.create_database().unwrap();
-    let address = PostgresAddress::parse(&address, "tests", SessionLimits::default()).unwrap();
+    let (database, folder) = (CLUSTER.create_database().unwrap(), tempfile::tempdir().unwrap());
+    let location = StoreLocation::in_database(folder.path(), &database, None).unwrap();
     let clock = Arc::new(MovedClock(AtomicI64::new(1_700_000_000)));
     let (host, entity) = (Arc::new(TestHost::new()), Arc::new(create_merchant(EntitySettings::default())));
-    AdminStore::open_cluster(&address, None).unwrap().add_entity(&entity, clock.now()).unwrap();
+    AdminStore::open_with_vault(&location, None).unwrap().add_entity(&entity, clock.now()).unwrap();
     let open = || {
         let directory = Arc::new(Directory::new(compile_stored_rules));
         let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
-        let limits = (WriteLimits::default(), sources);
-        let store = Store::open_cluster(&address, Arc::clone(&directory), None, limits).unwrap();
+        let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])));
+        let keys = Keyring { vault, source: KeySource::Variable("NO_OTHER_KEYS") };
+        let limits = WriteLimits::default();
+        let store = Store::open_to_serve(&location, Arc::clone(&directory), keys, limits, sources).unwrap();
         TestShop::open((store, directory), (Arc::clone(&host), Arc::clone(&clock), Arc::clone(&entity)))
     };
     let nodes = [open(), open()];

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 use tillgate_os::clock::Clock;
 
+use crate::cluster::NodeOptions;
 use crate::cluster::tests::{CLUSTER, CUT, open_both, open_node, parse};
 use crate::conformance::samples::empty_directory;
 use crate::lease::BackgroundWork;
-use crate::{Sources, Store, StoreErrorKind, WriteLimits};
+use crate::{Sources, Store, StoreErrorKind};
 
 /// The longest pause of background work after the death of its node.
 const TAKEOVER: Duration = Duration::from_secs(10);
@@ -131,8 +132,8 @@ async fn the_clock_of_a_node_does_not_matter() {
     let address = CLUSTER.create_database().unwrap();
     let open = |hours| {
         let clock = Arc::new(WrongClock(SignedDuration::from_hours(hours)));
-        let limits = (WriteLimits::default(), Sources { clock, ..Sources::system() });
-        Store::open_cluster(&parse(&address), empty_directory(), None, limits).unwrap()
+        let options = NodeOptions { sources: Sources { clock, ..Sources::system() }, ..NodeOptions::of_test() };
+        Store::open_cluster(&parse(&address), empty_directory(), options).unwrap()
     };
     let (early, late) = (open(-5), open(5));
     early.join_cluster("tx01").await.unwrap();

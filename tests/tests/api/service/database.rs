@@ -1,0 +1,420 @@
+//! The store in PostgreSQL: the address of the database, starts that must not happen, keys, and copies. These tests run
+//! on PostgreSQL whatever the database of the others is.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::OnceLock;
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+use tillgate_test_cluster::Cluster;
+use tillgate_tests::{MerchantClient, PATIENCE, poll_until};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::service::command_line::{output_text, read_command_helps, tillgate_command};
+use crate::support::*;
+
+const PASSWORD: &str = "hunter2-pass";
+
+/// Returns the cluster of these tests.
+fn cluster() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(|| Cluster::start(&[]).unwrap_or_else(|error| panic!("no cluster: {error:#}")))
+}
+
+/// A machine that uses a database: its folder, and the address.
+struct Machine {
+    folder: TempDir,
+    address: String,
+}
+
+impl Machine {
+    /// A new machine with an empty database.
+    fn new() -> anyhow::Result<Self> {
+        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()? })
+    }
+
+    /// Another machine that uses the same database.
+    fn another(&self) -> anyhow::Result<Self> {
+        Ok(Self { folder: TempDir::new()?, address: self.address.clone() })
+    }
+
+    /// Returns the same machine with another address.
+    fn with_address(self, address: &str) -> Self {
+        Self { address: address.to_owned(), ..self }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.folder.path().join("data.key")
+    }
+
+    fn database(&self) -> &str {
+        self.address.split_once(":///").and_then(|(_, rest)| rest.split('?').next()).unwrap_or_default()
+    }
+
+    /// Returns a command with the address in the variable.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = tillgate_command(arguments);
+        command.arg("--data").arg(self.data()).env("TILLGATE_DATABASE", &self.address);
+        command
+    }
+
+    async fn run(&self, arguments: &[&str]) -> anyhow::Result<Output> {
+        Ok(tokio::time::timeout(PATIENCE, self.command(arguments).output()).await??)
+    }
+
+    /// Runs a command that has to be refused. Returns what it prints.
+    async fn refuse(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let output = self.run(arguments).await?;
+        let text = output_text(&output);
+        anyhow::ensure!(!output.status.success(), "{arguments:?}: {text}");
+        Ok(text)
+    }
+
+    /// Runs a command that has to succeed. Returns what it prints.
+    async fn succeed(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let output = self.run(arguments).await?;
+        anyhow::ensure!(output.status.success(), "{arguments:?}: {}", output_text(&output));
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Starts a server, and returns it with its address.
+    async fn serve(&self) -> anyhow::Result<(Child, String)> {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let log = std::fs::File::create(self.folder.path().join("log"))?;
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn()?;
+        let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
+        let line = lines.next_line().await?.with_context(|| format!("no server: {}", self.log()))?;
+        let base = format!("{}/", line.trim_start_matches("listening on "));
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Ok((child, base))
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Creates a merchant of the server at `base`.
+    async fn create_merchant(&self, base: &str) -> anyhow::Result<MerchantClient> {
+        let created = self.succeed(&["entity", "create", "--name", "Kiln & Tide", "--json"]).await?;
+        let created: serde_json::Value = serde_json::from_str(&created)?;
+        let field = |name: &str| created[name].as_str().map(str::to_owned).context("a field of the entity");
+        let shop = MerchantClient::new(base.to_owned(), field("entityId")?, field("token")?);
+        poll_until("the server knows the token", async || {
+            let read = shop.get(&format!("v1/payments/{}", shop.entity_id)).await?;
+            Ok((!read.text.contains("The access token is not valid")).then_some(()))
+        })
+        .await?;
+        Ok(shop)
+    }
+}
+
+/// Returns what the first line of an error says.
+fn sentence(text: &str) -> &str {
+    text.lines().find(|line| line.starts_with("tillgate: ")).unwrap_or(text)
+}
+
+#[tokio::test]
+async fn a_password_in_the_list_of_processes_is_refused_with_the_ways_out() -> anyhow::Result<()> {
+    let folder = TempDir::new()?;
+    let data = folder.path().join("data");
+    let data = data.to_str().unwrap_or_default();
+    for address in [
+        format!("postgres://me:{PASSWORD}@127.0.0.1/tillgate"),
+        format!("postgres://127.0.0.1/tillgate?user=me&password={PASSWORD}"),
+    ] {
+        for arguments in [vec!["--database", &address], vec![&*format!("--database={address}")]] {
+            for command in [&["serve", "--data", data][..], &["entity", "list", "--data", data]] {
+                let output = tillgate_command(&[command, &arguments].concat()).output().await?;
+                let text = output_text(&output);
+                assert!(!output.status.success() && !text.contains(PASSWORD), "{text}");
+                for way in ["list of processes", "TILLGATE_DATABASE", "--database-password-file"] {
+                    assert!(text.contains(way), "{text}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_wrong_address_is_named_without_what_it_contains() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    for (address, expected) in [
+        (String::new(), "is not valid"),
+        (format!("mysql://me:{PASSWORD}@db/tillgate"), "is not valid"),
+        (format!("host=db user=me password={PASSWORD} dbname=tillgate"), "is not valid"),
+        (format!("postgres://me:a@{PASSWORD}@db/tillgate"), "is not valid"),
+        (format!("postgres://me:1/{PASSWORD}@db/tillgate"), "is not valid"),
+        (format!("postgres://me:1?{PASSWORD}@db/tillgate"), "is not valid"),
+        (format!("postgres://me:1#{PASSWORD}@db/tillgate"), "is not valid"),
+        (format!("postgres://me:{PASSWORD}@db/tillgate?sslmode=prefer"), "sslmode must be"),
+        (format!("postgres://me:{PASSWORD}@db/tillgate?sslrootcert=/absent"), "sslrootcert: /absent"),
+        (format!("postgres://me:{PASSWORD}@db"), "names no database"),
+        (format!("postgres:///tillgate?password={PASSWORD}"), "names no host"),
+        (format!("postgres://me:{PASSWORD}@127.0.0.1:1/tillgate"), "The database cannot be reached"),
+    ] {
+        let machine = machine.another()?.with_address(&address);
+        for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["entity", "list"], &["verify"]] {
+            let text = machine.refuse(command).await?;
+            assert!(text.contains(expected) && !text.contains(PASSWORD), "{address}: {text}");
+            assert_eq!(text.lines().filter(|line| line.starts_with("tillgate:")).count(), 1, "{text}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_password_file_is_one_line_of_its_owner() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let file = machine.folder.path().join("password");
+    let path = file.to_str().context("a path")?;
+    for (content, mode, expected) in
+        [("", 0o600, "one line"), ("a\nb\n", 0o600, "one line"), ("a\n", 0o644, "chmod 600")]
+    {
+        std::fs::write(&file, content)?;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode))?;
+        let text = machine.refuse(&["entity", "list", "--database-password-file", path]).await?;
+        assert!(text.contains(expected) && text.contains(path), "{text}");
+    }
+    std::fs::write(&file, format!("{PASSWORD}\n"))?;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
+    let mut create = machine.command(&["entity", "create", "--name", "x", "--database-password-file", path]);
+    assert!(create.output().await?.status.success());
+    let both = machine.another()?.with_address(&format!("postgres://me:{PASSWORD}@127.0.0.1/tillgate"));
+    let text = both.refuse(&["entity", "list", "--database-password-file", path]).await?;
+    assert!(text.contains("leave one of them out") && !text.contains(PASSWORD), "{text}");
+    let absent = tillgate_command(&["entity", "list", "--database-password-file", path]).output().await?;
+    assert!(!absent.status.success() && output_text(&absent).contains("--database"), "{}", output_text(&absent));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_database_that_is_no_store_is_refused_in_one_sentence_and_left_as_it_is() -> anyhow::Result<()> {
+    let cases = [
+        ("CREATE TABLE orders (id integer)", "a table orders of another program"),
+        ("CREATE TABLE schema_version (version integer)", "a table schema_version of another program"),
+        (
+            "CREATE TABLE schema_version (version bigint); INSERT INTO schema_version VALUES (3)",
+            "a table schema_version of another program",
+        ),
+        (
+            "CREATE TABLE schema_version (version bigint); INSERT INTO schema_version VALUES (1000000)",
+            "has version 1000000 of the schema",
+        ),
+        ("ALTER DATABASE NAME SET default_transaction_read_only = on", "takes no work"),
+    ];
+    for (script, expected) in cases {
+        let machine = Machine::new()?;
+        cluster().run_sql(machine.database(), &script.replace("NAME", machine.database()))?;
+        for command in
+            [&["serve", "--listen", "127.0.0.1:0"][..], &["entity", "list"], &["entity", "create", "--name", "x"]]
+        {
+            let text = machine.refuse(command).await?;
+            assert!(text.contains(expected) && text.contains(machine.database()), "{script}: {text}");
+            assert!(!text.contains("panicked"), "{text}");
+        }
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+        let count: u32 = cluster().run_sql(machine.database(), tables)?.parse()?;
+        assert!(count <= 1, "{script}: {count}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_database_whose_texts_are_not_compared_by_their_bytes_is_refused_with_the_statement_that_makes_a_right_one()
+-> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let name = format!("{}_latin", machine.database());
+    let create = format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'");
+    cluster().run_sql("postgres", &create)?;
+    let machine = machine.with_address(&cluster().address(&name));
+    let text = machine.refuse(&["serve", "--listen", "127.0.0.1:0"]).await?;
+    assert!(text.contains("LATIN1") && text.contains("ENCODING 'UTF8' LOCALE 'C'"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_command_makes_no_store_of_a_mistyped_database() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let text = machine.refuse(&["token", "list"]).await?;
+    assert!(text.contains("there is no store in"), "{text}");
+    assert_eq!(
+        cluster().run_sql(machine.database(), "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")?,
+        "0"
+    );
+    let text = machine.another()?.with_address(&cluster().address("absent")).refuse(&["token", "list"]).await?;
+    assert!(sentence(&text).contains("does not exist"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn of_two_servers_that_start_at_once_with_new_keys_one_goes_on() -> anyhow::Result<()> {
+    for _ in 0..3 {
+        let first = Machine::new()?;
+        let second = first.another()?;
+        let (one, two) = tokio::join!(first.serve(), second.serve());
+        assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+        let loser = if one.is_ok() { &second } else { &first };
+        let text = loser.log();
+        assert!(text.contains("sealed under the vault key") && text.contains("which is not in"), "{text}");
+        // With the winner's keys it starts.
+        let winner = if one.is_ok() { &first } else { &second };
+        std::fs::copy(winner.key_file(), loser.key_file())?;
+        loser.serve().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_or_command_with_other_keys_than_those_of_the_database_is_refused() -> anyhow::Result<()> {
+    let first = Machine::new()?;
+    let (_server, base) = first.serve().await?;
+    let shop = first.create_merchant(&base).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let second = first.another()?;
+    let text = second.refuse(&["serve", "--listen", "127.0.0.1:0"]).await?;
+    assert!(text.contains("does not exist") && text.contains("copy it from another machine"), "{text}");
+    assert!(!second.key_file().exists(), "a key file was made");
+    std::fs::write(second.key_file(), "ab".repeat(32))?;
+    std::fs::set_permissions(second.key_file(), std::fs::Permissions::from_mode(0o600))?;
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["vault", "rotate"]] {
+        let text = second.refuse(command).await?;
+        assert!(text.contains("which is not in") && text.contains("every machine"), "{text}");
+    }
+    let text = second.refuse(&["entity", "create", "--name", "x"]).await?;
+    assert!(text.contains("--key-file"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn keys_are_rotated_beside_one_server_and_not_beside_two() -> anyhow::Result<()> {
+    let first = Machine::new()?;
+    let (_server, base) = first.serve().await?;
+    let shop = first.create_merchant(&base).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    first.succeed(&["vault", "rotate"]).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let second = first.another()?;
+    std::fs::copy(first.key_file(), second.key_file())?;
+    let (_other, _) = second.serve().await?;
+    let before = std::fs::read(first.key_file())?;
+    let text = first.refuse(&["vault", "rotate"]).await?;
+    assert!(text.contains("2 servers use the database"), "{text}");
+    assert_eq!(std::fs::read(first.key_file())?, before);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_works_on_the_file_only_names_what_to_do_with_a_database() -> anyhow::Result<()> {
+    let machine = Machine::new()?.with_address(&format!("postgres://me:{PASSWORD}@127.0.0.1:1/tillgate"));
+    for (command, expected) in [
+        (&["backup", "--to", "x.db"][..], "pg_dump"),
+        (&["restore", "--from", "x.db"], "pg_restore"),
+        (&["restore", "--from", "x.db"], "tillgate verify --database"),
+        (&["seal", "accept", "--table", "token", "--reason", "x"], "no seal"),
+        (&["demo"], "data folder"),
+        (&["demo-data", "--entity", "8a"], "data folder"),
+    ] {
+        let text = machine.refuse(command).await?;
+        assert!(text.contains(expected) && text.contains("--database (TILLGATE_DATABASE)"), "{text}");
+        assert!(!text.contains(PASSWORD), "{text}");
+    }
+    assert!(!machine.data().exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn neither_log_nor_help_nor_health_nor_audit_log_has_the_password() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let address = format!("{}&password={PASSWORD}", machine.address);
+    let machine = machine.with_address(&address);
+    let (_server, base) = machine.serve().await?;
+    let shop = machine.create_merchant(&base).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let health = reqwest::get(format!("{base}health")).await?.text().await?;
+    let audit = machine.succeed(&["audit", "export"]).await?;
+    let debug = machine.command(&["verify"]).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "1").output().await?;
+    let mut texts = vec![health, audit, output_text(&debug), machine.log()];
+    for command in read_command_helps().await?.keys() {
+        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let mut help = tillgate_command(&arguments);
+        texts.push(output_text(&help.env("TILLGATE_DATABASE", &machine.address).output().await?));
+    }
+    assert!(texts.len() > 60);
+    for text in texts {
+        assert!(!text.contains(PASSWORD) && !text.is_empty(), "{text}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_restored_copy_of_a_database_is_verified_and_a_changed_one_is_found() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let (mut server, base) = machine.serve().await?;
+    let shop = machine.create_merchant(&base).await?;
+    let paid = shop.pay_by_card(&[]).await?;
+    assert_result(&paid, 200, "000.100.110");
+    let verified = machine.succeed(&["verify"]).await?;
+    assert!(verified.contains(", sound;") && verified.contains("no seal of its rows"), "{verified}");
+    machine.succeed(&["audit", "verify"]).await?;
+    server.kill().await?;
+    let copy = format!("{}_copy", machine.database());
+    cluster().run_sql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {}", machine.database()))?;
+    let address = cluster().address(&copy);
+    let restored = machine.with_address(&address);
+    restored.succeed(&["verify"]).await?;
+    cluster().run_sql(&copy, "UPDATE balance SET receivable = receivable + 1, cash = cash - 1")?;
+    let text = restored.refuse(&["verify"]).await?;
+    assert!(text.contains("faults were found"), "{text}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_outlives_its_database_and_says_what_is_wrong_meanwhile() -> anyhow::Result<()> {
+    let own = Cluster::start(&["fsync=on"])?;
+    let machine = Machine { folder: TempDir::new()?, address: own.create_database()? };
+    let (_server, base) = machine.serve().await?;
+    let shop = machine.create_merchant(&base).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    own.crash_and_restart()?;
+    poll_until("payments succeed again", async || {
+        let paid = shop.pay_by_card(&[]).await?;
+        assert!(paid.status == 200 || paid.status == 503, "{}", paid.text);
+        Ok((paid.status == 200).then_some(()))
+    })
+    .await?;
+    drop(own);
+    let health = poll_until("the health check fails", async || {
+        let health = reqwest::get(format!("{base}health")).await?;
+        Ok((health.status() == 503).then_some(health))
+    })
+    .await?;
+    let health: serde_json::Value = health.json().await?;
+    assert_eq!(health["reason"], "database-unreachable", "{health}");
+    let paid = shop.pay_by_card(&[]).await?;
+    assert_eq!(paid.status, 503, "{}", paid.text);
+    assert!(paid.headers.contains_key("retry-after"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_folder_of_a_machine_gets_no_file_of_the_store() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let (_server, base) = machine.serve().await?;
+    machine.create_merchant(&base).await?;
+    assert!(machine.data().join("control.sock").exists());
+    assert!(!machine.data().join("tillgate.db").exists());
+    assert_eq!(folder_mode(&machine.data())?, 0o700);
+    Ok(())
+}
+
+fn folder_mode(path: &Path) -> anyhow::Result<u32> {
+    Ok(std::fs::metadata(path)?.permissions().mode() & 0o777)
+}
