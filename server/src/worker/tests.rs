@@ -112,7 +112,7 @@ async fn count_request(mut stream: TcpStream, counts: Arc<Mutex<BTreeMap<String,
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.unwrap());
     }
-    let head = String::from_utf8(head).unwrap();
+    let head = String::from_utf8(head).unwrap().to_lowercase();
     let id = head.lines().find_map(|line| line.strip_prefix("webhook-id: ")).unwrap();
     *counts.lock().unwrap().entry(id.to_owned()).or_default() += 1;
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await.unwrap();
