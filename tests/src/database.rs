@@ -1,19 +1,22 @@
 //! The store of a gateway under test, as another program sees it: the file in the data folder, or a database of
 //! PostgreSQL if `TILLGATE_TEST_DATABASE` is `postgres`. The address of a database is in a file beside the data folder.
 
+mod values;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context as _;
-use rusqlite::types::{FromSql, ToSql, ToSqlOutput, Value};
+use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 use tempfile::TempDir;
 use tillgate_engine::postgres::{PostgresAddress, PostgresSession, SessionLimits};
 use tillgate_engine::{ReadExtent, Session as _, ValueRef};
 use tillgate_test_cluster::Cluster;
 
+pub use self::values::Values;
 use crate::gateway::create_temporary_folder;
 use crate::wait::PATIENCE;
 
@@ -22,7 +25,7 @@ const VARIABLE: &str = "TILLGATE_TEST_DATABASE";
 
 /// Gives the program under test the database of the data folder that its arguments name.
 const WRAPPER: &str = r#"#!/bin/sh
-previous= data=
+previous= data=${TILLGATE_DATA-}
 for argument; do
     case $previous:$argument in
         --data:*) data=$argument ;;
@@ -103,73 +106,13 @@ pub enum Database {
     /// To the file.
     File(Connection),
     /// To a database of PostgreSQL.
-    Server(Session),
+    Server(Box<SharedSession>),
 }
 
 /// A session of PostgreSQL. `None` only while it is being dropped.
-pub struct Session(Mutex<Option<PostgresSession>>);
+pub struct SharedSession(Mutex<Option<PostgresSession>>);
 
-/// Parameters of a statement.
-pub trait Values {
-    /// Converts them.
-    ///
-    /// # Errors
-    /// If a value fits into no column.
-    fn into_values(self) -> rusqlite::Result<Vec<Value>>;
-}
-
-fn convert(values: &[&dyn ToSql]) -> rusqlite::Result<Vec<Value>> {
-    let convert = |value: &&dyn ToSql| match value.to_sql()? {
-        ToSqlOutput::Borrowed(value) => Value::try_from(value).map_err(|error| failure(&error.to_string())),
-        ToSqlOutput::Owned(value) => Ok(value),
-        _ => Err(failure("a parameter is no plain value")),
-    };
-    values.iter().map(convert).collect()
-}
-
-impl Values for [&(dyn ToSql + Send + Sync); 0] {
-    fn into_values(self) -> rusqlite::Result<Vec<Value>> {
-        Ok(Vec::new())
-    }
-}
-
-impl Values for &[&dyn ToSql] {
-    fn into_values(self) -> rusqlite::Result<Vec<Value>> {
-        convert(self)
-    }
-}
-
-macro_rules! array_values {
-    ($($length:literal)*) => {
-        $(impl<T: ToSql> Values for [T; $length] {
-            fn into_values(self) -> rusqlite::Result<Vec<Value>> {
-                convert(&self.each_ref().map(|value| value as &dyn ToSql))
-            }
-        }
-        impl<T: ToSql> Values for &[T; $length] {
-            fn into_values(self) -> rusqlite::Result<Vec<Value>> {
-                convert(&self.each_ref().map(|value| value as &dyn ToSql))
-            }
-        })*
-    };
-}
-array_values!(1 2 3 4);
-
-macro_rules! tuple_values {
-    ($($name:ident)+) => {
-        impl<$($name: ToSql),+> Values for ($($name,)+) {
-            fn into_values(self) -> rusqlite::Result<Vec<Value>> {
-                #[allow(non_snake_case)]
-                let ($($name,)+) = &self;
-                convert(&[$($name as &dyn ToSql),+])
-            }
-        }
-    };
-}
-tuple_values!(A B);
-tuple_values!(A B C);
-
-/// Number of a column. So that a row is read with the same words as one of SQLite's library, whose columns may have names.
+/// Number of a column. A trait, so that a row is read with the same words as one of SQLite's library.
 pub trait ColumnNumber {
     /// Returns the number.
     fn number(self) -> usize;
@@ -256,7 +199,7 @@ impl Database {
             session.run_script(FUNCTIONS)?;
             Ok::<_, tillgate_engine::Error>(session)
         })?;
-        Ok(Self::Server(Session(Mutex::new(Some(session)))))
+        Ok(Self::Server(Box::new(SharedSession(Mutex::new(Some(session))))))
     }
 
     /// Opens the store of a data folder for reading.
@@ -322,7 +265,7 @@ impl Database {
         }
     }
 
-    /// Runs a statement while a trigger of its table is switched off, and returns the number of rows that it has changed.
+    /// Runs a statement while a trigger of its table is off, and returns the number of rows that it has changed.
     ///
     /// # Errors
     /// If the database refuses it.
@@ -413,7 +356,7 @@ impl Database {
     }
 }
 
-impl Session {
+impl SharedSession {
     /// Runs work with the session, outside of the runtime of a test.
     fn run<T: Send>(
         &self,
@@ -428,7 +371,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for SharedSession {
     fn drop(&mut self) {
         // The session says goodbye to the database, and so waits for the network.
         let session = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();

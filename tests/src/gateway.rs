@@ -147,6 +147,17 @@ impl TestGateway {
         self.folder.path().join("data")
     }
 
+    /// Writes all that the store contains into a new file: a backup, or the values of all tables of a database.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn copy_store(&self, to: &Path) -> anyhow::Result<()> {
+        if is_on_postgres() {
+            return Ok(std::fs::write(to, self.read_stored_bytes()?)?);
+        }
+        self.run_command(&["backup", "--to", &to.to_string_lossy()]).map(drop)
+    }
+
     /// Reads all that the store contains, and what it keeps of deleted data in its file.
     ///
     /// # Errors

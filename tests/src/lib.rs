@@ -34,7 +34,7 @@ pub use acquirer::{AcquirerHostClient, HostReply, HostRequest, TestAcquirerHost}
 pub use api_response::{ApiResponse, encode_form};
 pub use browser::{Browser, run_in_browser, run_in_desktop_browser, run_in_firefox, run_in_new_browser, run_in_webkit};
 pub use card_form::CardForm;
-pub use database::Database;
+pub use database::{Database, is_on_postgres};
 pub use devtools::Tab;
 pub use gateway::{TestGateway, binary_path};
 pub use merchant::{CARD, MerchantClient};

@@ -124,7 +124,8 @@ impl VaultKeyOptions {
                  {}. No new key is created while the store has sealed records",
                 list_keys(&missing),
                 match place.is_database() {
-                    true => "copy it from another machine that uses the database, or name it with --key-file",
+                    true =>
+                        "restore it, copy it from another machine that uses the database, or name it with --key-file",
                     false => "restore it, or name it with --key-file",
                 }
             );

@@ -110,7 +110,7 @@ async fn the_store_itself_refuses_a_reversal_without_its_chargeback_and_a_second
     let database = Database::open(&gateway.data_folder())?;
     let link = |referenced: &str, id: &str, hundredths: i64| {
         let query = "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
-             VALUES (?1, ?2, 'CR', ?3, 1, ?4)";
+             VALUES (?1, ?2, 'CR', ?3, TRUE, ?4)";
         database.execute(query, rusqlite::params![referenced, id, hundredths, shop.entity_id])
     };
     assert!(link(&text("paymentId"), "r1", 100).is_err(), "a debit is no chargeback");
@@ -119,7 +119,7 @@ async fn the_store_itself_refuses_a_reversal_without_its_chargeback_and_a_second
     link(&text("chargebackId"), "r4", 9200)?;
     assert!(link(&text("chargebackId"), "r5", 0).is_err(), "there is one already");
     let copy = "INSERT INTO dispute (id, entity, payment, open, document)
-         SELECT 'copy', entity, payment, 1, document FROM dispute";
+         SELECT 'copy', entity, payment, TRUE, document FROM dispute";
     assert!(database.execute(copy, []).is_err());
     Ok(())
 }

@@ -72,7 +72,8 @@ impl DisputeScene {
 
     /// Returns the balance of the merchant in hundredths of a euro.
     fn balance(&self) -> anyhow::Result<i64> {
-        let query = "SELECT coalesce(sum(receivable), 0) FROM balance WHERE entity = ?1 AND currency = 'EUR'";
+        let query =
+            "SELECT CAST(coalesce(sum(receivable), 0) AS BIGINT) FROM balance WHERE entity = ?1 AND currency = 'EUR'";
         Ok(open_database(TestGateway::shared())?.query_row(query, [&self.shop.entity_id], |row| row.get(0))?)
     }
 }

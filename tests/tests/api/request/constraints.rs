@@ -55,7 +55,7 @@ async fn captures_and_refunds_never_exceed_the_payment_whoever_writes_them() -> 
         }
         // A declined payment moves no money, and cannot be changed to exceed the amount later.
         insert_follow_up(&file, &shop, &paid, (&format!("ff{initial}"), part, 9200, false))?;
-        assert_refused(file.execute("UPDATE payment_link SET approved = 1 WHERE referenced = ?1", [paid.id()]));
+        assert_refused(file.execute("UPDATE payment_link SET approved = TRUE WHERE referenced = ?1", [paid.id()]));
         assert_refused(file.execute("UPDATE payment_link SET hundredths = 9201 WHERE id = ?1", [first.id()]));
         assert_refused(file.execute("DELETE FROM payment_link WHERE referenced = ?1", [paid.id()]));
         // Exactly the remaining amount is accepted, and nothing after it.

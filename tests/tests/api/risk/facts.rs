@@ -160,7 +160,7 @@ fn score_account_age() -> String {
 
 /// Returns the number of accounts that are stored for a merchant.
 fn count_sightings(gateway: &TestGateway, merchant: &str) -> anyhow::Result<i64> {
-    let query = "SELECT coalesce(sum(counters), 0) FROM risk_counter_owner WHERE entity = ?1 AND kind = 'account'";
+    let query = "SELECT CAST(coalesce(sum(counters), 0) AS BIGINT) FROM risk_counter_owner WHERE entity = ?1 AND kind = 'account'";
     Ok(open_database(gateway)?.query_row(query, [merchant], |row| row.get(0))?)
 }
 

@@ -31,7 +31,7 @@ pub fn has_schema(session: &PostgresSession, migrations: &[ClusterMigration]) ->
 /// others wait for it. Returns the version before; 0 for an empty database.
 ///
 /// # Errors
-/// If the database is of the wrong kind ([`check_database`]), has a later version or the tables of another program, or a
+/// If the database is of the wrong kind ([`check_database`]), has a later version or tables of another program, or a
 /// step fails. The schema stays as it was.
 pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
     let session: &dyn Session = session;

@@ -47,7 +47,7 @@ impl ToSql for Sent<'_> {
     to_sql_checked!();
 }
 
-/// Replaces zero characters, which no text of PostgreSQL has, by the character for what cannot be shown. So a search for
+/// Replaces zero characters, which no text of PostgreSQL has, by the one for what cannot be shown. So a search for
 /// one finds nothing, as elsewhere, instead of a failure.
 fn replace_zeros(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }

@@ -1,5 +1,5 @@
-//! The servers of a database. Each has a lock in it that it shares with the others, on the session of its writer, so that
-//! the database forgets a server that has ended.
+//! The servers of a database. Each has a lock in it that it shares with the others, on the session of its writer, so
+//! that the database forgets a server that has ended.
 
 use tillgate_engine::Session;
 
