@@ -276,7 +276,7 @@ async fn a_copy_of_the_store_verifies_no_guess_of_a_token() -> anyhow::Result<()
     assert_ne!(keyed, plain);
     // A hash without the key was not written by the gateway, and opens nothing.
     let write_hash = |data: &std::path::Path, hash: [u8; 32], is_keyed: bool| -> anyhow::Result<()> {
-        let other = Database::open(&data)?;
+        let other = Database::open(data)?;
         let query = "UPDATE token SET hash = ?1, keyed = ?2 WHERE user_id = ?3";
         other.execute(query, rusqlite::params![hash, is_keyed, user])?;
         Ok(())

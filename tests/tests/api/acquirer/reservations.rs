@@ -151,7 +151,7 @@ async fn a_channel_with_a_vanished_connector_declines() -> anyhow::Result<()> {
     let query = "UPDATE entity SET settings = replace(settings, '\"connector\":\"http\"', '\"connector\":\"gone\"')
         WHERE id = ?1 AND settings LIKE '%\"connector\":\"http\"%'";
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         anyhow::ensure!(database.execute(query, [&shop.entity_id])? == 1, "no such entity");
         Ok(())
     })?;

@@ -68,7 +68,7 @@ async fn a_stored_build_that_somebody_changed_is_not_served_and_the_current_one_
         let shop = gateway.create_merchant()?;
         let before = shop.create_checkout(&[]).await?;
         let gateway = gateway.kill_and_restart_after(&["--form", new.folder()], |data| {
-            Database::open(&data)?.execute_batch(change)?;
+            Database::open(data)?.execute_batch(change)?;
             Ok(())
         })?;
         let shop = MerchantClient::new(gateway.base_url(), shop.entity_id, shop.token);
@@ -95,7 +95,7 @@ async fn a_build_that_nobody_has_used_for_days_is_forgotten() -> anyhow::Result<
     let shop = gateway.create_merchant()?;
     let before = shop.create_checkout(&[]).await?;
     let gateway = gateway.kill_and_restart_after(&["--form", new.folder()], |data| {
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         database.execute("UPDATE form_build SET seen = seen - 2 * 24 * 3600 * 1000", [])?;
         Ok(())
     })?;

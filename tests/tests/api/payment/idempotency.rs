@@ -282,7 +282,7 @@ async fn an_answer_is_given_again_after_a_power_cut_and_forgotten_after_a_day() 
     let (paid, old) = (pay_with_key(&shop, "young").await?, pay_with_key(&shop, "old").await?);
     let gateway = gateway.kill_and_restart_after(&[], |data| {
         // One key is set back by a day, the other by almost a day.
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         database.execute("UPDATE answer SET until = until - ?1 WHERE key = 'old'", [DAY])?;
         database.execute("UPDATE answer SET until = until - ?1 WHERE key = 'young'", [DAY - 60_000])?;
         Ok(())

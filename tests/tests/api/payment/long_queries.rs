@@ -17,7 +17,7 @@ const LONG: &str = "v1/query?date.from=2020-01-01&date.to=2099-12-31&paymentType
 /// Copies the one payment of each entity in a store until each has [`PAYMENTS`]. Every third copy is a
 /// preauthorization.
 fn copy_payments(data: &Path) -> anyhow::Result<()> {
-    let database = Database::open(&data)?;
+    let database = Database::open(data)?;
     let copied = database.execute(
         "WITH RECURSIVE copy(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM copy WHERE number + 1 < ?1),
             new AS (SELECT entity, number, document, substr(id, 1, 20) || '000000' || (100000 + number) AS id

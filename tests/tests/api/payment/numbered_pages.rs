@@ -86,7 +86,7 @@ async fn a_list_that_is_too_long_to_be_counted_says_so_and_goes_on_by_cursor() -
     let paid = shop.pay_by_card(&[]).await?;
     let (entity, id) = (shop.entity_id.clone(), paid.id().to_owned());
     let copies = |data: &std::path::Path, from: u32, to: u32| -> anyhow::Result<()> {
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         let document: Vec<u8> = database.query_row("SELECT document FROM payment", [], |row| row.get(0))?;
         let mut document: Value = serde_json::from_slice(&document)?;
         database.execute_batch("BEGIN")?;

@@ -222,7 +222,7 @@ async fn a_range_that_holds_more_than_a_request_reads_is_answered_in_parts() -> 
     let (count, entity) = (2500, shop.entity_id.clone());
     let gateway = gateway.kill_and_restart_after(&[], |data| {
         // Copies of the payment under other ids of the same day. All but one are debits.
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         let document: Vec<u8> = database.query_row("SELECT document FROM payment", [], |row| row.get(0))?;
         let document: Value = serde_json::from_slice(&document)?;
         let start = paid.id().get(..20).unwrap_or_default();

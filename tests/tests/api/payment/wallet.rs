@@ -310,7 +310,7 @@ async fn a_used_token_is_remembered_across_a_restart_and_forgotten_when_it_is_wo
     };
     assert_eq!(remembered(&gateway)?, 1);
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        Database::open(&data)?.execute("UPDATE wallet_token SET until = 1", [])?;
+        Database::open(data)?.execute("UPDATE wallet_token SET until = 1", [])?;
         Ok(())
     })?;
     tillgate_tests::poll_until("the worthless token is forgotten", async || {

@@ -262,7 +262,7 @@ fn days_from_now(days: i64) -> anyhow::Result<String> {
 /// Sets the text at a JSON path in the only standing instruction of a stopped gateway. Fails unless there is exactly
 /// one.
 fn change_instruction(data: &std::path::Path, path: &str, text: String) -> anyhow::Result<()> {
-    let database = Database::open(&data)?;
+    let database = Database::open(data)?;
     let changed = database.execute(
         "UPDATE standing_instruction SET document = CAST(json_set(CAST(document AS TEXT), ?1, ?2) AS BLOB)",
         [path, &text],

@@ -305,7 +305,7 @@ async fn what_waits_survives_a_power_cut_sealed_and_is_forgotten_after_a_month()
     let late = pending[1].id();
     let gateway = gateway.kill_and_restart_after(&[], |data| {
         // Expires the deferred effects of one of the two payments.
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         let (until, now): (i64, i64) =
             database.query_row("SELECT until, unixepoch() * 1000 FROM promise WHERE payment = ?1", [late], |row| {
                 Ok((row.get(0)?, row.get(1)?))

@@ -32,7 +32,7 @@ async fn an_extension_keeps_a_token_for_at_most_two_more_years() -> anyhow::Resu
 
 /// Ends the retention of the only registration, in the store of a stopped gateway. Fails unless there is exactly one.
 fn end_retention(data: &std::path::Path) -> anyhow::Result<()> {
-    let database = Database::open(&data)?;
+    let database = Database::open(data)?;
     let past = "2020-01-01T00:00:00Z";
     let changed = database.execute(
         "UPDATE registration SET document = CAST(json_set(CAST(document AS TEXT), '$.retained_until', ?1) AS BLOB)",

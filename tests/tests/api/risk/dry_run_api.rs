@@ -98,7 +98,7 @@ async fn a_wrong_parameter_is_named_and_a_foreign_version_is_unknown() -> anyhow
 
 /// Copies the one payment of each entity in a store until each has this many, so that a dry run takes a while.
 fn copy_payments(data: &Path) -> anyhow::Result<()> {
-    let database = Database::open(&data)?;
+    let database = Database::open(data)?;
     let mut statement = database.prepare("SELECT entity, id, document FROM payment")?;
     let payments: Vec<(String, String, Vec<u8>)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<Result<_, _>>()?;

@@ -260,7 +260,7 @@ async fn an_account_is_forgotten_two_years_after_its_last_payment() -> anyhow::R
 fn damage_sightings(data: &Path) -> anyhow::Result<()> {
     let query = "UPDATE risk_counter SET value = x'01ff' WHERE owner IN
         (SELECT id FROM risk_counter_owner WHERE kind = 'account')";
-    anyhow::ensure!(Database::open(&data)?.execute(query, [])? == 1);
+    anyhow::ensure!(Database::open(data)?.execute(query, [])? == 1);
     Ok(())
 }
 

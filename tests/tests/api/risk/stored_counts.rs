@@ -52,7 +52,7 @@ async fn a_count_that_is_empty_is_deleted_and_holds_nothing_but_a_hash() -> anyh
     tillgate_tests::poll_until("the count is stored", async || Ok((count_velocity_rows(&gateway)? == 1).then_some(())))
         .await?;
     let gateway = gateway.kill_and_restart_after(&limit_arguments("--declines-per-entity", "1"), |data| {
-        let database = Database::open(&data)?;
+        let database = Database::open(data)?;
         let (kind, name): (u8, Vec<u8>) =
             database.query_row("SELECT kind, name FROM velocity", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         assert_eq!((kind, name.len()), (3, 16));

@@ -161,7 +161,7 @@ async fn ids_at_the_end_of_time_stop_no_gateway() -> anyhow::Result<()> {
         let shop = gateway.create_merchant()?;
         shop.pay_by_card(&[]).await?;
         let gateway = gateway.kill_and_restart_after(&[], |data| {
-            let database = Database::open(&data)?;
+            let database = Database::open(data)?;
             let copied = "INSERT INTO payment SELECT entity, ?1, document FROM payment";
             anyhow::ensure!(database.execute(copied, [id])? == 1);
             Ok(())

@@ -149,7 +149,7 @@ async fn an_answer_after_half_an_hour_does_not_count_and_ends_the_payment() -> a
     let own = challenge_transaction(&visit_page(&shop, redirect_field(&answered, "url")).await?.1).to_owned();
     let path = |paid: &ApiResponse| redirect_field(paid, "url").replace(&shop.base, "");
     let gateway = gateway.kill_and_restart_after(&[], |data| {
-        let file = Database::open(&data)?;
+        let file = Database::open(data)?;
         let earlier = (jiff::Timestamp::now() - jiff::SignedDuration::from_mins(30)).to_string();
         let query = "UPDATE payment SET document = CAST(json_set(CAST(document AS TEXT), '$.created', ?1) AS BLOB)";
         let changed = file.execute(query, [earlier])?;
