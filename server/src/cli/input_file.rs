@@ -30,7 +30,7 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 16] = [
+    const TEXTS: [&str; 17] = [
         "acquirer-key-file",
         "ftp-certificate",
         "ftp-key",
@@ -45,6 +45,7 @@ mod tests {
         "bins",
         "mapping",
         "password-file",
+        "database-password-file",
         "private-key-file",
         "ca-file",
     ];

@@ -54,7 +54,7 @@ async fn a_stored_build_that_somebody_changed_is_not_served_and_the_current_one_
     // All kinds of changes to the stored build that are possible without the vault's key.
     for change in [
         "UPDATE form_file SET content = CAST('alert(1)' AS BLOB) WHERE path = 'paymentWidgets.js'",
-        "UPDATE form_file SET content = content || CAST(' ' AS BLOB) WHERE path = 'static/js/static.min.js.br'",
+        "UPDATE form_file SET content = CAST(content || CAST(' ' AS BLOB) AS BLOB) WHERE path = 'static/js/static.min.js.br'",
         "UPDATE form_file SET content = CAST('EVIL' AS BLOB) WHERE path = 'manifest.json'",
         "INSERT INTO form_file SELECT build, 'otherIframe.html', CAST('<script>' AS BLOB) FROM form_build",
         "DELETE FROM form_file WHERE path = 'paymentWidgets.js.br'",

@@ -24,21 +24,22 @@ fn cluster() -> &'static Cluster {
     CLUSTER.get_or_init(|| Cluster::start(&[]).unwrap_or_else(|error| panic!("no cluster: {error:#}")))
 }
 
-/// A machine that uses a database: its folder, and the address.
+/// A machine that uses a database: its folder, the address, and the name of its node.
 struct Machine {
     folder: TempDir,
     address: String,
+    node: String,
 }
 
 impl Machine {
     /// A new machine with an empty database.
     fn new() -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()? })
+        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()?, node: "tx01".to_owned() })
     }
 
     /// Another machine that uses the same database.
     fn another(&self) -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address: self.address.clone() })
+        Ok(Self { folder: TempDir::new()?, address: self.address.clone(), node: "tx02".to_owned() })
     }
 
     /// Returns the same machine with another address.
@@ -61,7 +62,7 @@ impl Machine {
     /// Returns a command with the address in the variable.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = tillgate_command(arguments);
-        command.arg("--data").arg(self.data()).env("TILLGATE_DATABASE", &self.address);
+        command.arg("--data").arg(self.data()).env("TILLGATE_DATABASE", &self.address).env("TILLGATE_NODE", &self.node);
         command
     }
 
@@ -183,10 +184,12 @@ async fn a_password_file_is_one_line_of_its_owner() -> anyhow::Result<()> {
         let text = machine.refuse(&["entity", "list", "--database-password-file", path]).await?;
         assert!(text.contains(expected) && text.contains(path), "{text}");
     }
-    std::fs::write(&file, format!("{PASSWORD}\n"))?;
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
-    let mut create = machine.command(&["entity", "create", "--name", "x", "--database-password-file", path]);
-    assert!(create.output().await?.status.success());
+    for content in [format!("{PASSWORD}\n"), format!("\u{feff}{PASSWORD}\r\n")] {
+        std::fs::write(&file, content)?;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
+        let mut create = machine.command(&["entity", "create", "--name", "x", "--database-password-file", path]);
+        assert!(create.output().await?.status.success());
+    }
     let both = machine.another()?.with_address(&format!("postgres://me:{PASSWORD}@127.0.0.1/tillgate"));
     let text = both.refuse(&["entity", "list", "--database-password-file", path]).await?;
     assert!(text.contains("leave one of them out") && !text.contains(PASSWORD), "{text}");
@@ -312,6 +315,28 @@ async fn keys_are_rotated_beside_one_server_and_not_beside_two() -> anyhow::Resu
 }
 
 #[tokio::test]
+async fn an_order_of_one_node_is_paid_at_another_and_a_second_node_of_a_name_does_not_start() -> anyhow::Result<()> {
+    let first = Machine::new()?;
+    let (_one, base) = first.serve().await?;
+    let shop = first.create_merchant(&base).await?;
+    let second = first.another()?;
+    std::fs::copy(first.key_file(), second.key_file())?;
+    let (_two, base) = second.serve().await?;
+    let other = MerchantClient::new(base, shop.entity_id.clone(), shop.token.clone());
+    let checkout = shop.create_checkout(&[]).await?;
+    assert!(checkout.id().ends_with(".tx01"), "{}", checkout.text);
+    assert_eq!(other.submit_card(checkout.id(), &[]).await?.status, 200);
+    for node in [&shop, &other] {
+        assert_result(&node.read_status(checkout.id()).await?, 200, "000.100.110");
+    }
+    let third = first.another()?;
+    std::fs::copy(first.key_file(), third.key_file())?;
+    let text = third.refuse(&["serve", "--listen", "127.0.0.1:0"]).await?;
+    assert!(text.contains("tx02"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn what_works_on_the_file_only_names_what_to_do_with_a_database() -> anyhow::Result<()> {
     let machine = Machine::new()?.with_address(&format!("postgres://me:{PASSWORD}@127.0.0.1:1/tillgate"));
     for (command, expected) in [
@@ -379,7 +404,7 @@ async fn a_restored_copy_of_a_database_is_verified_and_a_changed_one_is_found() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_outlives_its_database_and_says_what_is_wrong_meanwhile() -> anyhow::Result<()> {
     let own = Cluster::start(&["fsync=on"])?;
-    let machine = Machine { folder: TempDir::new()?, address: own.create_database()? };
+    let machine = Machine { folder: TempDir::new()?, address: own.create_database()?, node: "tx01".to_owned() };
     let (_server, base) = machine.serve().await?;
     let shop = machine.create_merchant(&base).await?;
     assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
