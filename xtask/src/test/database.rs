@@ -23,7 +23,7 @@ pub const SUBJECTS: &[&str] = &[
     "review::queue::",
     "risk::payments::",
     "schedule::clock::",
-    "service::id_order::",
+    "service::information::",
     "settlement::settlement_runs::",
     "three_ds::challenge::",
 ];
