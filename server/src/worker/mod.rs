@@ -11,6 +11,7 @@ mod review_callback;
 mod risk_counters;
 mod schedules;
 mod settlements;
+mod ticks;
 pub(crate) mod timers;
 pub(crate) mod tokens;
 mod velocity;
@@ -30,6 +31,8 @@ use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 
 use tillgate_api::form::Builds;
+
+use self::ticks::Ticks;
 
 /// Interval of sweeps for expired card numbers, so a card number is deleted at most about a second after its time.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -78,15 +81,10 @@ async fn give_back_after(app: &App, work: BackgroundWork, task: impl Future<Outp
 /// Sweeps every second until `stop` changes: runs due timers, saves what is in memory and forgets what has expired
 /// there, and does the rarer upkeep every few sweeps. Failures are logged and do not stop the sweep. At the end saves
 /// what is only in memory.
-async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver<bool>) {
+    let mut ticks = Ticks::new(SWEEP_INTERVAL, stop);
     let mut count = 0u32;
-    loop {
-        tokio::select! {
-            _ = stop.changed() => break,
-            _ = ticks.tick() => {}
-        }
+    while ticks.wait().await {
         let now = app.gateway.now();
         app.gateway.saved_forms.remove_expired(now);
         if let Err(error) = timers::run_due_timers(&app.gateway, now).await {
@@ -157,14 +155,9 @@ async fn delete_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
 }
 
 /// Deletes expired data every second until `stop` changes, if this process may. Failures are logged.
-async fn delete_data_periodically(app: &App, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = stop.changed() => return,
-            _ = ticks.tick() => {}
-        }
+async fn delete_data_periodically(app: &App, stop: watch::Receiver<bool>) {
+    let mut ticks = Ticks::new(SWEEP_INTERVAL, stop);
+    while ticks.wait().await {
         if !app.gateway.store.may_work(BackgroundWork::Deletions) {
             continue;
         }

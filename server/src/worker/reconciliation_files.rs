@@ -9,6 +9,8 @@ use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::ticks::Ticks;
+
 /// Interval of checks for news.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval of passes without news: days end by themselves.
@@ -16,16 +18,11 @@ const PASS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Completes files until `stop` changes. A pass runs after every change of entities, which includes the clocks of
 /// sandboxes, and otherwise every few seconds. A failed pass is repeated.
-pub(super) async fn complete_periodically(app: Arc<App>, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(CHECK_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+pub(super) async fn complete_periodically(app: Arc<App>, stop: watch::Receiver<bool>) {
+    let mut ticks = Ticks::new(CHECK_INTERVAL, stop);
     let mut listed = ListedDays::default();
     let mut latest = None;
-    loop {
-        tokio::select! {
-            _ = stop.changed() => return,
-            _ = ticks.tick() => {}
-        }
+    while ticks.wait().await {
         let reloads = app.gateway.directory.reloads();
         let is_current = |(at, seen): (Instant, u64)| seen == reloads && at.elapsed() < PASS_INTERVAL;
         if latest.is_some_and(is_current) || !app.gateway.store.may_work(BackgroundWork::ReconciliationFiles) {

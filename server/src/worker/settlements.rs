@@ -10,6 +10,8 @@ use tillgate_os::process::{BACKGROUND, lower_priority};
 use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 
+use super::ticks::Ticks;
+
 /// Interval of checks for settlement cut-offs that have passed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Number of entities that are loaded at once.
@@ -38,17 +40,11 @@ pub(super) async fn run_periodically(app: Arc<App>, stop: watch::Receiver<bool>)
 }
 
 /// Settles one entity after the other, in the order of their settlement cut-offs.
-async fn settle_until_stopped(app: &App, mut stop: watch::Receiver<bool>) {
-    let mut ticks = tokio::time::interval(CHECK_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let is_stopped = stop.clone();
-    let goes_on = || !*is_stopped.borrow() && app.gateway.store.may_work(BackgroundWork::Settlements);
+async fn settle_until_stopped(app: &App, stop: watch::Receiver<bool>) {
+    let mut ticks = Ticks::new(CHECK_INTERVAL, stop.clone());
+    let goes_on = || !*stop.borrow() && app.gateway.store.may_work(BackgroundWork::Settlements);
     let mut failed: HashMap<EntityId, Instant> = HashMap::new();
-    loop {
-        tokio::select! {
-            _ = stop.changed() => return,
-            _ = ticks.tick() => {}
-        }
+    while ticks.wait().await {
         if !goes_on() {
             continue;
         }
