@@ -12,7 +12,7 @@ use tillgate_os::text_file::read_text_file;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::snapshot::StoreSnapshot;
 use tillgate_store::{
-    AdminStore, PaymentHistory, Sources, Store, StoreError, StoreLocation, WriteLimits, truncate_wal,
+    AdminStore, PaymentHistory, Sources, Store, StoreError, StoreLocation, WriteLimits, is_served, truncate_wal,
 };
 use tillgate_vault::{Keyring, Vault};
 use zeroize::Zeroizing;
@@ -166,8 +166,8 @@ impl DataPlace {
     }
 
     /// Returns true if a server has the store open: on a database any one, otherwise one of this data folder.
-    pub(super) fn is_served(&self, store: &AdminStore) -> anyhow::Result<bool> {
-        Ok(store.is_served(&self.locate()?)?)
+    pub(super) fn is_served(&self, store: &AdminStore) -> Result<bool, StoreError> {
+        if self.is_database() { Ok(store.count_servers()? > 0) } else { is_served(&self.data) }
     }
 }
 

@@ -7,7 +7,7 @@ use tillgate_vault::Vault;
 use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::place::StorePlace;
 use super::store_file::store_path;
-use super::{AdminStore, Store, StoreError, StoreLocation, lock};
+use super::{AdminStore, Store, StoreError, StoreLocation};
 use crate::cluster;
 use crate::cluster::servers::count_servers;
 
@@ -46,17 +46,6 @@ impl AdminStore {
             None => store_path(location.folder()).is_file(),
         };
         if is_there { Self::open_with_vault(location, vault).map(Some) } else { Ok(None) }
-    }
-
-    /// Returns true if a server has the store open: on a database any one, otherwise one of this data folder.
-    ///
-    /// # Errors
-    /// If the locks cannot be read.
-    pub fn is_served(&self, location: &StoreLocation) -> Result<bool, StoreError> {
-        match location.is_database() {
-            true => Ok(self.count_servers()? > 0),
-            false => lock::is_served(location.folder()),
-        }
     }
 
     /// Counts the servers of the database of this session.
