@@ -7,16 +7,10 @@ use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::TimeLimits;
-use tillgate_gateway::checkout::reminder::StatusReads;
-use tillgate_gateway::checkout::summary::SavedForms;
-use tillgate_gateway::payment::PaymentsInFlight;
-use tillgate_gateway::payment::page_visits::PageVisits;
-use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry::Registry;
-use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
-use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places, create_refund_turns};
+use tillgate_gateway::{Gateway, GatewayOptions, GatewayParts};
 use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::{OutgoingClient, Ports};
 use tillgate_os::clock::SystemClock;
@@ -31,9 +25,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 
-const NO_LIMITS: VelocityLimits =
-    VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
-
 /// Opens a node with this name.
 async fn open_node(location: &StoreLocation, name: &str) -> Arc<App> {
     let directory = Arc::new(Directory::new(compile_stored_rules));
@@ -43,23 +34,15 @@ async fn open_node(location: &StoreLocation, name: &str) -> Arc<App> {
     let store = Store::open_to_serve(location, Arc::clone(&directory), keys, limits, sources).unwrap();
     store.join_cluster(name).await.unwrap();
     let now = Timestamp::now();
-    let gateway = Gateway {
+    let gateway = Gateway::new(GatewayParts {
         id_clock: IdClock::starting_at(now),
         directory,
         store,
         clock: Arc::new(SystemClock),
-        payments_in_flight: PaymentsInFlight::default(),
         connectors: Registry::default(),
         vault,
         account_index: AccountIndexKey::new(zeroize::Zeroizing::new([7; 32])),
-        velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),
-        saved_forms: SavedForms::default(),
-        status_reads: StatusReads::default(),
-        page_visits: PageVisits::default(),
-        security_codes: SecurityCodeCache::default(),
-        evidence_places: create_evidence_places(),
-        refund_turns: create_refund_turns(),
-        dry_runs: DryRunSlots::default(),
+        velocity: VelocityLimiter::new(VelocityLimits::NONE, Vec::new(), now),
         options: GatewayOptions {
             node: name.to_owned(),
             card_window: SignedDuration::from_hours(24),
@@ -69,9 +52,9 @@ async fn open_node(location: &StoreLocation, name: &str) -> Arc<App> {
             },
             pending_lifetime: SignedDuration::from_mins(30),
             review_lifetime: SignedDuration::from_hours(24),
-            limits: NO_LIMITS,
+            limits: VelocityLimits::NONE,
         },
-    };
+    });
     let outgoing = OutgoingClient::new(&["127.0.0.0/8".parse().unwrap()], Ports::new([])).unwrap();
     Arc::new(App { gateway, outgoing, low_priority: LowPriorityThreads::start().unwrap() })
 }

@@ -86,6 +86,28 @@ pub struct Gateway {
     pub options: GatewayOptions,
 }
 
+/// The parts that a gateway is made of. What it keeps in memory beside them is empty at first.
+pub struct GatewayParts {
+    /// Entities and their credentials.
+    pub directory: Arc<Directory>,
+    /// The database.
+    pub store: Store,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The clock of new ids.
+    pub id_clock: IdClock,
+    /// The connectors of payments.
+    pub connectors: Registry,
+    /// Encryption of card data at rest.
+    pub vault: Arc<Vault>,
+    /// The key of the account index.
+    pub account_index: AccountIndexKey,
+    /// The card-testing limits.
+    pub velocity: VelocityLimiter,
+    /// The operator's options.
+    pub options: GatewayOptions,
+}
+
 /// The gateway's own options.
 #[derive(Debug, Clone)]
 pub struct GatewayOptions {
@@ -135,16 +157,6 @@ const EVIDENCE_SHARE: usize = 1;
 /// Number of orders that are refunded by users at a time.
 const REFUND_TURNS: usize = 1_024;
 
-/// Creates the turns for [`Gateway::refund_turns`]: one refund of an order at a time.
-pub fn create_refund_turns() -> Shares {
-    Shares::new(REFUND_TURNS, 1)
-}
-
-/// Creates the places for [`Gateway::evidence_places`].
-pub fn create_evidence_places() -> Shares {
-    Shares::new(EVIDENCE_PLACES, EVIDENCE_SHARE)
-}
-
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(Box::new(refusal))
@@ -152,6 +164,32 @@ impl From<Refusal> for Failure {
 }
 
 impl Gateway {
+    /// Creates a gateway of its parts.
+    pub fn new(parts: GatewayParts) -> Self {
+        let GatewayParts { directory, store, clock, id_clock, connectors, vault, account_index, velocity, options } =
+            parts;
+        Self {
+            directory,
+            store,
+            clock,
+            id_clock,
+            payments_in_flight: PaymentsInFlight::default(),
+            connectors,
+            vault,
+            account_index,
+            velocity,
+            saved_forms: SavedForms::default(),
+            status_reads: StatusReads::default(),
+            page_visits: PageVisits::default(),
+            security_codes: SecurityCodeCache::default(),
+            evidence_places: Shares::new(EVIDENCE_PLACES, EVIDENCE_SHARE),
+            // One refund of an order at a time.
+            refund_turns: Shares::new(REFUND_TURNS, 1),
+            dry_runs: DryRunSlots::default(),
+            options,
+        }
+    }
+
     /// Returns the current time by the gateway's clock. Times of an entity use [`Gateway::now_of`].
     pub fn now(&self) -> Timestamp {
         self.clock.now()

@@ -13,17 +13,10 @@ use rust_decimal::Decimal;
 use tillgate_api::form::Builds;
 use tillgate_api::{AppState, Draining, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use tillgate_domain::ip_text;
-use tillgate_gateway::checkout::reminder::StatusReads;
-use tillgate_gateway::checkout::summary::SavedForms;
-use tillgate_gateway::payment::PaymentsInFlight;
-use tillgate_gateway::payment::page_visits::PageVisits;
-use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry;
-use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::VelocityLimiter;
-use tillgate_gateway::{App, Gateway, GatewayOptions};
-use tillgate_gateway::{create_evidence_places, create_refund_turns};
+use tillgate_gateway::{App, Gateway, GatewayOptions, GatewayParts};
 use tillgate_net::listener::ConnectionLimits;
 use tillgate_net::low_priority::LowPriorityThreads;
 use tillgate_net::outgoing::OutgoingClient;
@@ -160,25 +153,17 @@ impl GatewaySettings {
         let now = SystemClock.now();
         let velocity = VelocityLimiter::new(self.limits.velocity_limits(), store.load_velocity_counts(now)?, now);
         let app = App {
-            gateway: Gateway {
+            gateway: Gateway::new(GatewayParts {
                 id_clock: create_id_clock(&store, now)?,
                 directory,
                 store,
                 clock: Arc::new(SystemClock),
-                payments_in_flight: PaymentsInFlight::default(),
                 connectors: self.acquirer.build_connectors(place.folder())?,
                 vault,
                 account_index,
                 velocity,
-                saved_forms: SavedForms::default(),
-                status_reads: StatusReads::default(),
-                page_visits: PageVisits::default(),
-                security_codes: SecurityCodeCache::default(),
-                evidence_places: create_evidence_places(),
-                refund_turns: create_refund_turns(),
-                dry_runs: DryRunSlots::default(),
                 options: self.gateway_options(),
-            },
+            }),
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,
             low_priority: LowPriorityThreads::start().context("starting threads of low priority")?,

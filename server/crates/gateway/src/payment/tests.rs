@@ -29,19 +29,12 @@ use tillgate_store::{AdminStore, Sources, Store};
 use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
-use super::PaymentsInFlight;
-use crate::checkout::reminder::StatusReads;
-use crate::checkout::summary::SavedForms;
-use crate::payment::page_visits::PageVisits;
 use crate::payment::pay::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::payment::security_codes::SecurityCodeCache;
 use crate::registry::Registry;
-use crate::risk::dry_run::DryRunSlots;
 use crate::risk::stored_rules::compile_stored_rules;
 use crate::risk::velocity::{VelocityLimiter, VelocityLimits};
-use crate::{Gateway, GatewayOptions};
-use crate::{create_evidence_places, create_refund_turns};
+use crate::{Gateway, GatewayOptions, GatewayParts};
 
 /// A clock that tests move.
 struct MovedClock(AtomicI64);
@@ -60,9 +53,6 @@ struct TestShop {
     /// `None` in a cluster.
     _folder: Option<tempfile::TempDir>,
 }
-
-const NO_LIMITS: VelocityLimits =
-    VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
 
 /// Creates the sandbox merchant of the tests.
 fn create_merchant(settings: EntitySettings) -> Entity {
@@ -102,23 +92,15 @@ impl TestShop {
         (store, directory): (Store, Arc<Directory>),
         (host, clock, entity): (Arc<TestHost>, Arc<MovedClock>, Arc<Entity>),
     ) -> Self {
-        let gateway = Gateway {
+        let gateway = Gateway::new(GatewayParts {
             store,
             directory,
             id_clock: IdClock::starting_at(clock.now()),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             connectors: Registry::default().with_external(Arc::clone(&host) as Arc<dyn Connector>, true),
-            payments_in_flight: PaymentsInFlight::default(),
             vault: Arc::new(Vault::new(&MasterKey::from_bytes([7; 32]))),
             account_index: AccountIndexKey::new(zeroize::Zeroizing::new([7; 32])),
-            velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), clock.now()),
-            saved_forms: SavedForms::default(),
-            status_reads: StatusReads::default(),
-            page_visits: PageVisits::default(),
-            security_codes: SecurityCodeCache::default(),
-            evidence_places: create_evidence_places(),
-            refund_turns: create_refund_turns(),
-            dry_runs: DryRunSlots::default(),
+            velocity: VelocityLimiter::new(VelocityLimits::NONE, Vec::new(), clock.now()),
             options: GatewayOptions {
                 node: "tx01".to_owned(),
                 card_window: SignedDuration::from_hours(1),
@@ -128,9 +110,9 @@ impl TestShop {
                 },
                 pending_lifetime: SignedDuration::from_mins(30),
                 review_lifetime: SignedDuration::from_hours(24),
-                limits: NO_LIMITS,
+                limits: VelocityLimits::NONE,
             },
-        };
+        });
         Self { gateway: Arc::new(gateway), host, clock, entity, _folder: None }
     }
 

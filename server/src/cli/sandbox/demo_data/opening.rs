@@ -5,16 +5,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use jiff::SignedDuration;
 use tillgate_domain::payment::TimeLimits;
-use tillgate_gateway::checkout::reminder::StatusReads;
-use tillgate_gateway::checkout::summary::SavedForms;
-use tillgate_gateway::payment::PaymentsInFlight;
-use tillgate_gateway::payment::page_visits::PageVisits;
-use tillgate_gateway::payment::security_codes::SecurityCodeCache;
 use tillgate_gateway::registry::Registry;
-use tillgate_gateway::risk::dry_run::DryRunSlots;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::{VelocityLimiter, VelocityLimits};
-use tillgate_gateway::{Gateway, GatewayOptions, create_evidence_places, create_refund_turns};
+use tillgate_gateway::{Gateway, GatewayOptions, GatewayParts};
 use tillgate_os::clock::Clock;
 use tillgate_os::id_clock::IdClock;
 use tillgate_store::entity_directory::Directory;
@@ -25,10 +19,6 @@ use super::time::StepClock;
 use crate::cli::data_place::DataPlace;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::sandbox::acquirer::embed_default_host;
-
-/// No card-testing limits: the shoppers of a month pay within seconds, and the counts are not stored.
-const NO_LIMITS: VelocityLimits =
-    VelocityLimits { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
 
 /// Opens the gateway of a data folder with a clock of its own. It takes no requests.
 pub(super) async fn open_gateway(place: &DataPlace, clock: &Arc<StepClock>) -> anyhow::Result<Gateway> {
@@ -43,26 +33,19 @@ pub(super) async fn open_gateway(place: &DataPlace, clock: &Arc<StepClock>) -> a
     let account_index = store.open_account_index(&vault).await?;
     let host = embed_default_host(data)?;
     let now = clock.now();
-    Ok(Gateway {
+    Ok(Gateway::new(GatewayParts {
         // Ids begin with the times of the month, although other entities may have later ones already.
         id_clock: IdClock::starting_at(now),
         directory,
         store,
         clock,
-        payments_in_flight: PaymentsInFlight::default(),
         connectors: Registry::default().with_external(Arc::new(host), true),
         vault,
         account_index,
-        velocity: VelocityLimiter::new(NO_LIMITS, Vec::new(), now),
-        saved_forms: SavedForms::default(),
-        status_reads: StatusReads::default(),
-        page_visits: PageVisits::default(),
-        security_codes: SecurityCodeCache::default(),
-        evidence_places: create_evidence_places(),
-        refund_turns: create_refund_turns(),
-        dry_runs: DryRunSlots::default(),
+        // The shoppers of a month pay within seconds, and the counts are not stored.
+        velocity: VelocityLimiter::new(VelocityLimits::NONE, Vec::new(), now),
         options: default_options(),
-    })
+    }))
 }
 
 /// Returns the options that `tillgate serve` has by default.
@@ -76,6 +59,6 @@ fn default_options() -> GatewayOptions {
         },
         pending_lifetime: SignedDuration::from_mins(30),
         review_lifetime: SignedDuration::from_hours(24),
-        limits: NO_LIMITS,
+        limits: VelocityLimits::NONE,
     }
 }

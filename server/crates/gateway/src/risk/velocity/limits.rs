@@ -21,6 +21,10 @@ pub struct VelocityLimits {
 }
 
 impl VelocityLimits {
+    /// No caps.
+    pub const NONE: Self =
+        Self { per_checkout: 0, per_address: 0, per_bin: 0, per_entity: 0, alike_numbers: 0, sandbox_factor: 0 };
+
     /// Returns a cap for an entity: the cap itself, or multiplied by the sandbox factor for a sandbox. `None` if the
     /// product is zero, which means no cap.
     pub(super) fn cap_for(&self, entity: &Entity, cap: u32) -> Option<i64> {
