@@ -133,6 +133,8 @@ async fn the_focus_goes_into_the_challenge_and_comes_back_to_where_it_was() -> a
             fill_card_form(&browser, CHALLENGE).await?;
             browser.query(By::Css(field)).first().await?.send_keys(Key::Enter + "").await?;
             browser.wait_until(&format!("document.activeElement === document.querySelector('{TARGET}')")).await?;
+            // A slow processor: every change of the form is rendered a task later.
+            browser.execute("let time = Date.now(); Date.now = () => time += 20", vec![]).await?;
             // The key reaches the page from the bar, and from the gateway's own page in the frame.
             browser.execute(format!("document.querySelector('{CANCEL}').focus()"), vec![]).await?;
             browser.query(By::Css(CANCEL)).first().await?.send_keys(Key::Escape + "").await?;

@@ -107,7 +107,7 @@ impl Challenges {
         let Some(form) = self.current.borrow().as_ref().map(|challenge| challenge.form.clone()) else { return };
         self.restore(session);
         form.send(Message::Notice(Some(Notice::error(session.text(keys::CANCELLED)))));
-        form.return_focus();
+        form.send(Message::ReturnFocus);
     }
 
     fn is_current(&self, challenge: &Rc<Challenge>) -> bool {
@@ -276,7 +276,7 @@ fn finish(session: &Rc<Session>, challenge: &Rc<Challenge>, answer: &RelayAnswer
     if challenge.may_stay && answer.checkout_state == "OPEN" {
         session.challenges.restore(session);
         challenge.form.send(Message::Declined);
-        return challenge.form.return_focus();
+        return challenge.form.send(Message::ReturnFocus);
     }
     // The result may open elsewhere, and this page stays.
     challenge.part.take();

@@ -172,8 +172,8 @@ impl FormHandle {
         self.focused.replace(document::active_element());
     }
 
-    /// Sets the focus to where it was at the submit, or to the pay button, once it is not locked any more. A frame only
-    /// keeps the focus while the button is pressed with a mouse, and would open the keyboard of a phone.
+    /// Sets the focus to where it was at the submit, or to the pay button. A frame only keeps the focus while the button
+    /// is pressed with a mouse, and would open the keyboard of a phone.
     pub fn return_focus(&self) {
         use wasm_bindgen::JsCast as _;
         let noted = self.focused.take().filter(|node| {
@@ -182,7 +182,7 @@ impl FormHandle {
         });
         let node = noted.or_else(|| self.form_node()?.find("button[name=pay]"));
         if let Some(node) = node.and_then(|node| node.dyn_into::<HtmlElement>().ok()) {
-            dom::call_later(0, move || drop(node.focus()));
+            let _ = node.focus();
         }
     }
 

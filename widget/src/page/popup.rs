@@ -202,7 +202,7 @@ impl Visit {
         self.window.close();
         self.form.send(Message::Notice(None));
         self.form.send(Message::Announce(session.text(keys::CANCELLED)));
-        self.form.return_focus();
+        self.form.send(Message::ReturnFocus);
         callbacks::notify(session, &Callback::WindowClosed, self.form.form_node().as_ref());
     }
 }

@@ -36,12 +36,20 @@ impl Form {
     }
 
     /// Locks all fields from the time at which the merchant has let a submit continue, and unlocks them afterwards.
-    /// Then a field with a fault gets the focus, or the button: browsers take it away from a control that is locked.
-    pub(super) fn lock_controls(&mut self) {
+    /// Then the focus is placed: browsers take it away from a control that is locked.
+    pub(super) fn update_lock(&mut self) {
         self.is_sent &= self.is_busy;
-        if self.is_sent == self.is_locked {
-            return;
+        if self.is_sent != self.is_locked {
+            self.lock_controls();
         }
+        if !self.is_locked && std::mem::take(&mut self.wants_focus) {
+            self.handle.return_focus();
+        }
+    }
+
+    /// Locks or unlocks all fields. A field with a fault gets the focus, or the button, unless it is placed already or
+    /// returns to where it was.
+    fn lock_controls(&mut self) {
         self.is_locked = self.is_sent;
         let Some(button) = self.button() else { return };
         button.set_disabled(self.is_locked || (self.is_halted && self.has_fault()));
@@ -49,7 +57,8 @@ impl Form {
         for group in find_all(&self.handle.container, ".wpwl-group") {
             let _ = group.toggle_attribute_with_force("inert", self.is_locked && !group.contains(Some(&button)));
         }
-        if self.is_locked || document::active_element().is_some_and(|active| active.tag_name() != "BODY") {
+        let is_placed = document::active_element().is_some_and(|active| active.tag_name() != "BODY");
+        if self.is_locked || self.wants_focus || is_placed {
             return;
         }
         match self.fields.iter().position(|field| field.fault.is_some()) {

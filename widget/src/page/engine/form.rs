@@ -165,6 +165,8 @@ pub enum Message {
     },
     /// Nothing is under way any more.
     Idle,
+    /// The shopper is back from another page: the focus returns to where it was at the submit.
+    ReturnFocus,
     /// The page may look different than before.
     Restyle,
     /// Frames and configuration of a card have come.
@@ -202,6 +204,8 @@ pub struct Form {
     pub(super) submits: u32,
     /// True while fields and button are locked for a submit.
     pub(super) is_locked: bool,
+    /// The focus returns to where it was at the submit, as soon as that can take it.
+    pub(super) wants_focus: bool,
     /// The part of a card's submit that the form waits for.
     pub(super) stage: SubmitStage,
     /// The timer of the stage.
@@ -235,6 +239,7 @@ impl Component for Form {
             is_sent: false,
             submits: 0,
             is_locked: false,
+            wants_focus: false,
             stage: SubmitStage::default(),
             stage_timer: None,
             paid_checkout: String::new(),
@@ -270,6 +275,7 @@ impl Component for Form {
                 self.is_busy = false;
                 self.announcement.clear();
             }
+            Message::ReturnFocus => self.wants_focus = true,
             Message::Restyle => self.send_looks(),
             Message::Complete => self.complete_parts(),
             Message::Autofocus => self.focus_wanted_field(),
@@ -300,7 +306,7 @@ impl Component for Form {
             self.shown_amount = self.button_amount().0;
         }
         self.mark_controls();
-        self.lock_controls();
+        self.update_lock();
         self.complete_final();
     }
 }
