@@ -5,6 +5,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
 
 use crate::api_response::{ApiResponse, encode_form};
+use crate::wait::poll_until;
 
 const FORM: &str = "application/x-www-form-urlencoded; charset=UTF-8";
 
@@ -88,14 +89,20 @@ impl MerchantClient {
         self.post("v1/payments", &merge_fields(&all, fields)).await
     }
 
-    /// Advances the clock of this sandbox merchant by a duration such as `30m`.
+    /// Advances the clock of this sandbox merchant by a duration such as `30m`, and waits until everything that becomes
+    /// due by it is done: a response waits for five seconds at most, which a busy machine exceeds.
     ///
     /// # Errors
-    /// If the gateway rejects the request.
+    /// If the gateway rejects the request, or something is still due after two minutes.
     pub async fn advance_clock(&self, by: &str) -> anyhow::Result<()> {
-        let response = self.post(&format!("v1/clock/{by}"), &[]).await?;
-        anyhow::ensure!(response.status == 200, "the clock stands still: {}", response.text);
-        Ok(())
+        let mut by = by;
+        poll_until("what the clock makes due is done", async || {
+            let response = self.post(&format!("v1/clock/{by}"), &[]).await?;
+            anyhow::ensure!(response.status == 200, "the clock stands still: {}", response.text);
+            by = "0s";
+            Ok(response.json.get("stillDue").is_none().then_some(()))
+        })
+        .await
     }
 
     /// Reads the payment status of the checkout `id`.

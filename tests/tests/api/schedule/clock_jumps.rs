@@ -5,19 +5,12 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::Value;
-use tillgate_tests::{ApiResponse, MerchantClient, TestGateway, poll_until};
+use tillgate_tests::{MerchantClient, TestGateway, poll_until};
 
 use crate::acquirer::payments::AcquirerScene;
 use crate::schedule::schedules::{SCHEDULES, create_schedule, read_schedule, register_card};
 use crate::settlement::settlements::read_rows;
 use crate::support::*;
-
-/// Moves a clock. Returns the response.
-async fn advance(shop: &MerchantClient, by: &str) -> anyhow::Result<ApiResponse> {
-    let moved = shop.post(&format!("v1/clock/{by}"), &[]).await?;
-    assert_result(&moved, 200, "000.000.100");
-    Ok(moved)
-}
 
 /// Returns the runs of a schedule, oldest first.
 async fn read_runs(shop: &MerchantClient, id: &str) -> anyhow::Result<Vec<Value>> {
@@ -42,9 +35,7 @@ async fn five_days_with_two_runs_a_day_charge_ten_times_at_their_own_times() -> 
         let fields = [("job.expression", "0 0 6,18 * * ?"), ("job.missedRuns", policy), ("testMode", mode)];
         ids.push((policy, create_schedule(&shop, &registration, &fields).await?.id().to_owned()));
     }
-    let moved = advance(&shop, "120h").await?;
-    // The response comes after the runs, so there is nothing to wait for.
-    assert!(moved.json.get("stillDue").is_none(), "{}", moved.text);
+    shop.advance_clock("120h").await?;
     for (policy, id) in &ids {
         let runs = read_runs(&shop, id).await?;
         assert_eq!(runs.len(), 10, "{policy}: {runs:?}");
@@ -70,8 +61,7 @@ async fn a_jump_waits_for_an_acquirer_that_takes_its_time() -> anyhow::Result<()
     // An amount that the host answers slowly.
     let fields = [("job.expression", "0 0 6,18 * * ?"), ("testMode", "EXTERNAL"), ("amount", "2000.01")];
     let created = create_schedule(&scene.shop, &registration, &fields).await?;
-    let moved = advance(&scene.shop, "48h").await?;
-    assert!(moved.json.get("stillDue").is_none(), "{}", moved.text);
+    scene.shop.advance_clock("48h").await?;
     let runs = read_runs(&scene.shop, created.id()).await?;
     let outcomes: Vec<&str> = runs.iter().map(|run| text(run, "outcome")).collect();
     assert_eq!(outcomes, ["CHARGED"; 4], "{runs:?}");
@@ -86,7 +76,7 @@ async fn a_jump_in_several_steps_and_one_jump_make_the_same_runs() -> anyhow::Re
         let registration = register_card(shop, &[]).await?;
         let created = create_schedule(shop, &registration, &[("job.expression", "0 0 */7 * * ?")]).await?;
         for step in steps {
-            advance(shop, step).await?;
+            shop.advance_clock(step).await?;
         }
         let runs = read_runs(shop, created.id()).await?;
         found.push(runs.iter().map(|run| text(run, "occurrence").to_owned()).collect::<Vec<_>>());
@@ -103,7 +93,7 @@ async fn retries_that_a_jump_passes_are_made_at_their_own_times() -> anyhow::Res
     let registration = register_card(&shop, &[]).await?;
     let daily = [("job.expression", "0 0 12 * * ?"), ("customParameters[forceResultCode]", "800.100.155")];
     let created = create_schedule(&shop, &registration, &daily).await?;
-    advance(&shop, "72h").await?;
+    shop.advance_clock("72h").await?;
     let runs = read_runs(&shop, created.id()).await?;
     // Three days, each with a run and two retries, but for those that are still to come.
     assert!((7..=9).contains(&runs.len()), "{runs:?}");
@@ -129,7 +119,7 @@ async fn a_jump_over_more_runs_than_can_be_carried_out_is_refused() -> anyhow::R
         assert!(by_command.is_err_and(|error| error.to_string().contains("10000 runs")));
     }
     // Other merchants are not concerned.
-    advance(&gateway.create_merchant()?, "8760h").await?;
+    gateway.create_merchant()?.advance_clock("8760h").await?;
     let before = read_runs(&shop, created.id()).await?.len();
     let moved = shop.post("v1/clock/40s", &[]).await?;
     assert_result(&moved, 200, "000.000.100");
@@ -150,7 +140,7 @@ async fn what_a_jump_charges_is_settled_with_its_own_days() -> anyhow::Result<()
     let registration = register_card(&shop, &[]).await?;
     create_schedule(&shop, &registration, &[("job.expression", "0 0 12 * * ?")]).await?;
     // The last run is not over by a whole day.
-    advance(&shop, "145h").await?;
+    shop.advance_clock("145h").await?;
     let batches = read_rows(&shop, "reports/v1/settlements", "settlements").await?;
     let days: BTreeSet<&str> = batches.iter().map(|batch| text(batch, "day")).collect();
     assert!(batches.len() >= 5 && days.len() == batches.len(), "{batches:?}");
@@ -161,7 +151,7 @@ async fn what_a_jump_charges_is_settled_with_its_own_days() -> anyhow::Result<()
 #[tokio::test]
 async fn every_response_of_a_sandbox_shows_its_clock() -> anyhow::Result<()> {
     let shop = TestGateway::shared().create_merchant_with(&["--risk", "on"])?;
-    advance(&shop, "1000h").await?;
+    shop.advance_clock("1000h").await?;
     let checkout = shop.create_checkout(&[]).await?;
     let ahead = SignedDuration::from_hours(1000);
     let paths = [
