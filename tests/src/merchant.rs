@@ -96,7 +96,7 @@ impl MerchantClient {
     /// If the gateway rejects the request, or something is still due after two minutes.
     pub async fn advance_clock(&self, by: &str) -> anyhow::Result<()> {
         let mut by = by;
-        poll_until("what the clock makes due is done", async || {
+        poll_until("everything that the clock makes due is done", async || {
             let response = self.post(&format!("v1/clock/{by}"), &[]).await?;
             anyhow::ensure!(response.status == 200, "the clock stands still: {}", response.text);
             by = "0s";

@@ -172,8 +172,8 @@ impl FormHandle {
         self.focused.replace(document::active_element());
     }
 
-    /// Sets the focus to where it was at the submit, or to the pay button. A frame only keeps the focus while the button
-    /// is pressed with a mouse, and would open the keyboard of a phone.
+    /// Sets the focus to where it was at the submit, or to the pay button. A frame only keeps the focus while the
+    /// button is pressed with a mouse, and would open the keyboard of a phone.
     pub fn return_focus(&self) {
         use wasm_bindgen::JsCast as _;
         let noted = self.focused.take().filter(|node| {
